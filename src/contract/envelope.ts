@@ -1,0 +1,16 @@
+import { z } from 'zod'
+
+/** The wrapper of every JSON answer ("Errors", envelope). `data` is null on errors. */
+export const envelope = z.looseObject({
+  data: z.unknown(),
+  status_message: z.string(),
+  message: z.string(),
+})
+
+export type Envelope = z.infer<typeof envelope>
+
+/** The values of `status_message` ("Errors", envelope). */
+export const statusMessages = ['informational', 'ok', 'redirect', 'client_error', 'server_error'] as const
+
+/** `data` of GET /v1/ping. */
+export const ping = z.looseObject({ status: z.string() })

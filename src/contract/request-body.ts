@@ -1,0 +1,32 @@
+import { z } from 'zod'
+
+/** "E.164 format with country calling code; at most 15 digits" (POST /v1/requests). */
+export const phoneNumber = z
+  .string()
+  .max(16)
+  .regex(/^\+[1-9]\d{1,14}$/)
+
+/** RFC 5321 allows 254 characters in a forward path; longer addresses cannot be delivered to. */
+export const emailAddress = z.string().max(254).pipe(z.email())
+
+/** A value of additional information: whatever JSON can say. */
+export type FieldValue = string | number | boolean | null | FieldValue[] | { [name: string]: FieldValue }
+
+export interface Recipient {
+  first_name: string
+  last_name: string
+  email: string
+  phone: string
+}
+
+export interface AdditionalInformation {
+  code: string
+  fields: Record<string, FieldValue>
+}
+
+/** Body of POST /v1/requests. */
+export interface RequestBody {
+  package_id: number
+  recipient: Recipient
+  additional_information?: AdditionalInformation[]
+}

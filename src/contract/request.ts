@@ -1,0 +1,66 @@
+import { z } from 'zod'
+
+/** "Request status". */
+export const requestStatuses = [
+  'RECEIVED',
+  'IN_PROGRESS',
+  'PARTIAL',
+  'COMPLETED',
+  'ERROR',
+  'CANCELLED',
+] as const
+export type RequestStatus = (typeof requestStatuses)[number]
+
+/** "Terminal statuses … never transition further" ("States and transitions", rule 1). */
+export const terminalStatuses: readonly string[] = ['COMPLETED', 'ERROR', 'CANCELLED']
+
+/** "Check status". */
+export const checkStatuses = ['RECEIVED', 'IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'ERROR'] as const
+
+/** "Referee status". */
+export const refereeStatuses = ['IN_PROGRESS', 'COMPLETED', 'CANCELLED'] as const
+
+/** "Referee". The id is told as a string in one place and "integer or string" in another; both pass, unchanged. */
+export const referee = z.looseObject({
+  referee_id: z.union([z.string(), z.int()]),
+  referee_name: z.string().nullable(),
+  referee_email: z.string().nullable(),
+  status: z.string(),
+  report_pdf_url: z.string().nullable(),
+})
+export type Referee = z.infer<typeof referee>
+
+/** "Check". Which of the optional keys are there depends on `type`. */
+export const check = z.looseObject({
+  id: z.string().nullable(),
+  type: z.string(),
+  status: z.string(),
+  partner_name: z.string().nullish(),
+  check_name: z.string().nullish(),
+  report_pdf_url: z.string().nullish(),
+  references: z.array(referee).optional(),
+})
+export type Check = z.infer<typeof check>
+
+export const recipient = z.looseObject({
+  first_name: z.string(),
+  last_name: z.string(),
+  email: z.string(),
+  phone: z.string(),
+})
+
+/** "Request": `data` of GET /v1/requests/{request_id}. */
+export const requestResource = z.looseObject({
+  request_id: z.guid(),
+  package_id: z.int(),
+  status: z.string(),
+  created_at: z.string(),
+  requester: z.looseObject({ email: z.string() }),
+  recipient,
+  checks: z.array(check),
+})
+export type RequestResource = z.infer<typeof requestResource>
+
+/** `data` of the 201 of POST /v1/requests. */
+export const createdRequest = z.looseObject({ request_id: z.guid(), status: z.string() })
+export type CreatedRequest = z.infer<typeof createdRequest>

@@ -1,0 +1,47 @@
+/** What a script reads as `error.code`; cli-contract "Exit codes". */
+export type ErrorCode =
+  | 'internal'
+  | 'io'
+  | 'usage'
+  | 'invalid_input'
+  | 'duplicate'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'throttled'
+  | 'unavailable'
+  | 'outcome_unknown'
+  | 'bad_signature'
+  | 'incomplete'
+  | 'timed_out'
+  | 'interrupted'
+
+export interface ErrorDetails {
+  /** What to do next: one sentence, shown on a line of its own. */
+  hint?: string | undefined
+  /** HTTP status of the answer, where one came. */
+  status?: number | undefined
+  /** Path of the field at fault, as the service or our own validation names it. */
+  field?: string | undefined
+  /** Seconds to wait before the service takes calls again. */
+  retryAfter?: number | undefined
+  cause?: unknown
+}
+
+/** Every failure the program foresees. Its `code` alone decides the exit code (cli/exit-codes). */
+export abstract class RefcheckError extends Error {
+  abstract readonly code: ErrorCode
+  readonly hint: string | undefined
+  readonly status: number | undefined
+  readonly field: string | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = new.target.name
+    this.hint = details.hint
+    this.status = details.status
+    this.field = details.field
+    this.retryAfter = details.retryAfter
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+
+import { sign, signingKey, verify } from '../../src/contract/signature.ts'
+
+/** RFC 4231, test case 2: a key and data anybody can check with another tool. */
+const key = signingKey('Jefe')
+const body = Buffer.from('what do ya want for nothing?')
+const published = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
+
+test('signs the exact bytes as lowercase hex HMAC-SHA256 (RFC 4231, case 2)', () => {
+  expect(sign(body, key)).toBe(published)
+})
+
+test.each([
+  ['the signature itself', published, true],
+  ['upper case', published.toUpperCase(), false],
+  ['a prefix', `sha256=${published}`, false],
+  ['cut by one', published.slice(0, -1), false],
+  ['one character more', `${published}0`, false],
+  ['white space before', ` ${published.slice(0, -1)}`, false],
+  ['a new line after', `${published}\n`, false],
+  ['another body’s signature', sign(Buffer.from('x'), key), false],
+  ['nothing', '', false],
+  ['64 characters that are not hex', 'z'.repeat(64), false],
+])('verify: %s → %s', (_name, signature, valid) => {
+  expect(verify(body, signature, key)).toBe(valid)
+})
+
+test('an empty secret never makes a key', () => {
+  expect(() => signingKey('')).toThrow(RangeError)
+})

@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config'
+
+/**
+ * The sources run natively, by Node's own type stripping, so that the modules oclif loads and the
+ * ones a test imports are the same instances. It also makes vi.mock impossible, which is wanted.
+ */
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ['**/*.test.ts'],
+    exclude: ['system/**', 'bench/**'],
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    disableConsoleIntercept: true,
+    restoreMocks: true,
+    testTimeout: 20_000,
+  },
+})
