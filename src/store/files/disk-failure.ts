@@ -1,0 +1,40 @@
+import { IoError } from '../../errors/io.ts'
+
+/** What the operating system said, in words a person can act on: [what is wrong, what to do]. */
+const reasons: Readonly<Record<string, readonly [string, string]>> = {
+  ENOSPC: ['no space is left on the disk', 'Free some space, or use another folder, then run it again.'],
+  EDQUOT: ['your disk quota is used up', 'Free some space, or use another folder, then run it again.'],
+  EFBIG: ['the file would be larger than this account may write', 'Raise the limit, or use another folder.'],
+  EROFS: ['the file system is read-only', 'Use a folder on a disk that can be written to.'],
+  EACCES: ['permission denied', 'Check who owns the file and its folder, or use another folder.'],
+  EPERM: ['the operation is not permitted', 'Check who owns the file and its folder, or use another folder.'],
+  ENOENT: ['there is no such file or folder', 'Check the path.'],
+  ENOTDIR: ['a part of the path is a file, not a folder', 'Check the path.'],
+  EISDIR: ['it is a folder', 'Name a file.'],
+  EEXIST: ['it exists already', 'Use another name, or move the existing file away.'],
+  ELOOP: ['it is a symbolic link', 'Name the real file instead of a link to it.'],
+  ENAMETOOLONG: ['the name is too long', 'Use a shorter name.'],
+  EMFILE: ['too many files are open', 'Raise the limit of open files, then run it again.'],
+  ENOTEMPTY: ['it is a folder', 'Name a file.'],
+}
+
+/** The `code` of a Node system error (`ENOENT` …); undefined for anything else. */
+export function errorNumber(cause: unknown): string | undefined {
+  if (!(cause instanceof Error) || !('code' in cause)) return undefined
+  return typeof cause.code === 'string' ? cause.code : undefined
+}
+
+/** An IoError that reads `Cannot <action> "<path>": <why>`. */
+export function diskFailure(action: string, path: string, cause: unknown): IoError {
+  const code = errorNumber(cause) ?? 'an unknown error'
+  const [why, hint] = reasons[code] ?? [
+    `the disk or system reported ${code}`,
+    'Check the disk, then run it again.',
+  ]
+  return new IoError(`Cannot ${action} "${path}": ${why}`, { hint, cause })
+}
+
+/** Whether this is the failure of a write that may not replace what stands at its target. */
+export function existsAlready(error: unknown): boolean {
+  return error instanceof IoError && errorNumber(error.cause) === 'EEXIST'
+}

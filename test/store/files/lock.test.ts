@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { systemClock as clock } from '../../../src/host/clock.ts'
+import { acquire } from '../../../src/store/files/lock.ts'
+
+const module = new URL('../../../src/store/files/lock.ts', import.meta.url).href
+const clockModule = new URL('../../../src/host/clock.ts', import.meta.url).href
+let folder: string
+let path: string
+const children: ChildProcess[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'refcheck-lock-'))
+  path = join(folder, 'a.lock')
+})
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+})
+
+/** Another process that takes the lock, says so, and goes on living. */
+async function otherHolder(afterwards = '', flags: string[] = []): Promise<ChildProcess> {
+  const source = `
+    import { acquire } from ${JSON.stringify(module)}
+    import { systemClock as clock } from ${JSON.stringify(clockModule)}
+    const take = async () => (await acquire(${JSON.stringify(path)}, { clock, waitMs: 0 })) !== undefined
+    const taken = await take()
+    ${afterwards}
+    process.stdout.write(taken ? 'held' : 'refused')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, [...flags, '--input-type=module', '--eval', source])
+  children.push(child)
+  const [said] = (await once(child.stdout, 'data')) as [Buffer]
+  expect(said.toString()).toBe('held')
+  return child
+}
+
+test('one holder at a time within a process; released, the next one gets it', async () => {
+  const first = await acquire(path, { clock, waitMs: 0 })
+  expect(first).toBeDefined()
+  expect(await acquire(path, { clock, waitMs: 0 })).toBeUndefined()
+  first?.release()
+  first?.release()
+  const second = await acquire(path, { clock, waitMs: 0 })
+  expect(second).toBeDefined()
+  second?.release()
+})
+
+test('of 20 who try at the same moment on a file not there yet, one gets it', async () => {
+  const locks = await Promise.all(Array.from({ length: 20 }, () => acquire(path, { clock, waitMs: 0 })))
+  const taken = locks.filter((lock) => lock !== undefined)
+  expect(taken).toHaveLength(1)
+  await otherHolderIsKeptOut()
+  for (const lock of taken) lock.release()
+})
+
+async function otherHolderIsKeptOut(): Promise<void> {
+  await expect(otherHolder()).rejects.toThrow(/refused/)
+}
+
+test('another process is kept out, and let in by the kernel when the holder is killed', async () => {
+  const holder = await otherHolder()
+  expect(await acquire(path, { clock, waitMs: 20 })).toBeUndefined()
+  holder.kill('SIGKILL')
+  const lock = await acquire(path, { clock, waitMs: 10_000 })
+  expect(lock).toBeDefined()
+  lock?.release()
+})
+
+test('a holder that dropped its reference keeps the lock through garbage collection', async () => {
+  const collect = 'for (let i = 0; i < 20; i++) { gc(); await new Promise((done) => setImmediate(done)) }'
+  await otherHolder(collect, ['--expose-gc'])
+  expect(await acquire(path, { clock, waitMs: 0 })).toBeUndefined()
+})
+
+test('a waiting taker pauses between tries, and gives up at its deadline', async () => {
+  const holder = await acquire(path, { clock, waitMs: 0 })
+  let time = 0
+  const pauses: number[] = []
+  const manual = {
+    now: () => time,
+    monotonic: () => time,
+    sleep: (ms: number) => {
+      pauses.push(ms)
+      time += ms
+      return Promise.resolve()
+    },
+  }
+  expect(await acquire(path, { clock: manual, waitMs: 100 })).toBeUndefined()
+  expect(pauses).toEqual([2, 4, 8, 16, 25, 25, 20])
+  holder?.release()
+})
+
+test('a waiting taker ends with its signal', async () => {
+  const holder = await acquire(path, { clock, waitMs: 0 })
+  const stop = new AbortController()
+  const waiting = acquire(path, { clock, waitMs: 60_000, signal: stop.signal })
+  stop.abort(new Error('stopped'))
+  await expect(waiting).rejects.toThrow('stopped')
+  holder?.release()
+})
+
+test('the lock file is private, empty and alone, even while held', async () => {
+  const lock = await acquire(path, { clock, waitMs: 0 })
+  expect(readdirSync(folder)).toEqual(['a.lock'])
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(statSync(path).size).toBe(0)
+  lock?.release()
+})
+
+test('a symbolic link, a folder, a foreign file or a missing folder is refused', async () => {
+  symlinkSync(join(folder, 'elsewhere'), path)
+  await expect(acquire(path, { clock, waitMs: 0 })).rejects.toThrow(/not a regular file/)
+  await expect(acquire(folder, { clock, waitMs: 0 })).rejects.toThrow(/not a regular file/)
+  writeFileSync(join(folder, 'foreign'), 'not a database '.repeat(100))
+  await expect(acquire(join(folder, 'foreign'), { clock, waitMs: 0 })).rejects.toMatchObject({ code: 'io' })
+  await expect(acquire(join(folder, 'no', 'a'), { clock, waitMs: 0 })).rejects.toThrow(
+    /Cannot create the lock file .* no such file or folder/,
+  )
+})
