@@ -1,0 +1,100 @@
+import { ThrottledError } from '../errors/throttled.ts'
+import type { Clock } from '../host/clock.ts'
+import type { Random } from '../host/random.ts'
+import { TransportError } from './failure.ts'
+import type { HttpResponse } from './types.ts'
+
+/** Something the person should know while a call waits. */
+export type RetryNotice =
+  | { kind: 'throttled'; seconds: number; understood: boolean }
+  | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
+
+export interface RetryPolicy {
+  clock: Clock
+  random: Random
+  /** Milliseconds that all waits of one call may take together; Infinity for no limit. */
+  budgetMs: number
+  /** Reads the wait out of a 429. */
+  retryAfter(response: { headers: HttpResponse['headers'] }): { seconds: number; understood: boolean }
+  onNotice?: ((notice: RetryNotice) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** "A GET is tried at most 4 times" (cli-contract). Waiting out a 429 is not counted: nothing failed. */
+const mostAttempts = 4
+const firstBackoffMs = 500
+const longestBackoffMs = 8_000
+
+/**
+ * Repeats a read after a connection error or a 5xx, with capped, jittered backoff, and waits out a
+ * 429. What still fails at the end is returned or thrown as it came; a 429 that the budget does not
+ * allow to wait for throws ThrottledError. Never for a create.
+ */
+export async function withRetries<T extends { status: number; headers: HttpResponse['headers'] }>(
+  attempt: () => Promise<T>,
+  policy: RetryPolicy,
+): Promise<T> {
+  const deadline = policy.clock.monotonic() + policy.budgetMs
+  const left = (): number => deadline - policy.clock.monotonic()
+  for (let tries = 1; ;) {
+    const outcome = await settle(attempt)
+    if (outcome.kind === 'answer' && outcome.answer.status === 429) {
+      await waitOut(outcome.answer, policy, left())
+      continue
+    }
+    const backoff = backoffMs(tries, policy.random)
+    if (!worthRepeating(outcome) || tries >= mostAttempts || backoff > left()) return unwrap(outcome)
+    tries += 1
+    policy.onNotice?.({
+      kind: 'retry',
+      attempt: tries,
+      of: mostAttempts,
+      seconds: backoff / 1000,
+      reason: outcome.kind === 'failure' ? outcome.error.message : `answer ${outcome.answer.status}`,
+    })
+    await policy.clock.sleep(backoff, policy.signal)
+  }
+}
+
+type Outcome<T> = { kind: 'answer'; answer: T } | { kind: 'failure'; error: TransportError }
+
+async function settle<T>(attempt: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { kind: 'answer', answer: await attempt() }
+  } catch (error) {
+    if (error instanceof TransportError) return { kind: 'failure', error }
+    throw error
+  }
+}
+
+function worthRepeating(outcome: Outcome<{ status: number }>): boolean {
+  return outcome.kind === 'failure' || outcome.answer.status >= 500
+}
+
+function unwrap<T>(outcome: Outcome<T>): T {
+  if (outcome.kind === 'failure') throw outcome.error
+  return outcome.answer
+}
+
+async function waitOut(
+  answer: { headers: HttpResponse['headers'] },
+  policy: RetryPolicy,
+  leftMs: number,
+): Promise<void> {
+  const { seconds, understood } = policy.retryAfter(answer)
+  if (seconds * 1000 > leftMs) {
+    throw new ThrottledError(`the quota is used up; the service takes calls again in ${seconds} s`, {
+      status: 429,
+      retryAfter: seconds,
+      hint: `Wait ${seconds} s and run it again, or allow the wait with a longer --timeout.`,
+    })
+  }
+  policy.onNotice?.({ kind: 'throttled', seconds, understood })
+  await policy.clock.sleep(seconds * 1000, policy.signal)
+}
+
+/** Half fixed, half luck, so that several processes do not come back together. */
+function backoffMs(tries: number, random: Random): number {
+  const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (tries - 1))
+  return Math.round(ceiling / 2 + (ceiling / 2) * random.fraction())
+}
