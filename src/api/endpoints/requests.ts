@@ -32,10 +32,8 @@ export async function createRequest(
     }
   } catch (error) {
     if (error instanceof TransportError) return { kind: error.sent ? 'lost' : 'unsent', error }
-    if (error instanceof InterruptedError) return { kind: 'unsent', error }
-    return {
-      kind: 'lost',
-      error: new UnavailableError('the create ended without an answer', { cause: error }),
-    }
+    // http throws the signal's own reason only where no byte had left.
+    const kind = signal?.aborted ? 'unsent' : 'lost'
+    return { kind, error: new UnavailableError('the create was given up before an answer', { cause: error }) }
   }
 }
