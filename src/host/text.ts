@@ -1,0 +1,43 @@
+import { stripVTControlCharacters } from 'node:util'
+
+const lineBreak = /\r\n|[\n\r\u2028\u2029]/g
+const control = /\p{Cc}/gu
+const bidiControl = /\p{Bidi_Control}/gu
+const replacement = '\uFFFD'
+
+/** What opens a string sequence (OSC, as of a hyperlink or a title), and what may close one. */
+const opener = '\u001B]'
+const closers = ['\u0007', '\u001B\\', '\u009C']
+
+export interface HarmlessOptions {
+  /** Keep line breaks, as \n; without it each becomes a space. */
+  lines?: boolean | undefined
+}
+
+/**
+ * Text from elsewhere, fit for a terminal: escape sequences gone, a tab a space, every other control
+ * character (C0, DEL, C1) and every bidi control (U+061C, U+200E–F, U+202A–E, U+2066–9) a visible U+FFFD,
+ * so that what is shown is in the order it is stored and nothing hides.
+ */
+export function harmless(text: string, options: HarmlessOptions = {}): string {
+  const clean = (line: string): string =>
+    line.replaceAll('\t', ' ').replace(control, replacement).replace(bidiControl, replacement)
+  // An escape left over from a nested sequence is a control character like any other.
+  const lines = withoutSequences(text).split(lineBreak)
+  return lines.map(clean).join(options.lines === true ? '\n' : ' ')
+}
+
+/**
+ * Node's own stripping looks for the closer of every opener up to the end of the text, which is
+ * quadratic where none comes; past the last closer no string sequence can end, so none is looked for.
+ */
+function withoutSequences(text: string): string {
+  const closed = Math.max(
+    ...closers.map((closer) => {
+      const at = text.lastIndexOf(closer)
+      return at === -1 ? 0 : at + closer.length
+    }),
+  )
+  const rest = text.slice(closed).replaceAll(opener, `${replacement}]`)
+  return stripVTControlCharacters(text.slice(0, closed)) + stripVTControlCharacters(rest)
+}

@@ -1,0 +1,46 @@
+import { array, assert, constantFrom, integer, oneof, property } from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { harmless } from '../../src/host/text.ts'
+
+test.each([
+  ['plain text stays', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧'],
+  ['colours go', '\u001B[31mred\u001B[0m', 'red'],
+  ['a hyperlink goes', '\u001B]8;;https://x.test\u0007here\u001B]8;;\u0007', 'here'],
+  ['an escape inside an escape does not survive', '\u001B\u001B[31m[2Jx', '\uFFFD[2Jx'],
+  ['an unfinished escape', 'a\u001B[', 'a\uFFFD['],
+  ['a hyperlink that never ends', '\u001B]8;;https://x.test here', '\uFFFD]8;;https://x.test here'],
+  ['C0, DEL and C1 show', 'a\u0000b\u0008c\u007Fd\u0085e', 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe'],
+  ['a tab is a space', 'a\tb', 'a b'],
+  ['line breaks are spaces', 'a\nb\r\nc\rd\u2028e\u2029f', 'a b c d e f'],
+  ['overrides show', 'a\u202Eb\u202Cc\u2066d\u2069e', 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe'],
+  ['marks show', 'a\u200Eb\u200Fc\u061Cd', 'a\uFFFDb\uFFFDc\uFFFDd'],
+])('harmless: %s', (_name, text, shown) => {
+  expect(harmless(text)).toBe(shown)
+})
+
+test('line breaks stay on request, each as one \\n', () => {
+  expect(harmless('a\nb\r\nc\rd\u0007', { lines: true })).toBe('a\nb\nc\nd\uFFFD')
+})
+
+test('whatever comes in, no control and no bidi control comes out, and a second pass changes nothing', () => {
+  const piece = oneof(
+    integer({ min: 0, max: 0x24ff }).map((unit) => String.fromCharCode(unit)),
+    constantFrom('\u001B', '\u009B', '[', ']', '31m', '\u0007', ';', '\u202E', '\n'),
+  )
+  assert(
+    property(array(piece), (parts) => {
+      const shown = harmless(parts.join(''))
+      expect(/[\p{Cc}\p{Bidi_Control}]/u.test(shown)).toBe(false)
+      expect(harmless(shown)).toBe(shown)
+    }),
+  )
+})
+
+test('a megabyte of openers without a closer, and other knots, ends within the time a test has', () => {
+  const knots = ['\u001B]', '\u001B]a;', '\u001B', '\u001B[[]', '\u009B;a', '\u001B]8;;a\u001B']
+  for (const knot of knots) {
+    const shown = harmless(knot.repeat(1_000_000 / knot.length))
+    expect(shown.includes('\u001B')).toBe(false)
+  }
+})
