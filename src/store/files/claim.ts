@@ -1,0 +1,82 @@
+import { unlinkSync } from 'node:fs'
+
+import { z } from 'zod'
+
+import type { Random } from '../../host/random.ts'
+import { diskFailure, errorNumber } from './disk-failure.ts'
+import { acquire, type LockOptions } from './lock.ts'
+import { readPrivate } from './private-modes.ts'
+import { writeWhole } from './whole-file.ts'
+
+/** Who holds a lock: a process id of this machine, and since when (ISO 8601). */
+const holderRecord = z.object({ pid: z.int(), since: z.iso.datetime() })
+export type Holder = z.infer<typeof holderRecord>
+
+export interface ClaimOptions extends LockOptions {
+  /** The claiming process's own id. */
+  pid: number
+  random: Random
+}
+
+export type Claim =
+  | {
+      held: true
+      /** Takes the name away, then gives the lock up; a second call does nothing. */
+      release(): void
+    }
+  | {
+      held: false
+      /** Undefined in the moment between taking the lock and writing one's name. */
+      holder: Holder | undefined
+    }
+
+/**
+ * Takes the lock at `path` and writes who has it beside it (`<path>.holder`), so that whoever comes
+ * second can say so. Only the lock decides; the name is for people.
+ */
+export async function claim(path: string, options: ClaimOptions): Promise<Claim> {
+  const record = `${path}.holder`
+  const lock = await acquire(path, options)
+  if (lock === undefined) return { held: false, holder: await readHolder(record) }
+  let held = true
+  const release = (): void => {
+    if (!held) return
+    held = false
+    try {
+      removeName(record)
+    } finally {
+      lock.release()
+    }
+  }
+  try {
+    // A name left by a killed holder would be taken for ours.
+    removeName(record)
+    const holder: Holder = { pid: options.pid, since: new Date(options.clock.now()).toISOString() }
+    await writeWhole(record, `${JSON.stringify(holder)}\n`, { random: options.random })
+  } catch (error) {
+    release()
+    throw error
+  }
+  return { held: true, release }
+}
+
+function removeName(record: string): void {
+  try {
+    unlinkSync(record)
+  } catch (error) {
+    if (errorNumber(error) !== 'ENOENT') throw diskFailure('remove', record, error)
+  }
+}
+
+async function readHolder(record: string): Promise<Holder | undefined> {
+  const file = await readPrivate(record, 1024).catch(() => undefined)
+  return file === undefined ? undefined : holderRecord.safeParse(parsed(file.text)).data
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,103 @@
+import { constants } from 'node:fs'
+import { chmod, mkdir, open, stat } from 'node:fs/promises'
+
+import { IoError } from '../../errors/io.ts'
+import { diskFailure, errorNumber } from './disk-failure.ts'
+
+/** What others of this machine may do with a file or folder; a private one grants none of it. */
+const others = 0o077
+const stickyBit = 0o1000
+
+/**
+ * Makes the folder and its missing parents, 0700 from the start, or mends a looser one. Answers a
+ * sentence to show the person when something was mended. A folder that all accounts share (/tmp) or
+ * that cannot be mended is refused with an IoError.
+ */
+export async function privateFolder(path: string): Promise<string | undefined> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    if (errorNumber(error) === 'EEXIST') throw diskFailure('make the folder', path, notAFolder())
+    throw diskFailure('make the folder', path, error)
+  }
+  return mendFolder(path)
+}
+
+/** The mending half of `privateFolder`: a folder that is not there stays so. */
+export async function mendFolder(path: string): Promise<string | undefined> {
+  const status = await stat(path).catch((error: unknown) => {
+    if (errorNumber(error) === 'ENOENT') return undefined
+    throw diskFailure('read the folder', path, error)
+  })
+  if (status === undefined) return undefined
+  if (!status.isDirectory()) throw diskFailure('use the folder', path, notAFolder())
+  if ((status.mode & others) === 0) return undefined
+  if ((status.mode & stickyBit) !== 0) {
+    throw new IoError(`Cannot keep private files in "${path}": every account of this machine shares it`, {
+      hint: 'Name a folder of your own inside it.',
+    })
+  }
+  await chmod(path, status.mode & 0o7700).catch((error: unknown) => {
+    throw cannotMend(path, error)
+  })
+  const after = await stat(path)
+  return mendedNotice('folder', path, status.mode, after.mode)
+}
+
+export interface PrivateText {
+  text: string
+  /** A sentence to show the person: the file was open to others and no longer is. */
+  notice: string | undefined
+}
+
+/**
+ * Reads a private file as UTF-8, mending a looser mode first; undefined where there is none. A
+ * symbolic link, anything but a regular file, more than `maxBytes`, or a mode that cannot be mended is
+ * an IoError.
+ */
+export async function readPrivate(path: string, maxBytes: number): Promise<PrivateText | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  try {
+    const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    try {
+      const status = await file.stat()
+      if (!status.isFile()) throw new IoError(`Cannot read "${path}": it is not a regular file`)
+      if (status.size > maxBytes)
+        throw new IoError(`Cannot read "${path}": it is larger than ${maxBytes} bytes`)
+      let notice: string | undefined
+      if ((status.mode & others) !== 0) {
+        await file.chmod(status.mode & 0o700).catch((error: unknown) => {
+          throw cannotMend(path, error)
+        })
+        const after = await file.stat()
+        notice = mendedNotice('file', path, status.mode, after.mode)
+      }
+      return { text: await file.readFile('utf8'), notice }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (error instanceof IoError) throw error
+    if (errorNumber(error) === 'ENOENT') return undefined
+    throw diskFailure('read', path, error)
+  }
+}
+
+/** No word where modes mean nothing and the change had no effect (Windows, FAT). */
+function mendedNotice(kind: string, path: string, before: number, after: number): string | undefined {
+  if ((after & others) !== 0) return undefined
+  const was = (before & 0o777).toString(8).padStart(4, '0')
+  const is = (after & 0o777).toString(8).padStart(4, '0')
+  return `The ${kind} "${path}" was open to other accounts (${was}); it is private now (${is}).`
+}
+
+function cannotMend(path: string, cause: unknown): IoError {
+  return new IoError(`Other accounts can read "${path}", and its permissions cannot be changed`, {
+    hint: `Make it private (chmod go= "${path}"), or use another folder.`,
+    cause,
+  })
+}
+
+function notAFolder(): Error {
+  return Object.assign(new Error('not a folder'), { code: 'ENOTDIR' })
+}

@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { mendFolder, privateFolder, readPrivate } from '../../../src/store/files/private-modes.ts'
+
+const module = new URL('../../../src/store/files/private-modes.ts', import.meta.url).href
+let folder: string
+let path: string
+const modeOf = (name: string): number => statSync(name).mode & 0o777
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'refcheck-modes-'))
+  path = join(folder, 'settings')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+test('a new folder and its missing parents are 0700, without a word', async () => {
+  expect(await privateFolder(join(path, 'a', 'b'))).toBeUndefined()
+  expect([path, join(path, 'a'), join(path, 'a', 'b')].map(modeOf)).toEqual([0o700, 0o700, 0o700])
+})
+
+test('under umask 000 as well', () => {
+  const script = `import { privateFolder } from ${JSON.stringify(module)}
+    process.umask(0)
+    await privateFolder(${JSON.stringify(join(path, 'a'))})`
+  execFileSync(process.execPath, ['--input-type=module', '-e', script])
+  expect([path, join(path, 'a')].map(modeOf)).toEqual([0o700, 0o700])
+})
+
+test('a looser folder is mended, with a word, once', async () => {
+  mkdirSync(path)
+  chmodSync(path, 0o755)
+  const said = `The folder "${path}" was open to other accounts (0755); it is private now (0700).`
+  expect(await privateFolder(path)).toBe(said)
+  expect(modeOf(path)).toBe(0o700)
+  expect(await privateFolder(path)).toBeUndefined()
+})
+
+test('a folder that is not there is not made by mending', async () => {
+  expect(await mendFolder(path)).toBeUndefined()
+  expect(existsSync(path)).toBe(false)
+})
+
+test('a shared folder like /tmp is refused and stays as it is', async () => {
+  mkdirSync(path)
+  chmodSync(path, 0o1777)
+  await expect(privateFolder(path)).rejects.toMatchObject({
+    code: 'io',
+    message: `Cannot keep private files in "${path}": every account of this machine shares it`,
+  })
+  expect(modeOf(path)).toBe(0o777)
+})
+
+test('a file where the folder should be is said plainly', async () => {
+  writeFileSync(path, '')
+  await expect(privateFolder(path)).rejects.toThrow(/Cannot make the folder .*: a part of the path is a file/)
+  await expect(privateFolder(join(path, 'a'))).rejects.toThrow(/a part of the path is a file/)
+  await expect(mendFolder(path)).rejects.toThrow(/a part of the path is a file/)
+})
+
+test('a private file is read; a missing one is undefined', async () => {
+  expect(await readPrivate(path, 100)).toBeUndefined()
+  writeFileSync(path, 'grün', { mode: 0o600 })
+  expect(await readPrivate(path, 100)).toEqual({ text: 'grün', notice: undefined })
+})
+
+test('a looser file is mended, with a word', async () => {
+  writeFileSync(path, 'x')
+  chmodSync(path, 0o664)
+  const said = `The file "${path}" was open to other accounts (0664); it is private now (0600).`
+  expect(await readPrivate(path, 100)).toEqual({ text: 'x', notice: said })
+  expect(modeOf(path)).toBe(0o600)
+})
+
+test('a link, a folder, a pipe and an oversized file are refused', async () => {
+  writeFileSync(path, 'x'.repeat(101), { mode: 0o644 })
+  const link = join(folder, 'link')
+  symlinkSync(path, link)
+  await expect(readPrivate(link, 1000)).rejects.toThrow(`Cannot read "${link}": it is a symbolic link`)
+  expect(modeOf(path)).toBe(0o644)
+  await expect(readPrivate(path, 100)).rejects.toThrow(/larger than 100 bytes/)
+  await expect(readPrivate(folder, 100)).rejects.toThrow(/not a regular file/)
+  execFileSync('mkfifo', [join(folder, 'pipe')])
+  await expect(readPrivate(join(folder, 'pipe'), 100)).rejects.toThrow(/not a regular file/)
+})
+
+test('another account’s open folder is refused, whoever runs this', () => {
+  const script = `import { privateFolder } from ${JSON.stringify(module)}
+    if (process.getuid() === 0) {
+      process.setgid(65534)
+      process.setuid(65534)
+    }
+    await privateFolder('/usr').catch((e) => process.stdout.write(e.code + ': ' + e.message))`
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect(said).toBe('io: Other accounts can read "/usr", and its permissions cannot be changed')
+})
