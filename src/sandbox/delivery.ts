@@ -1,0 +1,141 @@
+import type { KeyObject } from 'node:crypto'
+
+import { requestUpdated, type WebhookEvent } from '../contract/event.ts'
+import { signatureHeader } from '../contract/headers.ts'
+import type { RequestStatus } from '../contract/request.ts'
+import { sign, signingKey } from '../contract/signature.ts'
+import type { Clock } from '../host/clock.ts'
+import type { Luck } from './luck.ts'
+import type { DeliveryRecord, Organisation, RequestRecord } from './records.ts'
+import type { Choice } from './rules.ts'
+import type { Service } from './service.ts'
+import type { Timetable } from './timetable.ts'
+
+/** Posts a body to a URL and answers with the HTTP status; throws where no answer came. */
+export type Deliver = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+  signal: AbortSignal,
+) => Promise<number>
+
+/** "The receiver must return a 2xx within 10 seconds." */
+const acknowledgementMs = 10_000
+
+/** Seconds after a failed attempt until the next; after the last, the event is given up. */
+const schedules: Record<Choice<'webhook-retries'>, readonly number[]> = {
+  backoff: [10, 60, 300, 1800, 7200],
+  quick: [1, 2, 4],
+  never: [],
+}
+
+export interface DeliveriesOptions {
+  service: Service
+  clock: Clock
+  luck: Luck
+  timetable: Timetable
+  deliver: Deliver
+  /** Told after each attempt. */
+  onAttempt?: ((delivery: DeliveryRecord, at: number) => void) | undefined
+}
+
+/** Sends `request.updated` to the organisation's webhook, at least once each, signed over the exact bytes. */
+export class Deliveries {
+  readonly #options: DeliveriesOptions
+  readonly #keys = new Map<string, KeyObject>()
+  readonly #stop = new AbortController()
+
+  constructor(options: DeliveriesOptions) {
+    this.#options = options
+  }
+
+  /** "Every change of the overall request status triggers one `request.updated` event." */
+  announce(request: RequestRecord, status: RequestStatus, at: number): void {
+    const { service, luck } = this.#options
+    const organisation = service.state.organisations.get(request.organisation_id)
+    if (organisation === undefined || organisation.webhook_url === null) return
+    if (status === 'RECEIVED' && service.rules.get('event-on-acceptance') === 'no') return
+    const event: WebhookEvent = {
+      event: requestUpdated,
+      request_id: request.request_id,
+      status,
+      ...(status === 'ERROR' && request.error_reason !== null && { error_reason: request.error_reason }),
+    }
+    const delivery: DeliveryRecord = {
+      id: luck.uuid('delivery', request.number, status),
+      organisation_id: organisation.id,
+      request_id: request.request_id,
+      status,
+      body: JSON.stringify(event),
+      state: 'waiting',
+      attempts: 0,
+      at,
+      outcome: null,
+    }
+    service.commit({ does: 'delivery', delivery })
+    this.#schedule(delivery)
+  }
+
+  /** Stops waiting and ends attempts under way. */
+  close(): void {
+    this.#stop.abort()
+  }
+
+  #schedule(delivery: DeliveryRecord): void {
+    this.#options.timetable.add(delivery.at, () => void this.#attempt(delivery.id))
+  }
+
+  async #attempt(id: string): Promise<void> {
+    const { service, clock, onAttempt } = this.#options
+    const delivery = service.state.deliveries.get(id)
+    const organisation = service.state.organisations.get(delivery?.organisation_id ?? '')
+    if (delivery?.state !== 'waiting' || organisation === undefined) return
+    const outcome = await this.#post(delivery, organisation)
+    if (this.#stop.signal.aborted) return
+    const attempts = delivery.attempts + 1
+    const pause = schedules[service.rules.get('webhook-retries')][attempts - 1]
+    const now = clock.now()
+    const after = { ...delivery, attempts, outcome }
+    if (/^2\d\d$/.test(outcome)) this.#keep({ ...after, state: 'delivered', at: now })
+    else if (pause === undefined) this.#keep({ ...after, state: 'given_up', at: now })
+    else {
+      const again = this.#keep({ ...after, at: now + pause * 1000 })
+      this.#schedule(again)
+    }
+    onAttempt?.({ ...after }, now)
+  }
+
+  #keep(delivery: DeliveryRecord): DeliveryRecord {
+    this.#options.service.commit({ does: 'delivery', delivery })
+    return delivery
+  }
+
+  /** The HTTP status as text, or what went wrong. */
+  async #post(delivery: DeliveryRecord, organisation: Organisation): Promise<string> {
+    if (organisation.webhook_url === null) return 'no webhook is configured'
+    const body = Buffer.from(delivery.body)
+    const headers = {
+      'Content-Type': 'application/json',
+      [signatureHeader]: sign(body, this.#key(organisation.webhook_secret)),
+    }
+    const ended = new AbortController()
+    const stop = AbortSignal.any([this.#stop.signal, ended.signal])
+    try {
+      const late = this.#options.clock.sleep(acknowledgementMs, stop).then(() => 'no answer within 10 s')
+      const answer = this.#options.deliver(organisation.webhook_url, headers, body, stop).then(String)
+      return await Promise.race([answer, late])
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    } finally {
+      ended.abort()
+    }
+  }
+
+  #key(secret: string): KeyObject {
+    const known = this.#keys.get(secret)
+    if (known !== undefined) return known
+    const made = signingKey(secret)
+    this.#keys.set(secret, made)
+    return made
+  }
+}

@@ -1,0 +1,48 @@
+/** One thing that happened, for whoever watches the sandbox. */
+export type LogEntry = { n: number; at: number } & LogEvent
+
+export type LogEvent =
+  | { kind: 'call'; method: string; path: string; status: number | null; fault: string | null }
+  | { kind: 'status'; request_id: string; status: string }
+  | {
+      kind: 'delivery'
+      delivery_id: string
+      request_id: string
+      status: string
+      attempt: number
+      outcome: string
+    }
+
+/** The latest entries, in order. */
+export class Log {
+  readonly #size: number
+  readonly #entries: LogEntry[] = []
+  readonly #subscribers = new Set<(entry: LogEntry) => void>()
+  #count = 0
+
+  constructor(size = 1000) {
+    this.#size = size
+  }
+
+  add(at: number, event: LogEvent): void {
+    const entry: LogEntry = { n: this.#count, at, ...event }
+    this.#entries[this.#count % this.#size] = entry
+    this.#count += 1
+    for (const subscriber of this.#subscribers) subscriber(entry)
+  }
+
+  /** Entries from number `from` on, as far as they are still kept; oldest first. */
+  entries(from = 0): LogEntry[] {
+    const first = Math.max(from, this.#count - this.#size)
+    const length = Math.max(0, this.#count - first)
+    return Array.from({ length }, (_, index) => this.#entries[(first + index) % this.#size]).filter(
+      (entry) => entry !== undefined,
+    )
+  }
+
+  /** Returns what ends the subscription. */
+  subscribe(subscriber: (entry: LogEntry) => void): () => void {
+    this.#subscribers.add(subscriber)
+    return () => void this.#subscribers.delete(subscriber)
+  }
+}

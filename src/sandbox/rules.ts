@@ -1,0 +1,151 @@
+import type { Luck } from './luck.ts'
+
+interface Rule {
+  /** The section of the document it belongs to. */
+  section: string
+  /** What the document says, in its own words. */
+  sentence: string
+  /** What it leaves open. */
+  open: string
+  /** The first is what the sandbox does unless told otherwise. */
+  choices: readonly [string, ...string[]]
+}
+
+/** What the document leaves open, and the choices the sandbox has among what it allows. */
+export const ruleTable = {
+  'quota-window-start': {
+    section: 'Limits',
+    sentence: '60 requests per 60-second fixed window, per API key',
+    open: 'When a window starts.',
+    choices: ['first-call', 'clock'],
+  },
+  'refused-calls-count': {
+    section: 'Limits',
+    sentence: 'Breach behaviour: 429 client_error with Retry-After (seconds)',
+    open: 'Whether a call answered with 429 uses up the quota further.',
+    choices: ['no', 'yes'],
+  },
+  'hidden-package-schema': {
+    section: 'GET /v1/packages/{id}/schema',
+    sentence:
+      '403 (user not an active member, or no access to the package); 404 (package not found or not available to the organisation and user)',
+    open: 'Which of the two a package hidden from the role of the user gets.',
+    choices: ['404', '403'],
+  },
+  'disabled-package-schema': {
+    section: 'Package status',
+    sentence: 'the precise meaning of INACTIVE versus DISABLED: not shown',
+    open: 'Whether the schema of a DISABLED package can be read.',
+    choices: ['404', '200'],
+  },
+  'support-creates': {
+    section: 'Authentication',
+    sentence: 'An action not permitted by the role gives 403',
+    open: 'Whether the role support may create requests.',
+    choices: ['no', 'yes'],
+  },
+  'error-checks': {
+    section: 'Request status',
+    sentence: 'ERROR: Terminal. The request could not be processed and no checks were created.',
+    open: 'What `checks` holds then: entries with a null id, or nothing.',
+    choices: ['null-ids', 'none'],
+  },
+  'error-from': {
+    section: 'States and transitions',
+    sentence: 'IN_PROGRESS, Processing failure → ERROR; transitions from RECEIVED: not shown',
+    open: 'Which status a request is in before it turns to ERROR.',
+    choices: ['IN_PROGRESS', 'RECEIVED'],
+  },
+  'leaving-received': {
+    section: 'States and transitions',
+    sentence: 'Transitions from RECEIVED and from PARTIAL: not shown',
+    open: 'Whether a request can go from RECEIVED to its end without being seen IN_PROGRESS.',
+    choices: ['step-by-step', 'at-once'],
+  },
+  'report-ready': {
+    section: 'Check',
+    sentence: 'Signed URL; null until the report is available',
+    open: 'Whether the report is there when the check is COMPLETED, or minutes later.',
+    choices: ['with-completion', 'later'],
+  },
+  'event-on-acceptance': {
+    section: 'Events',
+    sentence: 'It is sent when the overall request status changes',
+    open: 'Whether the acceptance itself (status RECEIVED) sends an event.',
+    choices: ['no', 'yes'],
+  },
+  'webhook-retries': {
+    section: 'Events',
+    sentence: 'Failed deliveries may be retried. Retry count and schedule: not shown',
+    open: 'When a failed delivery is tried again.',
+    choices: ['backoff', 'quick', 'never'],
+  },
+  'created-at-form': {
+    section: 'Request',
+    sentence: 'created_at: string (ISO 8601 timestamp)',
+    open: 'Its precision and how the zone is written.',
+    choices: ['milliseconds', 'seconds', 'offset'],
+  },
+  'referee-id-form': {
+    section: 'Referee',
+    sentence: 'referee_id: string (in the path: integer or string)',
+    open: 'What the identifier looks like.',
+    choices: ['digits', 'uuid'],
+  },
+  'body-limit': {
+    section: 'Limits',
+    sentence: 'Maximum lengths of text fields and maximum request body size: not shown',
+    open: 'How large the body of a request may be.',
+    choices: ['1 MiB', '64 KiB', 'none'],
+  },
+  'text-limit': {
+    section: 'Limits',
+    sentence: 'Maximum lengths of text fields and maximum request body size: not shown',
+    open: 'How many characters a text field may have.',
+    choices: ['none', '255'],
+  },
+} as const satisfies Record<string, Rule>
+
+export type RuleName = keyof typeof ruleTable
+export type Choice<N extends RuleName = RuleName> = (typeof ruleTable)[N]['choices'][number]
+export type Choices = { [N in RuleName]: Choice<N> }
+
+/** One line of `sandbox rules`. */
+export interface RuleSetting extends Rule {
+  name: RuleName
+  current: string
+}
+
+export const ruleNames = Object.keys(ruleTable) as RuleName[]
+
+/** The choices in force. */
+export class Rules {
+  readonly #current: Choices
+
+  constructor(start: Partial<Choices> = {}) {
+    const defaults = Object.fromEntries(ruleNames.map((name) => [name, ruleTable[name].choices[0]]))
+    this.#current = { ...(defaults as Choices), ...start }
+  }
+
+  get<N extends RuleName>(name: N): Choices[N] {
+    return this.#current[name]
+  }
+
+  set<N extends RuleName>(name: N, choice: Choices[N]): void {
+    this.#current[name] = choice
+  }
+
+  current(): Choices {
+    return { ...this.#current }
+  }
+
+  list(): RuleSetting[] {
+    return ruleNames.map((name) => ({ name, ...ruleTable[name], current: this.#current[name] }))
+  }
+}
+
+/** One choice each, drawn from the seed, so that clients meet all of what the document allows. */
+export function drawnRules(luck: Luck): Choices {
+  const drawn = ruleNames.map((name) => [name, luck.pick<string>(ruleTable[name].choices, 'rule', name)])
+  return Object.fromEntries(drawn) as Choices
+}

@@ -1,0 +1,155 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+
+import { getRequestListener } from '@hono/node-server'
+
+import { IoError } from '../errors/io.ts'
+
+/** What a handler may learn of, and do to, the connection a request came in on. */
+export interface Connection {
+  readonly remoteAddress: string
+  /** Destroys the socket; nothing of an answer is sent any more. */
+  cut(): void
+  /** Sends the head of an answer and the first bytes of its body, whatever length was announced, then cuts. */
+  cutShort(status: number, headers: Readonly<Record<string, string>>, part: Uint8Array): void
+}
+
+export type Handler = (request: Request, connection: Connection) => Response | Promise<Response>
+
+export interface ListenOptions {
+  /** Default 127.0.0.1. */
+  host?: string | undefined
+  /** Default 0: any free port. */
+  port?: number | undefined
+  /** PEM texts; with them the server speaks https. */
+  tls?: { cert: string; key: string } | undefined
+  /** Milliseconds for a whole request to arrive; Node's own default is 5 minutes. */
+  requestTimeoutMs?: number | undefined
+  /** Milliseconds an idle connection is kept; Node's own default is 5 s. */
+  keepAliveTimeoutMs?: number | undefined
+  /** Answers a request that is no proper one (a bad Host, a bad URL) or whose handler threw. Default: an empty 400 or 500. */
+  onError?: ((error: unknown) => Response) | undefined
+}
+
+export interface Listener {
+  /** No slash at the end. */
+  readonly url: string
+  readonly port: number
+  /** Stops listening and ends open connections at once. */
+  close(): Promise<void>
+}
+
+/** Puts a Request → Response handler on a port. Throws IoError when the port cannot be had. */
+export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listener> {
+  const host = options.host ?? '127.0.0.1'
+  const server = build(handler, options)
+  const port = await bind(server, host, options.port ?? 0)
+  const shown = host.includes(':') ? `[${host}]` : host
+  return {
+    url: `${options.tls === undefined ? 'http' : 'https'}://${shown}:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function build(handler: Handler, options: ListenOptions): Server {
+  const { onError } = options
+  const listener = getRequestListener(
+    (request, bindings) => {
+      const connection = new NodeConnection(
+        bindings.incoming as IncomingMessage,
+        bindings.outgoing as ServerResponse,
+      )
+      const answer = handler(request, connection)
+      if (answer instanceof Promise) return answer.then((response) => (connection.isCut ? never() : response))
+      return connection.isCut ? never() : answer
+    },
+    onError === undefined ? {} : { errorHandler: (error) => onError(error) },
+  )
+  const limits: ServerOptions = {
+    ...(options.requestTimeoutMs !== undefined && { requestTimeout: options.requestTimeoutMs }),
+    ...(options.keepAliveTimeoutMs !== undefined && { keepAliveTimeout: options.keepAliveTimeoutMs }),
+  }
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    void listener(incoming, outgoing)
+  }
+  return options.tls === undefined
+    ? createServer(limits, onRequest)
+    : createTlsServer({ ...limits, ...options.tls }, onRequest)
+}
+
+/** What follows a cut: an answer that never comes, which nothing keeps alive. */
+function never(): Promise<Response> {
+  return new Promise(() => {})
+}
+
+class NodeConnection implements Connection {
+  readonly #incoming: IncomingMessage
+  readonly #outgoing: ServerResponse
+  isCut = false
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+  }
+
+  get remoteAddress(): string {
+    return this.#incoming.socket.remoteAddress ?? ''
+  }
+
+  cut(): void {
+    this.isCut = true
+    this.#incoming.socket.destroy()
+  }
+
+  cutShort(status: number, headers: Readonly<Record<string, string>>, part: Uint8Array): void {
+    this.isCut = true
+    this.#outgoing.writeHead(status, headers)
+    this.#outgoing.write(part, () => this.#incoming.socket.destroySoon())
+  }
+}
+
+function bind(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException): void => reject(bindFailure(error, host, port))
+    server.once('error', onError)
+    server.listen(port, host, () => {
+      server.off('error', onError)
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+}
+
+function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): IoError {
+  const where = `${host}:${port}`
+  if (error.code === 'EADDRINUSE') {
+    return new IoError(`port ${port} on ${host} is taken by another program`, {
+      hint: 'Choose another port, or 0 for any free one.',
+      cause: error,
+    })
+  }
+  if (error.code === 'EACCES') {
+    return new IoError(`this user may not listen on ${where}`, {
+      hint: 'Ports below 1024 need rights; choose a higher one, or 0 for any free one.',
+      cause: error,
+    })
+  }
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return new IoError(`"${host}" is no address of this machine`, {
+      hint: 'Use 127.0.0.1, ::1 or an address this machine has.',
+      cause: error,
+    })
+  }
+  return new IoError(`cannot listen on ${where}: ${error.message}`, { cause: error })
+}

@@ -1,0 +1,104 @@
+import { connect } from 'node:net'
+
+import { afterEach, expect, test } from 'vitest'
+
+import { IoError } from '../../src/errors/io.ts'
+import { type Handler, listen, type Listener, type ListenOptions } from '../../src/server/listen.ts'
+
+const open: Listener[] = []
+
+async function start(handler: Handler, options?: ListenOptions): Promise<Listener> {
+  const listener = await listen(handler, options)
+  open.push(listener)
+  return listener
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((listener) => listener.close()))
+})
+
+const hello: Handler = () => new Response('hello')
+
+test('takes a free port of 127.0.0.1 and tells its URL without a slash at the end', async () => {
+  const { url, port } = await start(hello)
+  expect(url).toBe(`http://127.0.0.1:${port}`)
+  expect(port).toBeGreaterThan(0)
+  await expect((await fetch(url)).text()).resolves.toBe('hello')
+})
+
+test('hands the request over and the answer back', async () => {
+  const { url } = await start(async (request) =>
+    Response.json({
+      method: request.method,
+      path: new URL(request.url).pathname,
+      body: await request.text(),
+    }),
+  )
+  const answer = await fetch(`${url}/some/path`, { method: 'POST', body: 'text' })
+  await expect(answer.json()).resolves.toEqual({ method: 'POST', path: '/some/path', body: 'text' })
+})
+
+test('tells the handler where the connection comes from', async () => {
+  const { url } = await start((_request, connection) => new Response(connection.remoteAddress))
+  await expect((await fetch(url)).text()).resolves.toBe('127.0.0.1')
+})
+
+test('a handler can cut the connection instead of answering', async () => {
+  const { url } = await start((_request, connection) => {
+    connection.cut()
+    return new Response('never sent')
+  })
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+})
+
+test('a handler can cut the connection in the middle of a body', async () => {
+  const { url } = await start((_request, connection) => {
+    connection.cutShort(200, { 'Content-Length': '10' }, Buffer.from('12345'))
+    return new Response(null)
+  })
+  const answer = await fetch(url)
+  expect(answer.status).toBe(200)
+  await expect(answer.text()).rejects.toThrow('terminated')
+})
+
+test('a taken port is an IoError that says what to do', async () => {
+  const { port } = await start(hello)
+  const error = await listen(hello, { port }).catch((caught: unknown) => caught)
+  expect(error).toBeInstanceOf(IoError)
+  expect(error).toMatchObject({
+    code: 'io',
+    message: `port ${port} on 127.0.0.1 is taken by another program`,
+    hint: 'Choose another port, or 0 for any free one.',
+  })
+})
+
+test('an address that is not of this machine is an IoError', async () => {
+  await expect(listen(hello, { host: '192.0.2.1' })).rejects.toThrow(
+    '"192.0.2.1" is no address of this machine',
+  )
+})
+
+test('close ends open connections at once, answered or not', async () => {
+  const listener = await listen(() => new Promise<Response>(() => {}))
+  const waiting = fetch(listener.url).catch((error: unknown) => error)
+  const idle = connect(listener.port, '127.0.0.1')
+  await new Promise((resolve) => idle.once('connect', resolve))
+  const ended = new Promise((resolve) => idle.once('close', resolve))
+  idle.on('error', () => {})
+  await listener.close()
+  await ended
+  await expect(waiting).resolves.toBeInstanceOf(Error)
+  await expect(fetch(listener.url)).rejects.toThrow('fetch failed')
+})
+
+test('a handler that throws gets the answer it has arranged for', async () => {
+  const { url } = await start(
+    () => {
+      throw new Error('broken')
+    },
+    { onError: (error) => new Response(String(error), { status: 500 }) },
+  )
+  const answer = await fetch(url)
+  expect(answer.status).toBe(500)
+  await expect(answer.text()).resolves.toBe('Error: broken')
+})
