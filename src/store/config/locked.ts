@@ -1,0 +1,34 @@
+import { dirname } from 'node:path'
+
+import { IoError } from '../../errors/io.ts'
+import type { Clock } from '../../host/clock.ts'
+import { acquire } from '../files/lock.ts'
+import { privateFolder } from '../files/private-modes.ts'
+
+/** Far longer than any read-modify-write takes. */
+const waitMs = 15_000
+
+export interface LockedOptions {
+  clock: Clock
+  onNotice?: ((text: string) => void) | undefined
+}
+
+/**
+ * Runs `work` as the only process that changes `path`, by the lock `<path>.lock`; makes the private
+ * folder first. Another one that does not let go is an IoError.
+ */
+export async function locked<T>(path: string, options: LockedOptions, work: () => Promise<T>): Promise<T> {
+  const mended = await privateFolder(dirname(path))
+  if (mended !== undefined) options.onNotice?.(mended)
+  const lock = await acquire(`${path}.lock`, { clock: options.clock, waitMs })
+  if (lock === undefined) {
+    throw new IoError(`Cannot change "${path}": another process has held it for ${waitMs / 1000} s`, {
+      hint: 'See whether another refcheck hangs, end it, then run this again.',
+    })
+  }
+  try {
+    return await work()
+  } finally {
+    lock.release()
+  }
+}

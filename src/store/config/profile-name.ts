@@ -1,0 +1,18 @@
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+
+const longest = 64
+
+/** Names that JavaScript objects answer to by themselves. */
+const reserved = new Set(['__proto__', 'constructor', 'prototype'])
+
+/**
+ * A profile's name as it came in, or an InvalidInputError: letters, digits, - and _, at most 64. Dots
+ * above all are out, since a settings key is split on them.
+ */
+export function checkProfileName(name: string): string {
+  if (name.length <= longest && /^[A-Za-z0-9_-]+$/.test(name) && !reserved.has(name)) return name
+  const shown = name.length > longest ? `${name.slice(0, longest)}…` : name
+  throw new InvalidInputError(`"${shown}" cannot be the name of a profile`, {
+    hint: `Use letters, digits, - and _, at most ${longest}.`,
+  })
+}

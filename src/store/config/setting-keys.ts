@@ -1,0 +1,128 @@
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { UsageError } from '../../errors/usage.ts'
+
+/** A default that a person sets once, as `config list` shows it. */
+export interface SettingDefinition {
+  key: string
+  /** One line. */
+  meaning: string
+  example: string
+  /** Whether the value may be a path, which whoever sets it makes absolute. */
+  path: boolean
+  /** The value as it is kept, always text; an InvalidInputError that says what is wanted. */
+  parse(text: string): string
+}
+
+const controlCharacter = /\p{Cc}/u
+
+function refused(key: string, text: string, wanted: string): InvalidInputError {
+  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text
+  return new InvalidInputError(`${key}: "${shown}" is not ${wanted}`, {
+    field: key,
+    hint: `Try: refcheck config set ${key} ${definitionOf(key)?.example ?? ''}`.trim(),
+  })
+}
+
+function wholeNumber(key: string, most: number, wanted: string): (text: string) => string {
+  return (text) => {
+    if (/^[1-9]\d{0,14}$/.test(text) && Number(text) <= most) return text
+    throw refused(key, text, wanted)
+  }
+}
+
+function filePath(key: string): (text: string) => string {
+  return (text) => {
+    if (text.trim() !== '' && text.length <= 4096 && !controlCharacter.test(text)) return text
+    throw refused(key, text, 'a path')
+  }
+}
+
+function storeAddress(text: string): string {
+  if (!/^postgres(?:ql)?:/i.test(text)) return filePath('store')(text)
+  if (!URL.canParse(text) || controlCharacter.test(text)) {
+    throw new InvalidInputError('store: the PostgreSQL address is not a URL', {
+      field: 'store',
+      hint: 'Write it as postgres://user@host:5432/database.',
+    })
+  }
+  const url = new URL(text)
+  if (url.password !== '' || url.searchParams.has('password')) {
+    throw new InvalidInputError('store: a password is not kept in the settings', {
+      field: 'store',
+      hint: 'Leave it out of the address and put it in ~/.pgpass or PGPASSWORD, or set REFCHECK_STORE instead.',
+    })
+  }
+  return text
+}
+
+/** The same form as a `--timeout`. */
+function duration(text: string): string {
+  if (text.length <= 40 && /^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text)) return text
+  throw refused('timeout', text, 'a duration')
+}
+
+function country(text: string): string {
+  const code = text.toUpperCase()
+  const known = /^[A-Z]{2}$/.test(code) && code !== 'ZZ'
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  if (known && names.of(code) !== undefined) return code
+  throw refused('default-country', text, 'a two-letter country code')
+}
+
+export const settingDefinitions: readonly SettingDefinition[] = [
+  {
+    key: 'package',
+    meaning: 'Package ordered when --package is left out.',
+    example: '12',
+    path: false,
+    parse: wholeNumber('package', Number.MAX_SAFE_INTEGER, 'a package id, a whole number above 0'),
+  },
+  {
+    key: 'output-dir',
+    meaning: 'Folder that reports are put in when --output is left out.',
+    example: 'reports',
+    path: true,
+    parse: filePath('output-dir'),
+  },
+  {
+    key: 'store',
+    meaning: 'Where orders are recorded: a file, or postgres://…',
+    example: 'orders.db',
+    path: true,
+    parse: storeAddress,
+  },
+  {
+    key: 'concurrency',
+    meaning: 'Downloads that run side by side, 1 to 64.',
+    example: '4',
+    path: false,
+    parse: wholeNumber('concurrency', 64, 'a whole number from 1 to 64'),
+  },
+  {
+    key: 'timeout',
+    meaning: 'How long to wait on retries and on the quota altogether.',
+    example: '5m',
+    path: false,
+    parse: duration,
+  },
+  {
+    key: 'default-country',
+    meaning: 'Country of phone numbers written without their country code.',
+    example: 'AU',
+    path: false,
+    parse: country,
+  },
+]
+
+function definitionOf(key: string): SettingDefinition | undefined {
+  return settingDefinitions.find((each) => each.key === key)
+}
+
+/** The definition of `key`, or a UsageError that names the known ones. */
+export function settingDefinition(key: string): SettingDefinition {
+  const found = definitionOf(key)
+  if (found !== undefined) return found
+  throw new UsageError(`There is no setting "${key.slice(0, 60)}"`, {
+    hint: `The settings are ${settingDefinitions.map((each) => each.key).join(', ')}.`,
+  })
+}
