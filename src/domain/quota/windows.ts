@@ -1,0 +1,26 @@
+import { UsageError } from '../../errors/usage.ts'
+
+/** A fixed window: so many calls in so many seconds ("Limits"). */
+export interface QuotaWindow {
+  calls: number
+  seconds: number
+}
+
+/** "60 requests per 60-second fixed window", "1000 requests per 1-hour fixed window". */
+export const documentedWindows: readonly QuotaWindow[] = [
+  { calls: 60, seconds: 60 },
+  { calls: 1000, seconds: 3600 },
+]
+
+/** Reads `60/60,1000/3600` (calls/seconds). `what` names where it was written. */
+export function parseWindows(text: string, what: string): QuotaWindow[] {
+  return text.split(',').map((part) => {
+    const [, calls, seconds] = /^\s*([1-9]\d{0,8})\/([1-9]\d{0,8})\s*$/.exec(part) ?? []
+    if (calls === undefined || seconds === undefined) {
+      throw new UsageError(`${what}: "${part.slice(0, 40)}" is not a quota window`, {
+        hint: 'Write calls/seconds, several with commas between: 60/60,1000/3600',
+      })
+    }
+    return { calls: Number(calls), seconds: Number(seconds) }
+  })
+}

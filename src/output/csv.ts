@@ -1,0 +1,20 @@
+import { stringify } from 'csv-stringify/sync'
+
+import type { Cell } from './view.ts'
+
+/**
+ * RFC 4180, with `\n` line ends. A cell that a spreadsheet would run as a formula gets an apostrophe
+ * before it; phone numbers and numbers are left, so that `+61412345678` reads back as itself.
+ */
+export function csv(rows: readonly (readonly Cell[])[]): string {
+  return stringify(
+    rows.map((row) => row.map(csvCell)),
+    { quoted_string: false },
+  )
+}
+
+function csvCell(cell: Cell): string {
+  if (cell === null || cell === undefined) return ''
+  const text = String(cell)
+  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(?:\.\d+)?$/.test(text) ? `'${text}` : text
+}

@@ -1,0 +1,88 @@
+import { UsageError } from '../errors/usage.ts'
+import type { RefcheckError } from '../errors/base.ts'
+import { csv } from './csv.ts'
+import { failureJson } from './failure.ts'
+import type { Sink } from './streams.ts'
+import { table } from './table.ts'
+import type { Terminal } from './terminal.ts'
+import type { Column, ListView, View } from './view.ts'
+
+/** How a list is asked for: `--csv --columns a,b --sort col --no-header`. */
+export interface ListFormat {
+  csv: boolean
+  columns: string | undefined
+  /** A column's name; `-name` for the other direction. */
+  sort: string | undefined
+  header: boolean
+}
+
+/** One JSON document. `failure` is added to an object, where the command answers and fails at once. */
+export function jsonDocument(json: unknown, failure?: RefcheckError): string {
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json)
+  const whole = failure !== undefined && isObject ? { ...json, error: failureJson(failure) } : json
+  return `${JSON.stringify(whole, null, 2)}\n`
+}
+
+/** Prints a view's text. */
+export function presentText(view: View, stdout: Sink, terminal: Terminal): void {
+  const text = view.text(terminal)
+  if (text !== '') stdout.write(`${text}\n`)
+}
+
+/** The rows of a list in the order and columns asked for. */
+export function arrange<Row>(view: ListView<Row>, format: ListFormat): ListView<Row> {
+  const columns = chosen(view.columns, format)
+  return { ...view, columns, rows: sorted(view, format.sort) }
+}
+
+/** Prints an arranged list as CSV, a table, or the sentence for an empty one. */
+export function presentList<Row>(
+  view: ListView<Row>,
+  format: ListFormat,
+  stdout: Sink,
+  terminal: Terminal,
+): void {
+  if (format.csv) {
+    const head = format.header ? [view.columns.map((column) => column.name)] : []
+    stdout.write(csv([...head, ...view.rows.map((row) => view.columns.map((column) => column.value(row)))]))
+    return
+  }
+  const text = view.rows.length === 0 ? view.empty : table(view.rows, view.columns, terminal, format.header)
+  stdout.write(`${text}\n`)
+}
+
+function chosen<Row>(columns: readonly Column<Row>[], format: ListFormat): readonly Column<Row>[] {
+  if (format.columns === undefined) {
+    return format.csv ? columns : columns.filter((column) => column.extra !== true)
+  }
+  return format.columns.split(',').map((name) => named(columns, name.trim(), '--columns'))
+}
+
+function sorted<Row>(view: ListView<Row>, sort: string | undefined): readonly Row[] {
+  if (sort === undefined) return view.rows
+  const column = named(view.columns, sort.replace(/^-/, ''), '--sort')
+  const direction = sort.startsWith('-') ? -1 : 1
+  return [...view.rows].sort((a, b) => direction * compare(column.value(a), column.value(b)))
+}
+
+/** Numbers by size, everything else by the reader's alphabet, what is missing last. */
+function compare(a: unknown, b: unknown): number {
+  const missing = Number(isMissing(a)) - Number(isMissing(b))
+  if (missing !== 0 || isMissing(a)) return missing
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return String(a).localeCompare(String(b), 'en', { numeric: true })
+}
+
+function isMissing(value: unknown): boolean {
+  return value === null || value === undefined || value === ''
+}
+
+function named<Row>(columns: readonly Column<Row>[], name: string, flag: string): Column<Row> {
+  const column = columns.find((each) => each.name === name)
+  if (column === undefined) {
+    throw new UsageError(`${flag}: there is no column "${name}"`, {
+      hint: `Columns here: ${columns.map((each) => each.name).join(', ')}`,
+    })
+  }
+  return column
+}

@@ -1,0 +1,60 @@
+import { harmless } from '../host/text.ts'
+import type { Sink } from './streams.ts'
+import { styled, type Terminal } from './terminal.ts'
+
+const eraseLine = '\r\u001B[2K'
+
+/** What is said beside the answer, on stderr: notes that stay, and one line that changes as things go on. */
+export class Reporter {
+  readonly #sink: Sink
+  readonly #terminal: Terminal
+  readonly #quiet: boolean
+  #live = false
+
+  constructor(sink: Sink, terminal: Terminal, quiet: boolean) {
+    this.#sink = sink
+    this.#terminal = terminal
+    this.#quiet = quiet
+  }
+
+  get terminal(): Terminal {
+    return this.#terminal
+  }
+
+  /** A line that stays. */
+  note(text: string): void {
+    if (this.#quiet) return
+    this.#clear()
+    this.#sink.write(`${harmless(text, { lines: true })}\n`)
+  }
+
+  /** A line that matters even with --quiet. */
+  warn(text: string): void {
+    this.#clear()
+    this.#sink.write(`${styled(this.#terminal, 'yellow', 'Warning:')} ${harmless(text)}\n`)
+  }
+
+  /** The line that changes in place on a terminal; elsewhere nothing, its milestones are notes. */
+  status(text: string): void {
+    if (this.#quiet || !this.#sink.isTTY) return
+    this.#live = true
+    const width = (this.#terminal.columns ?? 80) - 1
+    this.#sink.write(`${eraseLine}${styled(this.#terminal, 'dim', harmless(text).slice(0, width))}`)
+  }
+
+  /** One line an exchange, for --verbose. */
+  exchange(text: string): void {
+    this.#clear()
+    this.#sink.write(`${styled(this.#terminal, 'dim', harmless(text))}\n`)
+  }
+
+  /** Takes the changing line away, before an answer or the end. */
+  done(): void {
+    this.#clear()
+  }
+
+  #clear(): void {
+    if (this.#live) this.#sink.write(eraseLine)
+    this.#live = false
+  }
+}

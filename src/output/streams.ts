@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream'
+
+/** Where text or bytes go, and what is on the other end. */
+export interface Sink {
+  write(data: string | Uint8Array): void
+  /** Resolves when what was written has been handed over; for writers of much. */
+  drained(): Promise<void>
+  readonly isTTY: boolean
+  /** Width in columns; 80 where nobody can tell. */
+  readonly columns: number
+}
+
+/** Where input comes from. */
+export interface Source {
+  readonly isTTY: boolean
+  readonly stream: Readable
+}
+
+/** The three standard streams as a value; tests pass buffers, bin passes the process's own. */
+export interface Streams {
+  stdin: Source
+  stdout: Sink
+  stderr: Sink
+}
+
+const assumedColumns = 80
+
+/** The process's own streams. A reader that went away (`| head`) ends the writing quietly. */
+export function processStreams(): Streams {
+  return {
+    stdin: {
+      get isTTY() {
+        return process.stdin.isTTY === true
+      },
+      get stream() {
+        return process.stdin
+      },
+    },
+    stdout: sinkOf(process.stdout),
+    stderr: sinkOf(process.stderr),
+  }
+}
+
+function sinkOf(stream: NodeJS.WriteStream): Sink {
+  let gone = false
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    gone = true
+  })
+  return {
+    write(data) {
+      if (!gone) stream.write(data)
+    },
+    drained() {
+      if (gone || stream.writableLength === 0) return Promise.resolve()
+      return new Promise((resolve) => {
+        stream.write('', () => resolve())
+      })
+    },
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.columns ?? assumedColumns
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import Table from 'cli-table3'
+import stringWidth from 'string-width'
+
+import { harmless } from '../host/text.ts'
+import { styled, type Terminal } from './terminal.ts'
+import type { Column } from './view.ts'
+
+const noBorders = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
+}
+
+const gap = 2
+const narrowest = 8
+
+/** Rows as aligned columns; cells wrap where the terminal is too narrow for them. */
+export function table<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  terminal: Terminal,
+  header = true,
+): string {
+  const head = columns.map((column) => column.name.replaceAll('_', ' ').toUpperCase())
+  const cells = rows.map((row) => columns.map((column) => shown(column, row)))
+  const widths = fit(
+    columns.map((_, at) => longest([header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])),
+    terminal.columns,
+  )
+  const drawn = new Table({
+    chars: noBorders,
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
+    colWidths: widths,
+    wordWrap: true,
+    wrapOnWordBoundary: false,
+  })
+  if (header) drawn.push(head.map((name) => styled(terminal, 'bold', name)))
+  for (const [at, row] of rows.entries()) {
+    drawn.push(columns.map((column, place) => dressed(column, row, cells[at]?.[place] ?? '', terminal)))
+  }
+  return drawn
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+}
+
+/** What a person sees of a value: words for what is missing, no control characters. */
+function shown<Row>(column: Column<Row>, row: Row): string {
+  if (column.show !== undefined) return harmless(column.show(row))
+  const value = column.value(row)
+  return value === null || value === undefined || value === '' ? '-' : harmless(String(value))
+}
+
+function dressed<Row>(column: Column<Row>, row: Row, text: string, terminal: Terminal): string {
+  const style = column.style?.(row)
+  return style === undefined ? text : styled(terminal, style, text)
+}
+
+function longest(texts: readonly string[]): number {
+  return Math.max(1, ...texts.map((text) => stringWidth(text)))
+}
+
+/** Takes from the widest columns until the row fits. */
+function fit(widths: number[], available: number | undefined): number[] {
+  if (available === undefined) return widths
+  const fitted = [...widths]
+  let over = fitted.reduce((sum, each) => sum + each, 0) + gap * (fitted.length - 1) - available
+  while (over > 0) {
+    const widest = Math.max(...fitted)
+    if (widest <= narrowest) break
+    fitted[fitted.indexOf(widest)] = widest - 1
+    over -= 1
+  }
+  return fitted
+}

@@ -1,0 +1,32 @@
+import type { Style, Terminal } from './terminal.ts'
+
+/** What a command answers: the exact JSON for scripts, and text for people. */
+export interface View {
+  /** Printed as it is with --json. */
+  readonly json: unknown
+  /** Without a final newline; the strings of others in it have been through `harmless`. */
+  text(terminal: Terminal): string
+}
+
+export type Cell = string | number | boolean | null | undefined
+
+export interface Column<Row> {
+  /** snake_case, the API's own name: for --columns, --sort and the CSV header. */
+  readonly name: string
+  value(row: Row): Cell
+  /** How people read it, where that differs from the value. */
+  show?(row: Row): string
+  style?(row: Row): Style | undefined
+  /** Left out of the text table unless asked for with --columns. */
+  readonly extra?: boolean
+}
+
+/** An answer of many rows: a table, CSV, or a JSON array. */
+export interface ListView<Row> {
+  readonly rows: readonly Row[]
+  /** What --json prints for a row; the row itself where absent. */
+  json?(row: Row): unknown
+  readonly columns: readonly Column<Row>[]
+  /** Said in place of an empty table, on stdout's behalf. */
+  readonly empty: string
+}

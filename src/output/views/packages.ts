@@ -1,0 +1,36 @@
+import type { Package } from '../../contract/package.ts'
+import type { ListView } from '../view.ts'
+import { statusStyle } from './status.ts'
+
+export function packagesView(packages: readonly Package[]): ListView<Package> {
+  return {
+    rows: packages,
+    columns: [
+      { name: 'id', value: (row) => row.id },
+      { name: 'name', value: (row) => row.name },
+      { name: 'status', value: (row) => row.status, style: (row) => statusStyle(row.status) },
+      { name: 'reference_survey', value: (row) => row.details.reference_survey?.name, show: survey },
+      {
+        name: 'min_referees',
+        value: (row) => row.details.reference_survey?.min_referees,
+        extra: true,
+      },
+      { name: 'background_checks', value: (row) => checkNames(row).join('; '), show: checks },
+    ],
+    empty: 'No packages. Another filter, or another user, may show some.',
+  }
+}
+
+function survey(row: Package): string {
+  const found = row.details.reference_survey
+  if (found === null) return '-'
+  return `${found.name ?? 'unnamed'} (${found.min_referees} ${found.min_referees === 1 ? 'referee' : 'referees'})`
+}
+
+function checkNames(row: Package): string[] {
+  return row.details.background_checks.map((each) => each.check_name ?? 'unnamed')
+}
+
+function checks(row: Package): string {
+  return checkNames(row).join(', ') || '-'
+}

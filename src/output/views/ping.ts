@@ -1,0 +1,11 @@
+import { harmless } from '../../host/text.ts'
+import { styled } from '../terminal.ts'
+import type { View } from '../view.ts'
+
+export function pingView(answer: { base_url: string; status: string; latency_ms: number }): View {
+  return {
+    json: answer,
+    text: (terminal) =>
+      `${styled(terminal, 'green', 'up')}  ${harmless(answer.base_url)} answered "${harmless(answer.status)}" in ${answer.latency_ms} ms`,
+  }
+}

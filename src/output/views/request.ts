@@ -1,0 +1,76 @@
+import type { Check, Referee, RequestResource } from '../../contract/request.ts'
+import { harmless } from '../../host/text.ts'
+import { table } from '../table.ts'
+import { styled, type Terminal } from '../terminal.ts'
+import type { Column, View } from '../view.ts'
+import { statusStyle } from './status.ts'
+
+interface CheckRow {
+  check: string
+  status: string
+  id: string
+  report: string
+}
+
+const columns: Column<CheckRow>[] = [
+  { name: 'check', value: (row) => row.check },
+  { name: 'status', value: (row) => row.status, style: (row) => statusStyle(row.status) },
+  { name: 'report', value: (row) => row.report, style: (row) => (row.report === 'ready' ? 'green' : 'dim') },
+  { name: 'id', value: (row) => row.id },
+]
+
+/** One request, or several: an array in JSON where more than one was asked for. */
+export function requestsView(requests: readonly RequestResource[], asArray: boolean): View {
+  return {
+    json: asArray ? requests : requests[0],
+    text: (terminal) => requests.map((request) => requestText(request, terminal)).join('\n\n'),
+  }
+}
+
+function requestText(request: RequestResource, terminal: Terminal): string {
+  const { recipient } = request
+  const name = harmless(`${recipient.first_name} ${recipient.last_name}`)
+  const lines = [
+    `${styled(terminal, 'bold', name)}  ${statusText(request.status, terminal)}`,
+    `  request    ${harmless(request.request_id)}`,
+    `  package    ${request.package_id}`,
+    `  recipient  ${harmless(recipient.email)}, ${harmless(recipient.phone)}`,
+    `  created    ${harmless(request.created_at)} by ${harmless(request.requester.email)}`,
+  ]
+  const rows = request.checks.flatMap(checkRows)
+  if (rows.length === 0) lines.push('', '  No checks have been started yet.')
+  else lines.push('', table(rows, columns, terminal))
+  return lines.join('\n')
+}
+
+function statusText(status: string, terminal: Terminal): string {
+  const style = statusStyle(status)
+  const shown = harmless(status)
+  return style === undefined ? shown : styled(terminal, style, shown)
+}
+
+function checkRows(check: Check): CheckRow[] {
+  const isReference = check.type === 'reference'
+  const own: CheckRow = {
+    check: isReference ? 'Reference check' : (check.check_name ?? 'Background check'),
+    status: check.status,
+    id: check.id ?? '-',
+    report: isReference ? '-' : readiness(check.report_pdf_url),
+  }
+  const referees = check.references ?? []
+  if (isReference && referees.length === 0) own.report = 'no referees yet'
+  return [own, ...referees.map(refereeRow)]
+}
+
+function refereeRow(referee: Referee): CheckRow {
+  return {
+    check: `  ${referee.referee_name ?? 'Unnamed referee'}`,
+    status: referee.status,
+    id: `referee ${referee.referee_id}`,
+    report: readiness(referee.report_pdf_url),
+  }
+}
+
+function readiness(url: string | null | undefined): string {
+  return url === null || url === undefined ? 'not yet' : 'ready'
+}

@@ -1,0 +1,66 @@
+import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
+import { harmless } from '../../host/text.ts'
+import { table } from '../table.ts'
+import { styled, type Terminal } from '../terminal.ts'
+import type { Column, View } from '../view.ts'
+
+interface FieldRow {
+  flag: string
+  type: string
+  required: boolean
+  description: string
+}
+
+const columns: Column<FieldRow>[] = [
+  { name: 'field', value: (row) => row.flag },
+  { name: 'type', value: (row) => row.type },
+  {
+    name: 'required',
+    value: (row) => row.required,
+    show: (row) => (row.required ? 'required' : 'optional'),
+    style: (row) => (row.required ? 'yellow' : 'dim'),
+  },
+  { name: 'description', value: (row) => row.description },
+]
+
+/** The fields a request of this package needs, a table for the recipient and one for each check. */
+export function schemaView(schema: PackageSchema): View {
+  return { json: schema, text: (terminal) => schemaText(schema, terminal) }
+}
+
+/** Any JSON document, shown as it is in text too. */
+export function documentView(document: unknown): View {
+  return { json: document, text: () => JSON.stringify(document, null, 2) }
+}
+
+function schemaText(schema: PackageSchema, terminal: Terminal): string {
+  const sections = [
+    styled(terminal, 'bold', 'Recipient'),
+    table(
+      recipientFields.map((name) => ({
+        flag: `--${name.replace('_', '-')}`,
+        type: schema.fields.recipient[name].type,
+        required: schema.fields.recipient[name].required,
+        description: name === 'phone' ? 'E.164: + and country code, at most 15 digits' : '',
+      })),
+      columns,
+      terminal,
+    ),
+  ]
+  for (const check of schema.fields.additional_information) {
+    const rows = Object.entries(check.fields).map(([name, field]) => ({
+      flag: `--field ${check.code}.${name}`,
+      type: field.type,
+      required: field.required,
+      description: field.description,
+    }))
+    sections.push(
+      '',
+      `${styled(terminal, 'bold', harmless(check.display_name))} (${harmless(check.code)})`,
+      table(rows, columns, terminal),
+    )
+  }
+  if (schema.fields.additional_information.length === 0)
+    sections.push('', 'No further information is needed.')
+  return sections.join('\n')
+}

@@ -1,0 +1,19 @@
+import type { User } from '../../contract/user.ts'
+import type { ListView } from '../view.ts'
+
+export function usersView(users: readonly User[]): ListView<User> {
+  return {
+    rows: users,
+    columns: [
+      { name: 'email', value: (row) => row.email },
+      { name: 'first_name', value: (row) => row.first_name },
+      { name: 'last_name', value: (row) => row.last_name },
+      { name: 'role', value: (row) => row.role },
+      { name: 'teams', value: (row) => row.teams.map((team) => team.name).join('; ') },
+      { name: 'job_title', value: (row) => row.job_title },
+      { name: 'permissions', value: (row) => row.permissions?.join('; '), extra: true },
+      { name: 'id', value: (row) => row.id, extra: true },
+    ],
+    empty: 'No users match.',
+  }
+}
