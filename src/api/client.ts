@@ -1,18 +1,20 @@
 import type { z } from 'zod'
 
-import { type Envelope, envelope } from '../contract/envelope.ts'
+import type { Envelope } from '../contract/envelope.ts'
 import { apiKeyHeader, userEmailHeader } from '../contract/headers.ts'
-import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
+import type { RefcheckError } from '../errors/base.ts'
 import { InternalError } from '../errors/internal.ts'
+import { InvalidInputError } from '../errors/invalid-input.ts'
 import { UnavailableError } from '../errors/unavailable.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Random } from '../host/random.ts'
 import { collect } from '../http/body.ts'
 import type { HttpClient } from '../http/client.ts'
 import { reportLimits } from '../http/limits.ts'
-import { type RetryNotice, withRetries } from '../http/retry.ts'
+import { type RetryNotice, type RetryPolicy, withRetries } from '../http/retry.ts'
 import type { HttpHeaders, HttpResponse, HttpStream } from '../http/types.ts'
-import { failure } from './failure.ts'
+import { header, parseData, parseEnvelope, retryAfter } from './answer.ts'
+import { failure, type StatusHints } from './failure.ts'
 
 export interface ApiClientOptions {
   http: HttpClient
@@ -29,7 +31,20 @@ export interface ApiClientOptions {
 
 interface GetOptions {
   authenticate?: boolean
+  hints?: StatusHints
   signal?: AbortSignal | undefined
+}
+
+interface Download {
+  url: string
+  hints: StatusHints
+  signal: AbortSignal | undefined
+}
+
+interface ReceivedData<T> {
+  data: T
+  /** How long the exchange took that brought it; waits and earlier tries do not count. */
+  milliseconds: number
 }
 
 /** Bytes of an error answer that are read at most, where a file was expected. */
@@ -45,18 +60,21 @@ export class ApiClient {
 
   /** GET a JSON resource: retried, its envelope taken off, `data` checked against `shape`. */
   async get<T extends z.ZodType>(path: string, shape: T, options: GetOptions = {}): Promise<z.output<T>> {
+    return (await this.getTimed(path, shape, options)).data
+  }
+
+  async getTimed<T extends z.ZodType>(
+    path: string,
+    shape: T,
+    { authenticate = true, hints, signal }: GetOptions = {},
+  ): Promise<ReceivedData<z.output<T>>> {
+    const headers = { accept: 'application/json', ...(authenticate && this.#headers()) }
     const response = await withRetries(
-      () =>
-        this.options.http.send({
-          method: 'GET',
-          url: this.url(path),
-          headers: { accept: 'application/json', ...this.#headers(options.authenticate ?? true) },
-          signal: options.signal,
-        }),
-      this.retryPolicy(options.signal),
+      () => this.options.http.send({ method: 'GET', url: this.url(path), headers, signal }),
+      this.#retryPolicy(signal),
     )
     const wrapped = parseEnvelope(response)
-    if (response.status !== 200) throw this.failed(response, wrapped)
+    if (response.status !== 200) throw this.failed(response, wrapped, hints)
     if (wrapped === undefined) {
       throw new UnavailableError(
         'the answer is not the service’s: no envelope {data, status_message, message}',
@@ -66,27 +84,17 @@ export class ApiClient {
         },
       )
     }
-    return parseData(shape, wrapped.data)
+    return { data: parseData(shape, wrapped.data), milliseconds: response.milliseconds }
   }
 
-  /** GET a binary resource with the authentication headers; anything but a 200 throws. */
-  async openAuthenticated(path: string, signal: AbortSignal | undefined): Promise<HttpStream> {
-    return this.open(this.url(path), { accept: 'application/pdf', ...this.#headers(true) }, signal)
+  /** GET a PDF with the authentication headers; anything but a 200 throws. */
+  async openAuthenticated(download: Download): Promise<HttpStream> {
+    return this.#open(download, this.#headers())
   }
 
-  /** GET a stream; retried before its first byte is handed on; anything but a 200 throws its typed error. */
-  async open(
-    url: string,
-    headers: Record<string, string>,
-    signal: AbortSignal | undefined,
-  ): Promise<HttpStream> {
-    const stream = await withRetries(
-      () => this.options.http.open({ method: 'GET', url, headers, signal, limits: reportLimits }),
-      this.retryPolicy(signal),
-    )
-    if (stream.status === 200) return stream
-    const body = await collect(stream.body, largestFailure)
-    throw this.failed({ ...stream, body }, parseEnvelope({ ...stream, body }))
+  /** GET a PDF without them, by a URL that carries its own token. */
+  async openSigned(download: Download): Promise<HttpStream> {
+    return this.#open(download, {})
   }
 
   /** One POST of JSON, sent once. */
@@ -94,7 +102,7 @@ export class ApiClient {
     return this.options.http.sendOnce({
       method: 'POST',
       url: this.url(path),
-      headers: { accept: 'application/json', 'content-type': 'application/json', ...this.#headers(true) },
+      headers: { accept: 'application/json', 'content-type': 'application/json', ...this.#headers() },
       body,
       signal,
     })
@@ -104,59 +112,67 @@ export class ApiClient {
     return this.options.baseUrl + path
   }
 
-  failed(response: HttpResponse, wrapped: Envelope | undefined) {
-    return failure({
-      status: response.status,
-      envelope: wrapped,
-      retryAfter: response.status === 429 ? retryAfter(response).seconds : undefined,
-    })
+  /** The typed error of an answer that is not the documented success. */
+  failed(
+    response: { status: number; headers: HttpHeaders },
+    wrapped: Envelope | undefined,
+    hints: StatusHints = {},
+  ): RefcheckError {
+    const { status } = response
+    const seconds = status === 429 ? retryAfter(response).seconds : undefined
+    return failure({ status, envelope: wrapped, retryAfter: seconds, hints })
   }
 
-  retryPolicy(signal: AbortSignal | undefined) {
+  /** Retried before its first byte is handed on; the body of a failure is read, which frees its connection. */
+  async #open({ url, hints, signal }: Download, headers: Record<string, string>): Promise<HttpStream> {
+    const answer = await withRetries(async () => {
+      const stream = await this.options.http.open({
+        method: 'GET',
+        url,
+        headers: { accept: 'application/pdf', ...headers },
+        signal,
+        limits: reportLimits,
+      })
+      const failed = stream.status === 200 ? undefined : await collect(stream.body, largestFailure)
+      return { ...stream, failed }
+    }, this.#retryPolicy(signal))
+    if (answer.failed !== undefined) {
+      throw this.failed(answer, parseEnvelope({ body: answer.failed }), hints)
+    }
+    await refuseOther(answer)
+    return { status: answer.status, headers: answer.headers, body: answer.body }
+  }
+
+  #retryPolicy(signal: AbortSignal | undefined): RetryPolicy {
     const { clock, random, budgetMs, onNotice } = this.options
     return { clock, random, budgetMs, onNotice, signal, retryAfter }
   }
 
-  #headers(authenticate: boolean): Record<string, string> {
+  #headers(): Record<string, string> {
     const { credentials } = this.options
-    if (!authenticate) return {}
     if (credentials === undefined) throw new InternalError('a call that needs a key was made without one')
-    return { [apiKeyHeader]: credentials.apiKey, [userEmailHeader]: credentials.userEmail }
+    return {
+      [apiKeyHeader]: sendable(credentials.apiKey, 'the API key'),
+      [userEmailHeader]: sendable(credentials.userEmail, 'the user e-mail'),
+    }
   }
 }
 
-/** A header's only value; the first where it came more than once. */
-export function header(headers: HttpHeaders, name: string): string | undefined {
-  const value = headers[name]
-  return typeof value === 'string' ? value : value?.[0]
+/** A header carries visible ASCII alone (RFC 9110, 5.5); the value may be a secret and is not shown. */
+function sendable(value: string, what: string): string {
+  if (/^[\u0021-\u007E]+$/.test(value)) return value
+  throw new InvalidInputError(`${what} is empty or holds characters that cannot be sent`, {
+    hint: 'Log in again: refcheck auth login, or mend REFCHECK_API_KEY and REFCHECK_USER_EMAIL.',
+  })
 }
 
-function retryAfter(response: { headers: HttpHeaders }): RetryAfter {
-  return parseRetryAfter(header(response.headers, 'retry-after'))
-}
-
-/** The envelope of an answer, or undefined where the body is anything else. */
-export function parseEnvelope(response: HttpResponse): Envelope | undefined {
-  let json: unknown
-  try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(response.body))
-  } catch {
-    return undefined
-  }
-  const parsed = envelope.safeParse(json)
-  return parsed.success ? parsed.data : undefined
-}
-
-function parseData<T extends z.ZodType>(shape: T, data: unknown): z.output<T> {
-  const parsed = shape.safeParse(data)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const path = ['data', ...(issue?.path ?? [])].map(String).join('.')
-  throw new UnavailableError(
-    `the service’s answer does not have the documented shape: ${path}: ${issue?.message}`,
-    {
-      field: path,
-      hint: 'The service may be newer than this program, or something else answered; check the base URL.',
-    },
-  )
+/** "Content-Type application/pdf": a login page with a 200 is not a report. */
+async function refuseOther(stream: HttpStream): Promise<void> {
+  const type = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(header(stream.headers, 'content-type') ?? '')?.[1]
+  if (type?.toLowerCase() === 'application/pdf') return
+  await collect(stream.body, 0)
+  throw new UnavailableError(`the answer is not a PDF but ${type ?? 'of no told type'}`, {
+    status: 200,
+    hint: 'Check the base URL: something else may have answered.',
+  })
 }

@@ -1,11 +1,14 @@
 import type { Envelope } from '../contract/envelope.ts'
-import type { ErrorDetails, RefcheckError } from '../errors/base.ts'
+import type { RefcheckError } from '../errors/base.ts'
 import { ForbiddenError } from '../errors/forbidden.ts'
 import { InvalidInputError } from '../errors/invalid-input.ts'
 import { NotFoundError } from '../errors/not-found.ts'
 import { ThrottledError } from '../errors/throttled.ts'
 import { UnauthenticatedError } from '../errors/unauthenticated.ts'
 import { UnavailableError } from '../errors/unavailable.ts'
+
+/** What to do about a status where an endpoint knows better than the matrix. */
+export type StatusHints = Readonly<Partial<Record<401 | 404, string>>>
 
 /** An answer that is not the documented success, reduced to what decides the error. */
 export interface FailedAnswer {
@@ -14,54 +17,59 @@ export interface FailedAnswer {
   envelope: Envelope | undefined
   /** Seconds, for a 429. */
   retryAfter?: number | undefined
+  hints?: StatusHints | undefined
 }
 
 const proxyHint = 'Something between here and the service may have answered in its place; check the base URL.'
 
 /** The typed error for an answer, by the status matrix of the document ("Errors"). */
-export function failure({ status, envelope, retryAfter }: FailedAnswer): RefcheckError {
+export function failure({ status, envelope, retryAfter, hints = {} }: FailedAnswer): RefcheckError {
   const said = envelope?.message.trim() ?? ''
-  if (envelope === undefined && status < 500 && status !== 429) {
-    return new UnavailableError(`the answer (${status}) is not the service's: no envelope`, {
+  const told = (fallback: string): string => (said === '' ? fallback : said)
+  if (status === 429) {
+    return new ThrottledError(told('the quota is used up'), {
+      status,
+      retryAfter,
+      hint: `Wait${retryAfter === undefined ? '' : ` ${retryAfter} s`} and run it again.`,
+    })
+  }
+  if (status < 400 || status >= 500) return unexpected(status, said)
+  if (envelope === undefined) {
+    return new UnavailableError(`the answer (${status}) is not the service’s: no envelope`, {
       status,
       hint: proxyHint,
     })
   }
-  const message = (fallback: string): string => (said === '' ? fallback : said)
   switch (status) {
     case 400:
     case 422:
-      return invalid(message('the service refused the request as invalid'), status)
-    case 401:
-      return new UnauthenticatedError(message('the API key was not accepted'), {
+      return new InvalidInputError(told('the service refused the request as invalid'), {
         status,
-        hint: 'Log in again with a current key: refcheck auth login. A newer key revokes the one before it.',
+        field: namedField(said),
+        hint: 'Nothing was done. Mend it and run it again.',
+      })
+    case 401:
+      return new UnauthenticatedError(told('the API key was not accepted'), {
+        status,
+        hint:
+          hints[401] ??
+          'Log in again with a current key: refcheck auth login. A newer key revokes the one before it.',
       })
     case 403:
-      return new ForbiddenError(message('the service does not permit this'), {
+      return new ForbiddenError(told('the service does not permit this'), {
         status,
-        hint: forbiddenHint(said),
+        hint: forbiddenHints[forbiddenCause(said)],
       })
     case 404:
-      return new NotFoundError(message('not found'), {
+      return new NotFoundError(told('not found'), {
         status,
-        hint: 'Check the id; it may belong to another organisation, or not be visible to this user.',
-      })
-    case 429:
-      return new ThrottledError(message('the quota is used up'), {
-        status,
-        retryAfter,
-        hint: `Wait${retryAfter === undefined ? '' : ` ${retryAfter} s`} and run it again.`,
+        hint:
+          hints[404] ??
+          'Check the id; it may belong to another organisation, or not be visible to this user.',
       })
     default:
       return unexpected(status, said)
   }
-}
-
-function invalid(message: string, status: number): RefcheckError {
-  const details: ErrorDetails = { status, hint: 'Nothing was done. Mend it and run it again.' }
-  const field = namedField(message)
-  return new InvalidInputError(message, field === undefined ? details : { ...details, field })
 }
 
 /** The `<field path>` of a 400's `<field path>: <reason>`; undefined where the message has another shape. */
@@ -72,16 +80,39 @@ export function namedField(message: string): string | undefined {
   return /^[\w.[\]-]+$/.test(path) ? path : undefined
 }
 
+export type ForbiddenCause =
+  | 'credits'
+  | 'trial'
+  | 'subscription'
+  | 'role'
+  | 'package'
+  | 'membership'
+  | 'unknown'
+
+const causes: readonly [ForbiddenCause, RegExp][] = [
+  ['credits', /\bcredits?\b/i],
+  ['trial', /\btrial\b/i],
+  ['subscription', /\bsubscri/i],
+  ['role', /\broles?\b/i],
+  ['package', /\bpackages?\b/i],
+  ['membership', /\bmember|\bactive user\b/i],
+  ['role', /\bpermi|\ballow/i],
+]
+
+const forbiddenHints: Readonly<Record<ForbiddenCause, string>> = {
+  credits: 'The organisation has to buy credits; nothing was ordered.',
+  trial: 'The organisation’s trial is over; an Owner can subscribe. Nothing was ordered.',
+  subscription: 'An Owner of the organisation has to renew the subscription; nothing was ordered.',
+  role: 'This user’s role does not allow it: use another user’s e-mail, or ask an Owner.',
+  package: 'This user may not use the package; "refcheck packages list" shows those that may be used.',
+  membership:
+    'The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.',
+  unknown: 'Check that the user e-mail is an active user’s, and the organisation’s plan and credits.',
+}
+
 /** The 403s have one status and six causes; only the message tells them apart ("Errors", message texts). */
-function forbiddenHint(message: string): string {
-  const text = message.toLowerCase()
-  if (text.includes('credit')) return 'The organisation has to buy credits; nothing was ordered.'
-  if (text.includes('trial')) return 'The organisation’s trial is over; an Owner can subscribe.'
-  if (text.includes('subscription')) return 'An Owner has to renew the subscription.'
-  if (text.includes('role') || text.includes('permit')) {
-    return 'This user’s role does not allow it; use another user’s e-mail or ask an Owner.'
-  }
-  return 'Check the user e-mail: "refcheck users list" shows whose may be used; it must be an active user.'
+export function forbiddenCause(message: string): ForbiddenCause {
+  return causes.find(([, words]) => words.test(message))?.[0] ?? 'unknown'
 }
 
 function unexpected(status: number, said: string): RefcheckError {

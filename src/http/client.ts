@@ -2,10 +2,12 @@ import { Readable } from 'node:stream'
 
 import type { Dispatcher } from 'undici'
 
+import { RefcheckError } from '../errors/base.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Environment } from '../host/env.ts'
 import { collect } from './body.ts'
-import { TransportError, transportFailure } from './failure.ts'
+import { TransportError } from './failure.ts'
+import { Flight } from './flight.ts'
 import { jsonLimits } from './limits.ts'
 import { secureUrl, Transport } from './transport.ts'
 import type { ExchangeReport, HttpLimits, HttpRequest, HttpResponse, HttpStream } from './types.ts'
@@ -14,18 +16,8 @@ export interface HttpClientOptions {
   clock: Clock
   env: Environment
   userAgent: string
+  /** Called once for every exchange when it is over, however it ended. */
   onExchange?: ((report: ExchangeReport) => void) | undefined
-}
-
-/** A request on its way out: where it goes, how long it may take, and whether its first byte was handed over. */
-interface Flight {
-  request: HttpRequest
-  url: URL
-  limits: HttpLimits
-  startedAt: number
-  sent: boolean
-  /** Aborts with the caller's signal or when the total time is up. */
-  signal: AbortSignal
 }
 
 /**
@@ -41,73 +33,84 @@ export class HttpClient {
     this.#transport = new Transport(options.env)
   }
 
-  /** One exchange, the body read whole. Throws TransportError. */
+  /** One exchange, the body read whole. Throws TransportError, or the signal's reason. */
   async send(request: HttpRequest): Promise<HttpResponse> {
-    const stream = await this.open(request)
-    return { ...stream, body: await collect(stream.body) }
+    const { url, limits } = target(request)
+    return this.#whole(this.#flight(request, url, limits), this.#transport.shared(url, limits))
   }
 
-  /** One exchange whose body is read as it comes. Throws TransportError, from the iteration too. */
+  /** One exchange whose body is read as it comes. Throws as `send` does, from the iteration too. */
   async open(request: HttpRequest): Promise<HttpStream> {
-    const flight = this.#prepare(request)
-    return this.#exchange(flight, this.#transport.shared(flight.url, flight.limits))
+    const { url, limits } = target(request)
+    return this.#exchange(this.#flight(request, url, limits), this.#transport.shared(url, limits))
   }
 
   /**
-   * One exchange on a connection of its own, never repeated by any layer. A TransportError's `sent`
-   * is exact: undici asks for the body only once the connection (with TLS, through a proxy too)
-   * stands, and an iterable body cannot be replayed.
+   * One exchange on a connection of its own, never repeated by any layer. Once anything was sent it
+   * throws TransportError alone, whose `sent` is exact: undici asks for the body only once the
+   * connection (with TLS, through a proxy too) stands, and an iterable body cannot be replayed.
    */
   async sendOnce(request: HttpRequest & { body: Uint8Array }): Promise<HttpResponse> {
-    const flight = this.#prepare(request)
-    const dispatcher = this.#transport.fresh(flight.url, flight.limits)
+    const { url, limits } = target(request)
+    const route = this.#transport.fresh(url, limits)
+    const flight = this.#flight(request, url, limits)
     try {
-      const stream = await this.#exchange(flight, dispatcher)
-      return { ...stream, body: await collect(stream.body) }
+      return await this.#whole(flight, route.dispatcher, { reset: true })
+    } catch (error) {
+      if (error instanceof RefcheckError) throw error
+      throw new TransportError(`${url.host}: given up before an answer came`, {
+        sent: flight.sent,
+        hint: flight.sent ? 'What was sent may still have been carried out.' : 'Nothing was sent.',
+        cause: error,
+      })
     } finally {
-      await dispatcher.destroy()
+      await route.close()
     }
   }
 
+  /** Closes every connection, also one in use. */
   async close(): Promise<void> {
     await this.#transport.close()
   }
 
-  #prepare(request: HttpRequest): Flight {
-    const limits = { ...jsonLimits, ...request.limits }
-    const deadline = AbortSignal.timeout(limits.totalMs)
-    return {
-      request,
-      url: secureUrl(request.url),
-      limits,
-      startedAt: this.#options.clock.monotonic(),
-      sent: false,
-      signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
-    }
+  #flight(request: HttpRequest, url: URL, limits: HttpLimits): Flight {
+    const { clock, onExchange } = this.#options
+    return new Flight({ request, url, limits, clock, onExchange, proxied: this.#transport.proxied(url) })
   }
 
-  async #exchange(flight: Flight, dispatcher: Dispatcher): Promise<HttpStream> {
+  async #whole(
+    flight: Flight,
+    dispatcher: Dispatcher,
+    extra: { reset?: boolean } = {},
+  ): Promise<HttpResponse> {
+    const { status, headers, body } = await this.#exchange(flight, dispatcher, extra)
+    return { status, headers, body: await collect(body), milliseconds: flight.milliseconds }
+  }
+
+  async #exchange(
+    flight: Flight,
+    dispatcher: Dispatcher,
+    extra: { reset?: boolean } = {},
+  ): Promise<HttpStream> {
     try {
-      const answer = await dispatcher.request(this.#dispatch(flight))
-      this.#report(flight, { status: answer.statusCode })
-      const encoding = answer.headers['content-encoding']
-      if (encoding !== undefined && encoding !== 'identity') {
-        answer.body.destroy()
-        throw new TransportError(`${flight.url.host}: the answer is compressed, though none was asked for`, {
-          sent: true,
-          hint: 'Something between here and the service changes its answers.',
-        })
+      const answer = await flight.unlessGivenUp(() =>
+        dispatcher.request({ ...this.#dispatch(flight), ...extra }),
+      )
+      flight.status = answer.statusCode
+      const refusal = refused(answer, flight)
+      if (refusal !== undefined) {
+        // A body destroyed before its end emits an error, and nobody reads this one.
+        answer.body.on('error', () => {}).destroy()
+        throw refusal
       }
-      return { status: answer.statusCode, headers: answer.headers, body: bounded(answer.body, flight) }
+      return { status: answer.statusCode, headers: answer.headers, body: flight.bounded(answer.body) }
     } catch (error) {
-      const failure = this.#failure(error, flight)
-      if (failure instanceof TransportError) this.#report(flight, { failure: failure.message })
-      throw failure
+      throw flight.fail(error)
     }
   }
 
   #dispatch(flight: Flight): Dispatcher.RequestOptions {
-    const { request, url, limits } = flight
+    const { request, url, limits } = flight.plan
     const body = request.body
     return {
       origin: url.origin,
@@ -125,21 +128,10 @@ export class HttpClient {
       signal: flight.signal,
     }
   }
+}
 
-  #failure(error: unknown, flight: Flight): unknown {
-    const caller = flight.request.signal
-    if (caller?.aborted && !flight.sent) return caller.reason
-    return overtime(error, flight) ?? transportFailure(error, flight.url, flight.sent)
-  }
-
-  #report(flight: Flight, end: { status?: number; failure?: string }): void {
-    this.#options.onExchange?.({
-      method: flight.request.method,
-      url: flight.request.url,
-      milliseconds: this.#options.clock.monotonic() - flight.startedAt,
-      ...end,
-    })
-  }
+function target(request: HttpRequest): { url: URL; limits: HttpLimits } {
+  return { url: secureUrl(request.url), limits: { ...jsonLimits, ...request.limits } }
 }
 
 /** The body, marking the flight as sent at the moment undici takes the first of it. */
@@ -148,32 +140,18 @@ async function* handedOver(body: Uint8Array, flight: Flight): AsyncGenerator<Uin
   yield body
 }
 
-async function* bounded(body: AsyncIterable<Uint8Array>, flight: Flight): AsyncGenerator<Uint8Array> {
-  let taken = 0
-  try {
-    for await (const chunk of body) {
-      taken += chunk.byteLength
-      if (taken > flight.limits.maxBytes) {
-        throw new TransportError(
-          `${flight.url.host}: the answer is larger than ${flight.limits.maxBytes} bytes and was given up`,
-          { sent: true },
-        )
-      }
-      yield chunk
-    }
-  } catch (error) {
-    throw overtime(error, flight) ?? transportFailure(error, flight.url, true)
+/** Why an answer is not read at all. */
+function refused({ headers }: Dispatcher.ResponseData, flight: Flight): TransportError | undefined {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (typeof encoding !== 'string' || encoding.trim().toLowerCase() !== 'identity') {
+    return new TransportError(
+      `${flight.plan.url.host}: the answer is compressed, though none was asked for`,
+      {
+        sent: true,
+        permanent: true,
+        hint: 'Something between here and the service changes its answers.',
+      },
+    )
   }
-}
-
-/** The total time being up shows as an abort; told as what it is. */
-function overtime(error: unknown, flight: Flight): TransportError | undefined {
-  if (error instanceof TransportError || !flight.signal.aborted || flight.request.signal?.aborted) {
-    return undefined
-  }
-  const seconds = flight.limits.totalMs / 1000
-  return new TransportError(`${flight.url.host}: no whole answer within ${seconds} s`, {
-    sent: flight.sent,
-    cause: error,
-  })
+  return Number(headers['content-length']) > flight.plan.limits.maxBytes ? flight.tooLarge() : undefined
 }

@@ -1,63 +1,131 @@
 import { UnavailableError } from '../errors/unavailable.ts'
 
+interface TransportDetails {
+  sent: boolean
+  hint: string
+  /** Whether trying again would end the same. */
+  permanent?: boolean | undefined
+  cause?: unknown
+}
+
 /** No whole answer came. `sent` tells whether a byte of the request may have left. */
 export class TransportError extends UnavailableError {
   readonly sent: boolean
+  readonly permanent: boolean
 
-  constructor(message: string, details: { sent: boolean; hint?: string; cause?: unknown }) {
+  constructor(message: string, details: TransportDetails) {
     super(message, details)
     this.sent = details.sent
+    this.permanent = details.permanent ?? false
   }
 }
-
-const certificateHint =
-  'The certificate is not trusted here: check the base URL, or name your own authority with NODE_EXTRA_CA_CERTS.'
-const retryHint = 'Try again in a moment; "refcheck ping" tells whether the service is up.'
 
 interface Reason {
   text: string
   hint: string
+  permanent?: boolean
+  /** The connection never stood; through a proxy, it is the proxy that could not be reached. */
+  connecting?: boolean
 }
+
+const retryHint = 'Try again in a moment; "refcheck ping" tells whether the service is up.'
+const networkHint = 'Check the base URL and the network.'
+const proxyHint =
+  'A proxy is set in the environment: check HTTPS_PROXY, and NO_PROXY for hosts to reach without it.'
+
+const cut: Reason = { text: 'the connection was cut', hint: retryHint }
+const slow: Reason = { text: 'the connection timed out', hint: retryHint, connecting: true }
+const proxyCut: Reason = { text: 'the proxy cut the connection', hint: proxyHint }
 
 const reasons: Readonly<Record<string, Reason>> = {
   ECONNREFUSED: {
     text: 'nothing listens there',
     hint: 'Check the base URL, and that the service is running.',
+    connecting: true,
   },
-  ENOTFOUND: { text: 'no such host', hint: 'Check the base URL and the network.' },
-  EAI_AGAIN: { text: 'the host name could not be looked up', hint: 'Check the network.' },
-  EHOSTUNREACH: { text: 'the host cannot be reached', hint: 'Check the network.' },
-  ENETUNREACH: { text: 'the network cannot be reached', hint: 'Check the network.' },
-  ETIMEDOUT: { text: 'the connection timed out', hint: retryHint },
-  UND_ERR_CONNECT_TIMEOUT: { text: 'the connection timed out', hint: retryHint },
+  ENOTFOUND: { text: 'no such host', hint: networkHint, connecting: true },
+  EAI_AGAIN: { text: 'the host name could not be looked up', hint: networkHint, connecting: true },
+  EHOSTUNREACH: { text: 'the host cannot be reached', hint: networkHint, connecting: true },
+  ENETUNREACH: { text: 'the network cannot be reached', hint: networkHint, connecting: true },
+  EADDRNOTAVAIL: { text: 'the address cannot be reached from here', hint: networkHint, connecting: true },
+  ETIMEDOUT: slow,
+  UND_ERR_CONNECT_TIMEOUT: slow,
   UND_ERR_HEADERS_TIMEOUT: { text: 'no answer came in time', hint: retryHint },
   UND_ERR_BODY_TIMEOUT: { text: 'the answer stopped coming', hint: retryHint },
-  UND_ERR_HEADERS_OVERFLOW: { text: 'the answer has headers without end', hint: retryHint },
-  ECONNRESET: { text: 'the connection was cut', hint: retryHint },
-  EPIPE: { text: 'the connection was cut', hint: retryHint },
-  UND_ERR_SOCKET: { text: 'the connection was cut', hint: retryHint },
+  UND_ERR_HEADERS_OVERFLOW: { text: 'the answer has headers without end', hint: retryHint, permanent: true },
+  ECONNRESET: cut,
+  ECONNABORTED: cut,
+  EPIPE: cut,
+  UND_ERR_SOCKET: cut,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { text: 'the answer was cut short', hint: retryHint },
-  CERT_HAS_EXPIRED: { text: 'its certificate has expired', hint: certificateHint },
-  DEPTH_ZERO_SELF_SIGNED_CERT: { text: 'its certificate is self-signed', hint: certificateHint },
-  SELF_SIGNED_CERT_IN_CHAIN: { text: 'its certificate chain is self-signed', hint: certificateHint },
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: { text: 'its certificate cannot be verified', hint: certificateHint },
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: { text: 'its certificate cannot be verified', hint: certificateHint },
-  ERR_TLS_CERT_ALTNAME_INVALID: { text: 'its certificate is for another host', hint: certificateHint },
-  ERR_SSL_WRONG_VERSION_NUMBER: { text: 'it does not speak TLS', hint: 'Check the base URL and its port.' },
+  UND_ERR_PRX_CONN: proxyCut,
+  UND_ERR_PRX_TLS: { text: 'the certificate of the proxy is not trusted', hint: proxyHint, permanent: true },
+  ERR_SSL_WRONG_VERSION_NUMBER: notTls(),
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls(),
+  CERT_HAS_EXPIRED: certificate('its certificate has expired'),
+  CERT_NOT_YET_VALID: certificate('its certificate is not valid yet'),
+  CERT_REVOKED: certificate('its certificate was revoked'),
+  DEPTH_ZERO_SELF_SIGNED_CERT: certificate('its certificate is self-signed'),
+  SELF_SIGNED_CERT_IN_CHAIN: certificate('its certificate chain is self-signed'),
+  ERR_TLS_CERT_ALTNAME_INVALID: certificate('its certificate is for another host'),
+}
+
+function certificate(text: string): Reason {
+  return {
+    text,
+    hint: 'The certificate is not trusted here: check the base URL, or name your own authority with NODE_EXTRA_CA_CERTS.',
+    permanent: true,
+  }
+}
+
+function notTls(): Reason {
+  return { text: 'it does not speak TLS', hint: 'Check the base URL and its port.', permanent: true }
 }
 
 /** Any failure of undici or the socket below it as one sentence. */
-export function transportFailure(error: unknown, url: URL, sent: boolean): TransportError {
+export function transportFailure(
+  error: unknown,
+  about: { url: URL; sent: boolean; proxied: boolean },
+): TransportError {
   if (error instanceof TransportError) return error
-  const code = errorCode(error)
-  const reason = (code !== undefined && reasons[code]) || undefined
-  const text = reason?.text ?? (code?.startsWith('HPE_') ? 'what answered is not HTTP' : undefined)
-  const detail = text ?? `the exchange failed${code === undefined ? '' : ` (${code})`}`
-  return new TransportError(`${url.host}: ${detail}`, {
-    sent,
-    hint: reason?.hint ?? retryHint,
+  const reason = refusedTunnel(error) ?? reasonOf(errorCode(error))
+  const hint = about.proxied && reason.connecting === true ? proxyHint : reason.hint
+  return new TransportError(`${about.url.host}: ${reason.text}`, {
+    sent: about.sent,
+    permanent: reason.permanent,
+    hint,
     cause: error,
   })
+}
+
+function reasonOf(code: string | undefined): Reason {
+  if (code === undefined) return { text: 'the exchange failed', hint: retryHint }
+  const known = reasons[code]
+  if (known !== undefined) return known
+  if (code.startsWith('HPE_')) {
+    return { text: 'what answered is not HTTP', hint: 'Check the base URL and its port.', permanent: true }
+  }
+  // The codes of X.509 verification that have no sentence of their own (Node's "X509 certificate error codes").
+  if (/CERT|ISSUER|^INVALID_CA|^CRL_/.test(code))
+    return certificate(`its certificate cannot be verified (${code})`)
+  if (/^ERR_SSL_|^EPROTO$/.test(code)) {
+    return { text: `the TLS handshake failed (${code})`, hint: 'Check the base URL and its port.' }
+  }
+  return { text: `the exchange failed (${code})`, hint: retryHint }
+}
+
+/** undici tells a refused CONNECT by its message alone. */
+function refusedTunnel(error: unknown): Reason | undefined {
+  const status = error instanceof Error ? /^Proxy response \((\d{3})\)/.exec(error.message)?.[1] : undefined
+  if (status === undefined) return undefined
+  return {
+    text: `the proxy refused the connection (${status})`,
+    hint:
+      status === '407'
+        ? 'The proxy wants a user name and a password: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT'
+        : proxyHint,
+    permanent: status.startsWith('4'),
+  }
 }
 
 /** The first `code` along the chain of causes; an AggregateError (several addresses tried) counts by its first. */

@@ -28,7 +28,8 @@ const longestBackoffMs = 8_000
 /**
  * Repeats a read after a connection error or a 5xx, with capped, jittered backoff, and waits out a
  * 429. What still fails at the end is returned or thrown as it came; a 429 that the budget does not
- * allow to wait for throws ThrottledError. Never for a create.
+ * allow to wait for throws ThrottledError. A failure that would end the same again (a certificate, an
+ * answer too large) is not repeated. Never for a create.
  */
 export async function withRetries<T extends { status: number; headers: HttpResponse['headers'] }>(
   attempt: () => Promise<T>,
@@ -68,7 +69,7 @@ async function settle<T>(attempt: () => Promise<T>): Promise<Outcome<T>> {
 }
 
 function worthRepeating(outcome: Outcome<{ status: number }>): boolean {
-  return outcome.kind === 'failure' || outcome.answer.status >= 500
+  return outcome.kind === 'failure' ? !outcome.error.permanent : outcome.answer.status >= 500
 }
 
 function unwrap<T>(outcome: Outcome<T>): T {

@@ -1,16 +1,20 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 
 import { UsageError } from '../errors/usage.ts'
-import { type Environment, variable } from '../host/env.ts'
+import type { Environment } from '../host/env.ts'
 import { isLoopback } from '../host/loopback.ts'
+import { type ProxySettings, proxySettings } from './proxy.ts'
 import type { HttpLimits } from './types.ts'
 
 /**
  * "HTTPS only; plain HTTP requests are rejected" ("What the service does"). Plain http stays on this
- * machine, so nothing is ever sent in clear text over a network.
+ * machine, so nothing is ever sent in clear text over a network. What is refused is not shown whole: it may
+ * hold a password or a token.
  */
 export function secureUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new UsageError(`"${text}" is not a URL`)
+  if (!URL.canParse(text)) {
+    throw new UsageError('this is not a URL', { hint: 'A URL looks like https://api.example.com' })
+  }
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') {
     throw new UsageError(`a URL with a user name in it is not called: ${url.host}`, {
@@ -23,51 +27,90 @@ export function secureUrl(text: string): URL {
   })
 }
 
+/** A way out, and what closes every socket it opened, also one that still connects. */
+interface Route {
+  dispatcher: Dispatcher
+  close(): Promise<void>
+}
+
 /**
  * The ways out: straight, or through the proxy of the environment; loopback is never proxied. HTTP/2
  * is off, because undici replays a buffered POST after a GOAWAY.
  */
 export class Transport {
   readonly #env: Environment
-  #shared: { direct: Dispatcher; proxied: Dispatcher } | undefined
+  readonly #kept = new Map<'loopback' | 'network', Route>()
+  #proxies: ProxySettings | undefined
 
   constructor(env: Environment) {
     this.#env = env
   }
 
-  /** Connections that are kept and used again: for reads. */
-  shared(url: URL, limits: HttpLimits): Dispatcher {
-    this.#shared ??= { direct: this.#direct(limits), proxied: this.#proxied(limits) }
-    return isLoopback(url.hostname) ? this.#shared.direct : this.#shared.proxied
+  /** Whether the environment names a proxy at all for what is not loopback. */
+  proxied(url: URL): boolean {
+    return !isLoopback(url.hostname) && this.#settings().httpProxy + this.#settings().httpsProxy !== ''
   }
 
-  /** One connection that nobody used before; its caller destroys it. */
-  fresh(url: URL, limits: HttpLimits): Dispatcher {
-    return isLoopback(url.hostname) ? this.#direct(limits) : this.#proxied(limits)
+  /** Connections that are kept and used again: for reads. The connect limit is that of the first call. */
+  shared(url: URL, limits: HttpLimits): Dispatcher {
+    const place = isLoopback(url.hostname) ? 'loopback' : 'network'
+    let route = this.#kept.get(place)
+    if (route === undefined) {
+      route = this.fresh(url, limits)
+      this.#kept.set(place, route)
+    }
+    return route.dispatcher
+  }
+
+  /** Connections that nobody used before; the caller closes them. */
+  fresh(url: URL, limits: HttpLimits): Route {
+    return isLoopback(url.hostname) ? loopbackRoute(limits) : networkRoute(limits, this.#settings())
   }
 
   async close(): Promise<void> {
-    const shared = this.#shared
-    this.#shared = undefined
-    await Promise.all([shared?.direct.destroy(), shared?.proxied.destroy()])
+    const routes = [...this.#kept.values()]
+    this.#kept.clear()
+    await Promise.all(routes.map((each) => each.close()))
   }
 
-  #direct(limits: HttpLimits): Agent {
-    return new Agent(settings(limits))
-  }
-
-  #proxied(limits: HttpLimits): EnvHttpProxyAgent {
-    const both = (name: string): string =>
-      variable(this.#env, name.toLowerCase()) ?? variable(this.#env, name) ?? ''
-    return new EnvHttpProxyAgent({
-      ...settings(limits),
-      httpProxy: both('HTTP_PROXY'),
-      httpsProxy: both('HTTPS_PROXY'),
-      noProxy: both('NO_PROXY'),
-    })
+  #settings(): ProxySettings {
+    this.#proxies ??= proxySettings(this.#env)
+    return this.#proxies
   }
 }
 
-function settings(limits: HttpLimits): Agent.Options {
-  return { allowH2: false, pipelining: 1, connect: { timeout: limits.connectMs } }
+/** The signal reaches into every socket: undici alone would leave one that still connects to its time-out. */
+function loopbackRoute({ connectMs }: HttpLimits): Route {
+  const sockets = new AbortController()
+  return closing(
+    new Agent({ allowH2: false, connect: { timeout: connectMs, signal: sockets.signal } }),
+    sockets,
+  )
+}
+
+function networkRoute({ connectMs }: HttpLimits, proxies: ProxySettings): Route {
+  const sockets = new AbortController()
+  // NODE_TLS_REJECT_UNAUTHORIZED=0 counts on this machine only: over a network a key would go to anybody.
+  const tls = { rejectUnauthorized: true, signal: sockets.signal }
+  const agent = new EnvHttpProxyAgent({
+    ...proxies,
+    allowH2: false,
+    connect: { ...tls, timeout: connectMs },
+    connectTimeout: connectMs,
+    proxyTls: { ...tls, allowH2: false },
+    requestTls: tls,
+    clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: connectMs }),
+  })
+  return closing(agent, sockets)
+}
+
+function closing(dispatcher: Dispatcher, sockets: AbortController): Route {
+  return {
+    dispatcher,
+    async close() {
+      const destroyed = dispatcher.destroy()
+      sockets.abort()
+      await destroyed
+    },
+  }
 }

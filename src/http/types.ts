@@ -10,7 +10,7 @@ export interface HttpRequest {
 }
 
 export interface HttpLimits {
-  /** Milliseconds until the connection (with TLS) must stand. */
+  /** Milliseconds until the connection (with TLS) must stand; through a proxy, for each step to it. */
   connectMs: number
   /** Milliseconds without a byte before the exchange is given up. */
   idleMs: number
@@ -27,22 +27,27 @@ export interface HttpResponse {
   status: number
   headers: HttpHeaders
   body: Buffer
+  /** From the call to the last byte of the body. */
+  milliseconds: number
 }
 
 export interface HttpStream {
   status: number
   headers: HttpHeaders
-  /** The bytes as they come; throws when the transfer breaks, idles or passes a limit. */
+  /**
+   * The bytes as they come; throws when the transfer breaks, idles or passes a limit. It has to be
+   * iterated, to its end or to a `break`: that gives the connection back.
+   */
   body: AsyncIterable<Uint8Array>
 }
 
-/** What one exchange looked like, for `--verbose`. Secrets are masked by whoever prints it. */
+/** What one exchange looked like once it was over, for `--verbose`. Secrets are masked by whoever prints it. */
 export interface ExchangeReport {
   method: string
   url: string
   /** Absent where no answer came. */
   status?: number | undefined
-  /** Why no answer came. */
+  /** Why no whole answer came. */
   failure?: string | undefined
   milliseconds: number
 }

@@ -1,8 +1,12 @@
 import { type RequestResource, requestResource } from '../../contract/request.ts'
-import { UnavailableError } from '../../errors/unavailable.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InternalError } from '../../errors/internal.ts'
 import { TransportError } from '../../http/failure.ts'
-import { type ApiClient, header, parseEnvelope } from '../client.ts'
+import type { HttpResponse } from '../../http/types.ts'
+import { header, parseEnvelope } from '../answer.ts'
+import type { ApiClient } from '../client.ts'
 import type { CreateAnswer } from '../create-answer.ts'
+import { apiPath } from '../path.ts'
 
 /** GET /v1/requests/{request_id}. */
 export async function getRequest(
@@ -10,7 +14,11 @@ export async function getRequest(
   requestId: string,
   signal: AbortSignal | undefined,
 ): Promise<RequestResource> {
-  return client.get(`/v1/requests/${encodeURIComponent(requestId)}`, requestResource, { signal })
+  return client.get(apiPath`/v1/requests/${requestId}`, requestResource, { signal })
+}
+
+const createHints = {
+  404: 'Check the package: "refcheck packages list --status active" shows those that can be ordered.',
 }
 
 /** POST /v1/requests, sent once; never throws for what the wire did. */
@@ -19,21 +27,26 @@ export async function createRequest(
   body: Uint8Array,
   signal: AbortSignal | undefined,
 ): Promise<CreateAnswer> {
+  let response: HttpResponse
   try {
-    const response = await client.postOnce('/v1/requests', body, signal)
-    const envelope = parseEnvelope(response)
-    const success = response.status >= 200 && response.status < 300
-    return {
-      kind: 'answered',
-      status: response.status,
-      envelope,
-      retryAfter: header(response.headers, 'retry-after'),
-      error: success ? undefined : client.failed(response, envelope),
-    }
+    response = await client.postOnce('/v1/requests', body, signal)
   } catch (error) {
-    if (error instanceof TransportError) return { kind: error.sent ? 'lost' : 'unsent', error }
-    // http throws the signal's own reason only where no byte had left.
-    const kind = signal?.aborted ? 'unsent' : 'lost'
-    return { kind, error: new UnavailableError('the create was given up before an answer', { cause: error }) }
+    return unanswered(error)
   }
+  const envelope = parseEnvelope(response)
+  const success = response.status >= 200 && response.status < 300
+  return {
+    kind: 'answered',
+    status: response.status,
+    envelope,
+    retryAfter: header(response.headers, 'retry-after'),
+    error: success ? undefined : client.failed(response, envelope, createHints),
+  }
+}
+
+/** http says exactly what was sent; our own errors come before that, and anything else counts as sent. */
+function unanswered(error: unknown): CreateAnswer {
+  if (error instanceof TransportError) return { kind: error.sent ? 'lost' : 'unsent', error }
+  if (error instanceof RefcheckError) return { kind: 'unsent', error }
+  return { kind: 'lost', error: new InternalError('the create broke off', { cause: error }) }
 }

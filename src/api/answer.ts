@@ -1,0 +1,45 @@
+import type { z } from 'zod'
+
+import { type Envelope, envelope } from '../contract/envelope.ts'
+import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
+import { UnavailableError } from '../errors/unavailable.ts'
+import type { HttpHeaders } from '../http/types.ts'
+
+/** A header's only value; the first where it came more than once. */
+export function header(headers: HttpHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value : value?.[0]
+}
+
+/** How long a 429 asks to wait. */
+export function retryAfter(answer: { headers: HttpHeaders }): RetryAfter {
+  return parseRetryAfter(header(answer.headers, 'retry-after'))
+}
+
+/** The envelope of an answer, or undefined where the body is anything else. */
+export function parseEnvelope({ body }: { body: Uint8Array }): Envelope | undefined {
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+  const parsed = envelope.safeParse(json)
+  return parsed.success ? parsed.data : undefined
+}
+
+/** `data` in its documented shape, or an UnavailableError whose `field` is the path of the first thing that is not. */
+export function parseData<T extends z.ZodType>(shape: T, data: unknown): z.output<T> {
+  const parsed = shape.safeParse(data)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const path = ['data', ...(issue?.path ?? [])].map(String).join('.')
+  throw new UnavailableError(
+    `the service’s answer does not have the documented shape: ${path}: ${issue?.message}`,
+    {
+      field: path,
+      status: 200,
+      hint: 'The service may be newer than this program, or something else answered; check the base URL.',
+    },
+  )
+}

@@ -1,0 +1,138 @@
+import { errors } from 'undici'
+
+import { InternalError } from '../errors/internal.ts'
+import type { Clock } from '../host/clock.ts'
+import { TransportError, transportFailure } from './failure.ts'
+import type { ExchangeReport, HttpLimits, HttpRequest } from './types.ts'
+
+/** What a flight needs from the client that starts it. */
+export interface FlightPlan {
+  request: HttpRequest
+  url: URL
+  limits: HttpLimits
+  clock: Clock
+  /** Whether the environment names a proxy for this URL. */
+  proxied: boolean
+  onExchange: ((report: ExchangeReport) => void) | undefined
+}
+
+/** One exchange under way: what ends it early, whether its first byte was handed over, and its report, made once. */
+export class Flight {
+  readonly plan: FlightPlan
+  /** Set when the connection stands and the body is asked for; of a request without a body it tells nothing. */
+  sent = false
+  status: number | undefined
+  readonly #startedAt: number
+  readonly #controller = new AbortController()
+  readonly #timer: NodeJS.Timeout
+  #landed = false
+
+  constructor(plan: FlightPlan) {
+    this.plan = plan
+    this.#startedAt = plan.clock.monotonic()
+    const { signal } = plan.request
+    this.#timer = setTimeout(() => this.#controller.abort(this.#overtime()), plan.limits.totalMs)
+    this.#timer.unref()
+    signal?.addEventListener('abort', this.#onAbort, { once: true })
+    if (signal?.aborted) this.#onAbort()
+  }
+
+  /** Aborts when the caller's does, with its reason, or when the total time is up, with a TransportError. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  get milliseconds(): number {
+    return this.plan.clock.monotonic() - this.#startedAt
+  }
+
+  /**
+   * What `work` comes to, or the reason the flight was given up, at once: undici itself notices an
+   * abort only when the connection stands.
+   */
+  async unlessGivenUp<T>(work: () => Promise<T>): Promise<T> {
+    const { signal } = this
+    signal.throwIfAborted()
+    let onAbort: (() => void) | undefined
+    const givenUp = new Promise<never>((_resolve, reject) => {
+      onAbort = () => reject(signal.reason as Error)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+    try {
+      return await Promise.race([work(), givenUp])
+    } finally {
+      if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** The body within its limits; ends the flight when it ends. */
+  async *bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let taken = 0
+    try {
+      for await (const chunk of body) {
+        taken += chunk.byteLength
+        if (taken > this.plan.limits.maxBytes) throw this.tooLarge()
+        yield chunk
+      }
+    } catch (error) {
+      throw this.fail(error)
+    } finally {
+      this.land()
+    }
+  }
+
+  tooLarge(): TransportError {
+    const { url, limits } = this.plan
+    return new TransportError(
+      `${url.host}: the answer is larger than ${limits.maxBytes} bytes and was given up`,
+      {
+        sent: true,
+        permanent: true,
+        hint: 'Check the base URL: the service does not answer like that.',
+      },
+    )
+  }
+
+  /** Ends the flight with a failure and says which to throw: the caller's own reason where the caller gave up. */
+  fail(error: unknown): unknown {
+    const { url, proxied, request } = this.plan
+    if (request.signal?.aborted && this.signal.reason === request.signal.reason) {
+      this.land('given up')
+      return this.signal.reason
+    }
+    const failure = this.signal.aborted
+      ? this.signal.reason
+      : error instanceof errors.InvalidArgumentError
+        ? new InternalError('a request was made that cannot be sent', { cause: error })
+        : transportFailure(error, { url, proxied, sent: this.sent })
+    this.land(failure instanceof Error ? failure.message : 'failed')
+    return failure
+  }
+
+  /** Ends the flight: no timer and no listener stays, and its report goes out. */
+  land(failure?: string): void {
+    if (this.#landed) return
+    this.#landed = true
+    clearTimeout(this.#timer)
+    this.plan.request.signal?.removeEventListener('abort', this.#onAbort)
+    this.plan.onExchange?.({
+      method: this.plan.request.method,
+      url: this.plan.request.url,
+      status: this.status,
+      failure,
+      milliseconds: this.milliseconds,
+    })
+  }
+
+  readonly #onAbort = (): void => {
+    this.#controller.abort(this.plan.request.signal?.reason)
+  }
+
+  #overtime(): TransportError {
+    const { url, limits } = this.plan
+    return new TransportError(`${url.host}: no whole answer within ${limits.totalMs / 1000} s`, {
+      sent: this.sent,
+      hint: 'Try again in a moment; "refcheck ping" tells whether the service is up.',
+    })
+  }
+}
