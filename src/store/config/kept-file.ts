@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+
+import { IoError } from '../../errors/io.ts'
+
+/**
+ * The content of a JSON file of ours, checked. A damaged one is an IoError that names it and, where
+ * known, the place, and never quotes it: it may hold a secret.
+ */
+export function parseKept<T>(path: string, text: string, shape: z.ZodType<T>): T {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch (error) {
+    throw damaged(path, `it is not JSON${placeOf(error)}`)
+  }
+  const parsed = shape.safeParse(content)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const place = issue?.path.join('.') ?? ''
+  throw damaged(path, `${place === '' ? '' : `${place}: `}${issue?.message ?? 'wrong shape'}`)
+}
+
+/** The place alone: the parser's own message quotes the text. */
+function placeOf(error: unknown): string {
+  const place = error instanceof Error ? /line \d+ column \d+/.exec(error.message) : null
+  return place === null ? '' : ` (${place[0]})`
+}
+
+/** Nothing is ever written over a damaged file. */
+export function damaged(path: string, why: string): IoError {
+  return new IoError(`"${path}" is damaged: ${why}`, {
+    hint: 'Mend it by hand, or move it away and set things up again; it was not changed.',
+  })
+}

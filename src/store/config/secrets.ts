@@ -1,0 +1,237 @@
+import { dirname, join } from 'node:path'
+
+import { z } from 'zod'
+
+import { IoError } from '../../errors/io.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Paths } from '../../host/paths.ts'
+import type { Random } from '../../host/random.ts'
+import { mendFolder, readPrivate } from '../files/private-modes.ts'
+import { sweepTemporaries, writeWhole } from '../files/whole-file.ts'
+import { type Keychain, keychainWorks, type LoadKeychain, systemKeychain } from './keychain.ts'
+import { parseKept } from './kept-file.ts'
+import { locked } from './locked.ts'
+import { checkProfileName } from './profile-name.ts'
+
+export type SecretName = 'api-key' | 'webhook-secret'
+export type SecretStorage = 'keychain' | 'file'
+
+export interface KeptSecret {
+  value: string
+  storage: SecretStorage
+  /** The base URL it was saved for, and the only one it may be sent to; of an API key alone. */
+  baseUrl: string | undefined
+}
+
+export interface SaveOptions {
+  baseUrl?: string | undefined
+  /** Into the file even where there is a keychain. */
+  insecure?: boolean | undefined
+}
+
+/** The secrets of each profile: in the system's keychain where there is one, else in a private file. */
+export interface Secrets {
+  /** Absolute path of the file, which also says what stands in the keychain. */
+  readonly path: string
+  /** Where it is kept, without asking the keychain; undefined where there is none. */
+  storage(profile: string, name: SecretName): Promise<SecretStorage | undefined>
+  /** Undefined where there is none; an IoError where the keychain will not hand it out. */
+  read(profile: string, name: SecretName): Promise<KeptSecret | undefined>
+  /** Replaces an older one, wherever that was, and says where it is now. */
+  save(profile: string, name: SecretName, value: string, options?: SaveOptions): Promise<SecretStorage>
+  /** Both, or the named one. `left` are those the keychain did not give up; they are no longer used. */
+  remove(profile: string, name?: SecretName): Promise<{ removed: SecretName[]; left: SecretName[] }>
+}
+
+export interface SecretsOptions {
+  paths: Paths
+  clock: Clock
+  random: Random
+  keychain: 'try' | 'never'
+  /** In place of the system's own. */
+  loadKeychain?: LoadKeychain | undefined
+  /** Told in a sentence when looser permissions were mended. */
+  onNotice?: ((text: string) => void) | undefined
+}
+
+/** A secret itself, or the account of the keychain that has it. */
+const keptEntry = z.looseObject({
+  value: z.string().optional(),
+  keychain: z.string().optional(),
+  base_url: z.string().optional(),
+})
+type KeptEntry = z.infer<typeof keptEntry>
+
+const secretsFile = z.looseObject({
+  secrets: z
+    .record(
+      z.string(),
+      z.looseObject({ 'api-key': keptEntry.optional(), 'webhook-secret': keptEntry.optional() }),
+    )
+    .optional(),
+})
+type SecretsFile = z.infer<typeof secretsFile>
+
+const maxBytes = 1024 * 1024
+const secretNames = ['api-key', 'webhook-secret'] as const
+const spoken: Readonly<Record<SecretName, string>> = {
+  'api-key': 'API key',
+  'webhook-secret': 'webhook secret',
+}
+
+/** Reads nothing yet, and loads the keychain's library only when it is needed. */
+export function openSecrets(options: SecretsOptions): Secrets {
+  return new KeptSecrets(options)
+}
+
+class KeptSecrets implements Secrets {
+  readonly path: string
+  readonly #options: SecretsOptions
+  #keychain: Promise<Keychain | undefined> | undefined
+  #works: Promise<boolean> | undefined
+
+  constructor(options: SecretsOptions) {
+    this.#options = options
+    this.path = join(options.paths.config, 'credentials.json')
+  }
+
+  async storage(profile: string, name: SecretName): Promise<SecretStorage | undefined> {
+    const entry = entryOf(await this.#read(), profile, name)
+    if (entry?.keychain !== undefined) return 'keychain'
+    return entry?.value === undefined ? undefined : 'file'
+  }
+
+  async read(profile: string, name: SecretName): Promise<KeptSecret | undefined> {
+    const entry = entryOf(await this.#read(), profile, name)
+    if (entry === undefined) return undefined
+    const baseUrl = entry.base_url
+    if (entry.keychain === undefined) {
+      return entry.value === undefined ? undefined : { value: entry.value, storage: 'file', baseUrl }
+    }
+    const value = await this.#fromKeychain(entry.keychain, profile, name)
+    return value === undefined ? undefined : { value, storage: 'keychain', baseUrl }
+  }
+
+  async save(
+    profile: string,
+    name: SecretName,
+    value: string,
+    options: SaveOptions = {},
+  ): Promise<SecretStorage> {
+    checkProfileName(profile)
+    const account = options.insecure === true ? undefined : await this.#intoKeychain(profile, name, value)
+    const entry: KeptEntry = account === undefined ? { value } : { keychain: account }
+    if (options.baseUrl !== undefined) entry.base_url = options.baseUrl
+    let before: KeptEntry | undefined
+    try {
+      await this.#update((file) => {
+        before = entryOf(file, profile, name)
+        const entries = { ...own(file.secrets, profile), [name]: entry }
+        return { ...file, secrets: { ...file.secrets, [profile]: entries } }
+      })
+    } catch (error) {
+      if (account !== undefined) await this.#dropped(account)
+      throw error
+    }
+    if (before?.keychain !== undefined && !(await this.#dropped(before.keychain))) {
+      this.#options.onNotice?.(
+        `The old ${spoken[name]} of "${profile}" could not be removed from the keychain.`,
+      )
+    }
+    return account === undefined ? 'file' : 'keychain'
+  }
+
+  async remove(profile: string, name?: SecretName): Promise<{ removed: SecretName[]; left: SecretName[] }> {
+    checkProfileName(profile)
+    const wanted = name === undefined ? secretNames : [name]
+    const found = new Map<SecretName, KeptEntry>()
+    await this.#update((file) => {
+      const entries = { ...own(file.secrets, profile) }
+      for (const each of wanted) {
+        const entry = entries[each]
+        if (entry !== undefined) found.set(each, entry)
+        delete entries[each]
+      }
+      if (found.size === 0) return undefined
+      const { [profile]: _old, ...others } = file.secrets ?? {}
+      const secrets = Object.keys(entries).length === 0 ? others : { ...others, [profile]: entries }
+      return { ...file, secrets }
+    })
+    const left: SecretName[] = []
+    for (const [each, entry] of found) {
+      if (entry.keychain !== undefined && !(await this.#dropped(entry.keychain))) left.push(each)
+    }
+    return { removed: [...found.keys()], left }
+  }
+
+  async #read(): Promise<SecretsFile> {
+    const mended = await mendFolder(dirname(this.path))
+    const file = await readPrivate(this.path, maxBytes)
+    for (const notice of [mended, file?.notice]) {
+      if (notice !== undefined) this.#options.onNotice?.(notice)
+    }
+    return file === undefined ? {} : parseKept(this.path, file.text, secretsFile)
+  }
+
+  /** Nothing is written where `change` answers undefined. */
+  async #update(change: (file: SecretsFile) => SecretsFile | undefined): Promise<void> {
+    await locked(this.path, this.#options, async () => {
+      await sweepTemporaries(this.path)
+      const next = change(await this.#read())
+      if (next === undefined) return
+      await writeWhole(this.path, `${JSON.stringify(next, null, 2)}\n`, { random: this.#options.random })
+    })
+  }
+
+  /** Undefined where there is no keychain, or it is not to be used. */
+  #loaded(): Promise<Keychain | undefined> {
+    if (this.#options.keychain === 'never') return Promise.resolve(undefined)
+    this.#keychain ??= (this.#options.loadKeychain ?? systemKeychain)()
+    return this.#keychain
+  }
+
+  /** The account it was written under, a new one each time, so that config folders never share one. */
+  async #intoKeychain(profile: string, name: SecretName, value: string): Promise<string | undefined> {
+    const keychain = await this.#loaded()
+    if (keychain === undefined) return undefined
+    this.#works ??= keychainWorks(keychain, this.#options.random)
+    if (!(await this.#works)) return undefined
+    const account = `${profile}/${name}/${this.#options.random.bytes(8).toString('hex')}`
+    return keychain.write(account, value).then(
+      () => account,
+      () => undefined,
+    )
+  }
+
+  async #fromKeychain(account: string, profile: string, name: SecretName): Promise<string | undefined> {
+    const keychain = await this.#loaded()
+    try {
+      if (keychain !== undefined) return await keychain.read(account)
+    } catch {
+      // What the keychain says differs by system and helps nobody.
+    }
+    throw new IoError(`Cannot read the ${spoken[name]} of profile "${profile}" from the system keychain`, {
+      hint:
+        name === 'api-key'
+          ? 'Unlock the keychain, or set REFCHECK_API_KEY, or run: refcheck auth login --insecure-storage'
+          : 'Unlock the keychain, or set REFCHECK_WEBHOOK_SECRET.',
+    })
+  }
+
+  async #dropped(account: string): Promise<boolean> {
+    const keychain = await this.#loaded()
+    if (keychain === undefined) return false
+    return keychain.remove(account).then(
+      () => true,
+      () => false,
+    )
+  }
+}
+
+function entryOf(file: SecretsFile, profile: string, name: SecretName): KeptEntry | undefined {
+  return own(file.secrets, checkProfileName(profile))?.[name]
+}
+
+function own<T>(map: Record<string, T> | undefined, key: string): T | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined
+}

@@ -1,0 +1,19 @@
+import { execFileSync } from 'node:child_process'
+
+import { expect, test } from 'vitest'
+
+const source = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
+
+test('on Linux without a Secret Service there is no keychain: the kernel’s keyring is not taken for one', () => {
+  const script = `
+    import { keychainWorks, systemKeychain } from ${JSON.stringify(source('store/config/keychain.ts'))}
+    import { systemRandom } from ${JSON.stringify(source('host/random.ts'))}
+    const keychain = await systemKeychain()
+    process.stdout.write(String(keychain !== undefined && (await keychainWorks(keychain, systemRandom))))`
+  const env = { ...process.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent' }
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    env,
+  })
+  expect(said).toBe('false')
+})

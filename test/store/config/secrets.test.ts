@@ -1,0 +1,314 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { systemClock as clock } from '../../../src/host/clock.ts'
+import { systemRandom as random } from '../../../src/host/random.ts'
+import type { Keychain } from '../../../src/store/config/keychain.ts'
+import { openSecrets, type Secrets, type SecretsOptions } from '../../../src/store/config/secrets.ts'
+
+const source = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
+const key = 'K3y0123456789abcdefghijklmnopQRS'
+const newKey = 'N3w0123456789abcdefghijklmnopQRS'
+const baseUrl = 'https://api.example.com'
+let folder: string
+let config: string
+let notices: string[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'refcheck-secrets-'))
+  config = join(folder, 'config')
+  notices = []
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function open(options: Partial<SecretsOptions> = {}): Secrets {
+  return openSecrets({
+    paths: { config, data: join(folder, 'data') },
+    clock,
+    random,
+    keychain: 'never',
+    onNotice: (text) => notices.push(text),
+    ...options,
+  })
+}
+
+/** A keychain in memory that can be locked, as the system's own can. */
+class MemoryKeychain implements Keychain {
+  readonly entries = new Map<string, string>()
+  locked = false
+
+  async read(account: string): Promise<string | undefined> {
+    this.#open()
+    return this.entries.get(account)
+  }
+
+  async write(account: string, secret: string): Promise<void> {
+    this.#open()
+    this.entries.set(account, secret)
+  }
+
+  async remove(account: string): Promise<void> {
+    this.#open()
+    this.entries.delete(account)
+  }
+
+  #open(): void {
+    if (this.locked) throw new Error('locked')
+  }
+}
+
+const withKeychain = (keychain: Keychain): Secrets =>
+  open({ keychain: 'try', loadKeychain: () => Promise.resolve(keychain) })
+const onDisk = (): string => readFileSync(join(config, 'credentials.json'), 'utf8')
+
+describe('in a file', () => {
+  test('a secret is kept by profile and name, and read back with the base URL it was saved for', async () => {
+    const secrets = open()
+    expect(await secrets.read('work', 'api-key')).toBeUndefined()
+    expect(existsSync(config)).toBe(false)
+    expect(await secrets.save('work', 'api-key', key, { baseUrl })).toBe('file')
+    expect(await secrets.save('work', 'webhook-secret', 'hush')).toBe('file')
+    expect(await secrets.read('work', 'api-key')).toEqual({ value: key, storage: 'file', baseUrl })
+    expect(await secrets.read('work', 'webhook-secret')).toEqual({
+      value: 'hush',
+      storage: 'file',
+      baseUrl: undefined,
+    })
+    expect(await secrets.storage('work', 'api-key')).toBe('file')
+    expect(await secrets.read('home', 'api-key')).toBeUndefined()
+    expect(await secrets.storage('toString', 'api-key')).toBeUndefined()
+  })
+
+  test('the file is private, in a private folder', async () => {
+    await open().save('work', 'api-key', key, { baseUrl })
+    expect(statSync(config).mode & 0o777).toBe(0o700)
+    expect(statSync(join(config, 'credentials.json')).mode & 0o777).toBe(0o600)
+    expect(readdirSync(config).sort()).toEqual(['credentials.json', 'credentials.json.lock'])
+  })
+
+  test('a looser mode is mended with a word', async () => {
+    const secrets = open()
+    await secrets.save('work', 'api-key', key, { baseUrl })
+    chmodSync(secrets.path, 0o644)
+    expect((await secrets.read('work', 'api-key'))?.value).toBe(key)
+    expect(statSync(secrets.path).mode & 0o777).toBe(0o600)
+    expect(notices).toEqual([
+      `The file "${secrets.path}" was open to other accounts (0644); it is private now (0600).`,
+    ])
+  })
+
+  test('removed, one or both, nothing of it is left on the disk', async () => {
+    const secrets = open()
+    await secrets.save('work', 'api-key', key, { baseUrl })
+    await secrets.save('work', 'webhook-secret', 'hush')
+    await secrets.save('home', 'api-key', newKey, { baseUrl })
+    expect(await secrets.remove('work', 'webhook-secret')).toEqual({ removed: ['webhook-secret'], left: [] })
+    expect(await secrets.remove('work')).toEqual({ removed: ['api-key'], left: [] })
+    expect(await secrets.remove('work')).toEqual({ removed: [], left: [] })
+    expect(JSON.parse(onDisk())).toEqual({
+      secrets: { home: { 'api-key': { value: newKey, base_url: baseUrl } } },
+    })
+  })
+
+  test('what a killed writer left beside the file goes with the next write', async () => {
+    const secrets = open()
+    await secrets.save('work', 'api-key', key, { baseUrl })
+    writeFileSync(join(config, '.credentials.json.00ff.tmp'), key)
+    await secrets.remove('work')
+    expect(readdirSync(config).sort()).toEqual(['credentials.json', 'credentials.json.lock'])
+  })
+
+  test.each(['..', 'a.b', '__proto__', 'constructor', ''])('the name %j is refused', async (name) => {
+    const secrets = open()
+    const refused = { code: 'invalid_input' }
+    await expect(secrets.save(name, 'api-key', key)).rejects.toMatchObject(refused)
+    await expect(secrets.read(name, 'api-key')).rejects.toMatchObject(refused)
+    await expect(secrets.remove(name)).rejects.toMatchObject(refused)
+    expect(existsSync(secrets.path)).toBe(false)
+  })
+
+  test.each([
+    `{"secrets":{"work":{"api-key":{"value":"${key}"}}`,
+    key,
+    `{"secrets":{"work":{"api-key":"${key}"}}}`,
+    `{"secrets":{"work":["${key}"]}}`,
+    `["${key}"]`,
+    '',
+  ])('a damaged file is named, never quoted and never written over (%#)', async (text) => {
+    mkdirSync(config, { mode: 0o700 })
+    const secrets = open()
+    writeFileSync(secrets.path, text, { mode: 0o600 })
+    const uses = [
+      () => secrets.read('work', 'api-key'),
+      () => secrets.save('home', 'api-key', newKey),
+      () => secrets.remove('work'),
+    ]
+    for (const use of uses) {
+      const failure = await use().catch((error: unknown) => error)
+      expect(failure).toMatchObject({
+        code: 'io',
+        message: expect.stringContaining(`"${secrets.path}" is damaged: `),
+      })
+      const said = failure instanceof Error ? `${failure.stack} ${String(failure.cause)}` : ''
+      expect(said).not.toContain(key.slice(0, 6))
+    }
+    expect(onDisk()).toBe(text)
+  })
+
+  test('a symbolic link in its place is neither read nor written', async () => {
+    const outside = join(folder, 'outside')
+    writeFileSync(outside, '{}')
+    mkdirSync(config, { mode: 0o700 })
+    symlinkSync(outside, join(config, 'credentials.json'))
+    await expect(open().read('work', 'api-key')).rejects.toThrow(/symbolic link/)
+    await expect(open().save('work', 'api-key', key)).rejects.toThrow(/symbolic link/)
+    expect(readFileSync(outside, 'utf8')).toBe('{}')
+  })
+})
+
+describe('in a keychain', () => {
+  test('the secret stands there alone; the file only says so', async () => {
+    const keychain = new MemoryKeychain()
+    const secrets = withKeychain(keychain)
+    expect(await secrets.save('work', 'api-key', key, { baseUrl })).toBe('keychain')
+    expect(await secrets.read('work', 'api-key')).toEqual({ value: key, storage: 'keychain', baseUrl })
+    expect(await secrets.storage('work', 'api-key')).toBe('keychain')
+    expect([...keychain.entries.values()]).toEqual([key])
+    expect(onDisk()).not.toContain(key)
+  })
+
+  test('a new one takes the old one’s place, from keychain to file and back', async () => {
+    const keychain = new MemoryKeychain()
+    const secrets = withKeychain(keychain)
+    await secrets.save('work', 'api-key', key, { baseUrl })
+    await secrets.save('work', 'api-key', newKey, { baseUrl })
+    expect([...keychain.entries.values()]).toEqual([newKey])
+    expect(await secrets.save('work', 'api-key', key, { baseUrl, insecure: true })).toBe('file')
+    expect([...keychain.entries.values()]).toEqual([])
+    expect(onDisk()).toContain(key)
+    await secrets.save('work', 'api-key', newKey, { baseUrl })
+    expect(onDisk()).not.toContain(key)
+    expect((await secrets.read('work', 'api-key'))?.value).toBe(newKey)
+  })
+
+  test('two config folders with a profile of the same name do not share an entry', async () => {
+    const keychain = new MemoryKeychain()
+    const first = withKeychain(keychain)
+    const other = open({
+      paths: { config: join(folder, 'other'), data: folder },
+      keychain: 'try',
+      loadKeychain: () => Promise.resolve(keychain),
+    })
+    await first.save('default', 'api-key', key, { baseUrl })
+    await other.save('default', 'api-key', newKey, { baseUrl })
+    await other.remove('default')
+    expect((await first.read('default', 'api-key'))?.value).toBe(key)
+  })
+
+  test('removed, the entry is gone', async () => {
+    const keychain = new MemoryKeychain()
+    const secrets = withKeychain(keychain)
+    await secrets.save('work', 'api-key', key, { baseUrl })
+    expect(await secrets.remove('work')).toEqual({ removed: ['api-key'], left: [] })
+    expect(keychain.entries.size).toBe(0)
+    expect(await secrets.read('work', 'api-key')).toBeUndefined()
+  })
+
+  test('an entry removed by somebody else is no secret, not a failure', async () => {
+    const keychain = new MemoryKeychain()
+    const secrets = withKeychain(keychain)
+    await secrets.save('work', 'api-key', key, { baseUrl })
+    keychain.entries.clear()
+    expect(await secrets.read('work', 'api-key')).toBeUndefined()
+  })
+
+  test('one that fails its probe is not used: the file is', async () => {
+    const keychain = new MemoryKeychain()
+    keychain.locked = true
+    expect(await withKeychain(keychain).save('work', 'api-key', key, { baseUrl })).toBe('file')
+    const forgetful = new MemoryKeychain()
+    forgetful.read = () => Promise.resolve(undefined)
+    expect(await withKeychain(forgetful).save('work', 'api-key', key, { baseUrl })).toBe('file')
+    const absent = open({ keychain: 'try', loadKeychain: () => Promise.resolve(undefined) })
+    expect(await absent.save('work', 'api-key', key, { baseUrl })).toBe('file')
+    expect((await absent.read('work', 'api-key'))?.value).toBe(key)
+  })
+
+  test('the probe leaves nothing behind', async () => {
+    const keychain = new MemoryKeychain()
+    const secrets = withKeychain(keychain)
+    await secrets.save('work', 'api-key', key, { baseUrl })
+    expect([...keychain.entries.keys()]).toEqual([expect.stringMatching(/^work\/api-key\//)])
+  })
+
+  test('locked when it is needed, or not to be used: what to do instead', async () => {
+    const keychain = new MemoryKeychain()
+    const secrets = withKeychain(keychain)
+    await secrets.save('work', 'api-key', key, { baseUrl })
+    await secrets.save('work', 'webhook-secret', 'hush')
+    keychain.locked = true
+    const said = {
+      code: 'io',
+      message: 'Cannot read the API key of profile "work" from the system keychain',
+      hint: 'Unlock the keychain, or set REFCHECK_API_KEY, or run: refcheck auth login --insecure-storage',
+    }
+    await expect(secrets.read('work', 'api-key')).rejects.toMatchObject(said)
+    await expect(open().read('work', 'api-key')).rejects.toMatchObject(said)
+    await expect(secrets.read('work', 'webhook-secret')).rejects.toMatchObject({
+      hint: 'Unlock the keychain, or set REFCHECK_WEBHOOK_SECRET.',
+    })
+    expect(await secrets.remove('work')).toEqual({
+      removed: ['api-key', 'webhook-secret'],
+      left: ['api-key', 'webhook-secret'],
+    })
+    expect(await secrets.read('work', 'api-key')).toBeUndefined()
+  })
+
+  test('a file that cannot be written leaves no entry behind in the keychain', async () => {
+    const keychain = new MemoryKeychain()
+    mkdirSync(join(config, 'credentials.json'), { recursive: true, mode: 0o700 })
+    await expect(withKeychain(keychain).save('work', 'api-key', key)).rejects.toMatchObject({ code: 'io' })
+    expect(keychain.entries.size).toBe(0)
+  })
+})
+
+test('two processes that save at once lose nothing; the file is private under umask 000', async () => {
+  const script = (writer: string): string => `
+    import { openSecrets } from ${JSON.stringify(source('store/config/secrets.ts'))}
+    import { systemClock as clock } from ${JSON.stringify(source('host/clock.ts'))}
+    import { systemRandom as random } from ${JSON.stringify(source('host/random.ts'))}
+    process.umask(0)
+    const secrets = openSecrets({ paths: { config: ${JSON.stringify(config)}, data: '' }, clock, random, keychain: 'never' })
+    for (let i = 0; i < 25; i++) await secrets.save('${writer}' + i, 'api-key', '${writer}' + i)`
+  const codes = ['a', 'b'].map(async (writer) => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script(writer)])
+    const [code] = (await once(child, 'exit')) as [number | null]
+    return code
+  })
+  expect(await Promise.all(codes)).toEqual([0, 0])
+  const secrets = open()
+  for (const writer of ['a', 'b']) {
+    for (let i = 0; i < 25; i++)
+      expect((await secrets.read(`${writer}${i}`, 'api-key'))?.value).toBe(`${writer}${i}`)
+  }
+  const modes = ['', 'credentials.json', 'credentials.json.lock'].map(
+    (name) => statSync(join(config, name)).mode & 0o777,
+  )
+  expect(modes).toEqual([0o700, 0o600, 0o600])
+}, 60_000)
