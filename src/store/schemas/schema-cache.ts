@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { z } from 'zod'
+
+import { type PackageSchema, packageSchema } from '../../contract/package-schema.ts'
+import type { Paths } from '../../host/paths.ts'
+import type { Random } from '../../host/random.ts'
+import { diskFailure } from '../files/disk-failure.ts'
+import { privateFolder, readPrivate } from '../files/private-modes.ts'
+import { writeWhole } from '../files/whole-file.ts'
+
+/** Whose view of which package: what a user may see depends on organisation and role. */
+export interface SchemaKey {
+  /** No trailing slash. */
+  baseUrl: string
+  userEmail: string
+  packageId: number
+}
+
+/** "The schema of an existing package id stays stable" ("Package status"), so it is kept until told otherwise. */
+export interface SchemaCache {
+  /** Undefined where none is kept; a file that cannot be read or is damaged counts as none. */
+  get(key: SchemaKey): Promise<PackageSchema | undefined>
+  /** Throws an IoError where the disk refuses. */
+  put(key: SchemaKey, schema: PackageSchema): Promise<void>
+  forget(key: SchemaKey): Promise<void>
+}
+
+export interface SchemaCacheOptions {
+  paths: Paths
+  random: Random
+  /** Told in a sentence when looser permissions were mended. */
+  onNotice?: ((text: string) => void) | undefined
+}
+
+/** A file says itself whose it is, so that one moved or renamed is never taken for another's. */
+const keptSchema = z.object({
+  base_url: z.string(),
+  user_email: z.string(),
+  package_id: z.int(),
+  schema: packageSchema,
+})
+
+const maxBytes = 16 * 1024 * 1024
+
+/** One private file a schema, in the data folder's `schemas`. Touches nothing yet. */
+export function openSchemaCache(options: SchemaCacheOptions): SchemaCache {
+  const folder = join(options.paths.data, 'schemas')
+  const pathOf = (key: SchemaKey): string => join(folder, `${nameOf(key)}.json`)
+  const noticed = (notice: string | undefined): void => {
+    if (notice !== undefined) options.onNotice?.(notice)
+  }
+  return {
+    async get(key) {
+      const file = await readPrivate(pathOf(key), maxBytes).catch(() => undefined)
+      noticed(file?.notice)
+      return file === undefined ? undefined : schemaIn(file.text, key)
+    },
+    async put(key, schema) {
+      noticed(await privateFolder(options.paths.data))
+      noticed(await privateFolder(folder))
+      const kept = { base_url: key.baseUrl, user_email: user(key), package_id: key.packageId, schema }
+      await writeWhole(pathOf(key), JSON.stringify(kept), { random: options.random })
+    },
+    async forget(key) {
+      const path = pathOf(key)
+      await rm(path, { force: true }).catch((error: unknown) => {
+        throw diskFailure('remove', path, error)
+      })
+    },
+  }
+}
+
+/** Addresses that differ in case alone are one user's. */
+function user(key: SchemaKey): string {
+  return key.userEmail.toLowerCase()
+}
+
+function nameOf(key: SchemaKey): string {
+  const whole = JSON.stringify([key.baseUrl, user(key), key.packageId])
+  return createHash('sha256').update(whole).digest('hex').slice(0, 40)
+}
+
+function schemaIn(text: string, key: SchemaKey): PackageSchema | undefined {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const kept = keptSchema.safeParse(content).data
+  if (kept === undefined || kept.schema.id !== key.packageId) return undefined
+  const whose = nameOf({ baseUrl: kept.base_url, userEmail: kept.user_email, packageId: kept.package_id })
+  return whose === nameOf(key) ? kept.schema : undefined
+}

@@ -1,0 +1,141 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { packageSchema } from '../../../src/contract/package-schema.ts'
+import { systemRandom as random } from '../../../src/host/random.ts'
+import { openSchemaCache, type SchemaCache, type SchemaKey } from '../../../src/store/schemas/schema-cache.ts'
+
+let folder: string
+let data: string
+let cache: SchemaCache
+let notices: string[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'refcheck-schemas-'))
+  data = join(folder, 'data')
+  notices = []
+  cache = openSchemaCache({ paths: { config: folder, data }, random, onNotice: (text) => notices.push(text) })
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const key: SchemaKey = { baseUrl: 'https://api.example.com', userEmail: 'ana@example.com', packageId: 12 }
+const text = { type: 'string', required: true }
+const schema = packageSchema.parse({
+  id: 12,
+  fields: {
+    recipient: { first_name: text, last_name: text, email: text, phone: { ...text, required: false } },
+    additional_information: [
+      {
+        display_name: 'Licence',
+        code: 'licence',
+        fields: JSON.parse('{"__proto__":{"type":"string","required":true,"description":"odd"}}'),
+      },
+    ],
+  },
+  added_later: true,
+})
+
+/** The one file in the cache. */
+function file(): string {
+  const [name] = readdirSync(join(data, 'schemas'))
+  return join(data, 'schemas', name ?? '')
+}
+
+test('what was put is got, to the field, until it is forgotten', async () => {
+  expect(await cache.get(key)).toBeUndefined()
+  expect(existsSync(data)).toBe(false)
+  await cache.put(key, schema)
+  const got = await cache.get(key)
+  expect(got).toEqual(schema)
+  expect(Object.keys(got?.fields.additional_information[0]?.fields ?? {})).toEqual(['__proto__'])
+  await cache.forget(key)
+  await cache.forget(key)
+  expect(await cache.get(key)).toBeUndefined()
+})
+
+test('a later schema takes the place of the earlier one', async () => {
+  await cache.put(key, schema)
+  await cache.put(key, { ...schema, added_later: false })
+  expect(await cache.get(key)).toEqual({ ...schema, added_later: false })
+  expect(readdirSync(join(data, 'schemas'))).toHaveLength(1)
+})
+
+test('another service, user or package does not see it; another spelling of the user does', async () => {
+  await cache.put(key, schema)
+  expect(await cache.get({ ...key, baseUrl: 'https://eu.example.com' })).toBeUndefined()
+  expect(await cache.get({ ...key, userEmail: 'bo@example.com' })).toBeUndefined()
+  expect(await cache.get({ ...key, packageId: 13 })).toBeUndefined()
+  expect(await cache.get({ ...key, userEmail: 'Ana@Example.com' })).toEqual(schema)
+})
+
+test('files and folders are private; looser ones are mended with a word', async () => {
+  mkdirSync(data)
+  chmodSync(data, 0o755)
+  await cache.put(key, schema)
+  const modes = [data, join(data, 'schemas'), file()].map((path) => statSync(path).mode & 0o777)
+  expect(modes).toEqual([0o700, 0o700, 0o600])
+  chmodSync(file(), 0o644)
+  expect(await cache.get(key)).toEqual(schema)
+  expect(notices).toEqual([
+    `The folder "${data}" was open to other accounts (0755); it is private now (0700).`,
+    `The file "${file()}" was open to other accounts (0644); it is private now (0600).`,
+  ])
+})
+
+test.each([
+  ['empty', () => ''],
+  ['cut short', (whole: string) => whole.slice(0, -20)],
+  ['another shape', () => '[]'],
+  ['a wrong type within', (whole: string) => whole.replace('"required":true', '"required":"yes"')],
+  ['another package’s', (whole: string) => whole.replaceAll('12', '13')],
+  ['a schema of another id', (whole: string) => whole.replace('"id":12', '"id":13')],
+  ['another user’s', (whole: string) => whole.replace('ana@', 'bo@')],
+])('a damaged file (%s) is a miss, and mended by the next put', async (_name, damage) => {
+  await cache.put(key, schema)
+  writeFileSync(file(), damage(readFileSync(file(), 'utf8')))
+  expect(await cache.get(key)).toBeUndefined()
+  await cache.put(key, schema)
+  expect(await cache.get(key)).toEqual(schema)
+})
+
+test('a file moved to another key’s place is a miss there', async () => {
+  await cache.put(key, schema)
+  const first = file()
+  await cache.put({ ...key, userEmail: 'bo@example.com' }, schema)
+  const names = readdirSync(join(data, 'schemas')).map((name) => join(data, 'schemas', name))
+  renameSync(first, names.find((name) => name !== first) ?? '')
+  expect(await cache.get({ ...key, userEmail: 'bo@example.com' })).toBeUndefined()
+})
+
+test('a symbolic link is a miss and is not written through', async () => {
+  await cache.put(key, schema)
+  const path = file()
+  const outside = join(folder, 'outside')
+  renameSync(path, outside)
+  const before = readFileSync(outside, 'utf8')
+  symlinkSync(outside, path)
+  expect(await cache.get(key)).toBeUndefined()
+  await expect(cache.put(key, { ...schema, added_later: false })).rejects.toThrow(/symbolic link/)
+  expect(readFileSync(outside, 'utf8')).toBe(before)
+})
+
+test('a data folder that cannot be made is an IoError for put, a miss for get', async () => {
+  writeFileSync(data, '')
+  await expect(cache.put(key, schema)).rejects.toMatchObject({ code: 'io' })
+  expect(await cache.get(key)).toBeUndefined()
+})
