@@ -35,6 +35,8 @@ export interface DeliveriesOptions {
   luck: Luck
   timetable: Timetable
   deliver: Deliver
+  /** Told of each attempt under way. */
+  onWork?: ((work: Promise<void>) => void) | undefined
   /** Told after each attempt. */
   onAttempt?: ((delivery: DeliveryRecord, at: number) => void) | undefined
 }
@@ -82,7 +84,11 @@ export class Deliveries {
   }
 
   #schedule(delivery: DeliveryRecord): void {
-    this.#options.timetable.add(delivery.at, () => void this.#attempt(delivery.id))
+    const { timetable, onWork } = this.#options
+    timetable.add(delivery.at, () => {
+      const work = this.#attempt(delivery.id)
+      onWork?.(work)
+    })
   }
 
   async #attempt(id: string): Promise<void> {

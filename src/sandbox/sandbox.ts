@@ -5,6 +5,7 @@ import type { Connection } from '../server/listen.ts'
 import { failure } from './answer.ts'
 import { serviceApp } from './app.ts'
 import type { Call } from './call.ts'
+import { ManualClock } from './clock.ts'
 import { type Deliver, Deliveries } from './delivery.ts'
 import { httpDeliver } from './deliver-http.ts'
 import { type Fault, Faults, type Injection } from './faults.ts'
@@ -120,6 +121,9 @@ class EmbeddedSandbox implements Sandbox {
       luck,
       timetable: this.#timetable,
       deliver: options.deliver ?? httpDeliver(options.clock),
+      onWork: (work) => {
+        if (options.clock instanceof ManualClock) options.clock.hold(work)
+      },
       onAttempt: (delivery, at) =>
         this.log.add(at, {
           kind: 'delivery',
@@ -199,8 +203,11 @@ class EmbeddedSandbox implements Sandbox {
   }
 
   setWebhook(url: string | null): void {
+    const now = this.#clock.now()
+    const requests = [...this.#service.state.requests.values()]
+    for (const request of requests) this.#service.bringUpToDate(request, now)
     this.#change({ webhook_url: url })
-    for (const request of this.#service.state.requests.values()) this.#watch(request)
+    for (const request of requests) this.#watch(request)
   }
 
   close(): void {

@@ -43,7 +43,7 @@ export interface Listener {
   readonly url: string
   readonly port: number
   /** Stops listening and ends open connections at once. */
-  close(): Promise<void>
+  close: () => Promise<void>
 }
 
 /** Puts a Request → Response handler on a port. Throws IoError when the port cannot be had. */
