@@ -1,0 +1,41 @@
+import type { Package } from '../../contract/package.ts'
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+
+/** The package to order from: the only ACTIVE one, or the one a person chooses. */
+export async function choosePackage(prompter: Prompter, packages: readonly Package[]): Promise<Package> {
+  const active = packages.filter(({ status }) => status === 'ACTIVE')
+  const [first] = active
+  if (first === undefined) {
+    const others = packages.length === 0 ? 'there is no package' : 'none of the packages is ACTIVE'
+    throw new InvalidInputError(`nothing can be ordered: ${others} for this user`, {
+      hint: 'An owner of the organisation can make one available; `refcheck packages list` shows what there is.',
+      field: 'package_id',
+    })
+  }
+  if (active.length === 1) return first
+  return prompter.select({
+    message: 'Which package?',
+    choices: active.map((choice) => ({
+      value: choice,
+      label: `${choice.name} (${String(choice.id)})`,
+      detail: contents(choice),
+    })),
+  })
+}
+
+/** "Reference check (at least 2 referees), Police check (ACIC)". */
+function contents({ details }: Package): string {
+  const survey = details.reference_survey
+  const references =
+    survey === null ? [] : [`${survey.name ?? 'Reference check'} (at least ${counted(survey.min_referees)})`]
+  const background = details.background_checks.map(({ check_name, partner_name }) => {
+    const name = check_name ?? 'Background check'
+    return partner_name === null ? name : `${name} (${partner_name})`
+  })
+  return [...references, ...background].join(', ')
+}
+
+function counted(referees: number): string {
+  return referees === 1 ? '1 referee' : `${String(referees)} referees`
+}

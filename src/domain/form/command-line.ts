@@ -1,0 +1,78 @@
+import type { PackageSchema } from '../../contract/package-schema.ts'
+import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { bodyFromFlags } from './flags.ts'
+
+/** What a terminal, or a reader's eye, would not give back as it is. */
+const unprintable = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u
+
+/**
+ * The command line for a POSIX shell that creates this request without a question. A body that flags
+ * cannot say exactly (an empty entry, a control character in a value) goes in as JSON on stdin instead;
+ * the line itself never holds a character a terminal would swallow. `flags` are put in before `--yes`.
+ */
+export function commandLine(body: RequestBody, schema: PackageSchema, flags: readonly string[] = []): string {
+  const args = fieldFlags(body)
+  const command = ['refcheck', 'request', 'create']
+  if (saysExactly(args, body, schema)) {
+    return [...command, ...option('--package', String(body.package_id)), ...recipientFlags(body), ...args]
+      .concat(flags, '--yes')
+      .map(quoted)
+      .join(' ')
+  }
+  const json = plain(JSON.stringify(body))
+  return `printf %s ${quoted(json)} | ${[...command, '--file', '-', ...flags, '--yes'].map(quoted).join(' ')}`
+}
+
+function recipientFlags({ recipient }: RequestBody): string[] {
+  return [
+    ...option('--first-name', recipient.first_name),
+    ...option('--last-name', recipient.last_name),
+    ...option('--email', recipient.email),
+    ...option('--phone', recipient.phone),
+  ]
+}
+
+function fieldFlags({ additional_information = [] }: RequestBody): string[] {
+  return additional_information.flatMap(({ code, fields }) =>
+    Object.entries(fields).flatMap(([name, value]) =>
+      option('--field', `${code}.${name}=${flagText(value)}`),
+    ),
+  )
+}
+
+/** A value that begins with a dash would be taken for a flag of its own. */
+function option(name: string, value: string): string[] {
+  return value.startsWith('-') ? [`${name}=${value}`] : [name, value]
+}
+
+function flagText(value: FieldValue): string {
+  return typeof value === 'string' ? value : plain(JSON.stringify(value))
+}
+
+function saysExactly(args: readonly string[], body: RequestBody, schema: PackageSchema): boolean {
+  if ([...args, ...recipientFlags(body)].some((arg) => unprintable.test(arg))) return false
+  const fields = args.filter((arg) => arg !== '--field').map((arg) => arg.replace(/^--field=/, ''))
+  try {
+    const { additional_information } = bodyFromFlags({ fields }, schema)
+    return JSON.stringify(additional_information) === JSON.stringify(body.additional_information)
+  } catch (error) {
+    if (error instanceof RefcheckError) return false
+    throw error
+  }
+}
+
+/** JSON whose strings hold nothing unprintable: JSON escapes only some of it by itself. */
+function plain(json: string): string {
+  return json.replaceAll(new RegExp(unprintable, 'gu'), (character) =>
+    Array.from({ length: character.length }, (_, at) => escaped(character.charCodeAt(at))).join(''),
+  )
+}
+
+function escaped(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`
+}
+
+function quoted(word: string): string {
+  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,135 @@
+import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
+import type { FieldValue } from '../../contract/request-body.ts'
+import { deepestNesting, readJson } from './json-text.ts'
+
+/** What a value is checked against: a field's definition in the schema, or as much of one as there is. */
+export interface ValueRule {
+  type: string
+  required: boolean
+  description: string
+}
+
+export type ValueReading = { value: FieldValue; problem?: undefined } | { problem: string; value?: undefined }
+
+/** Reads a text (a flag, a cell, a typed answer) as a value of a field's type and checks it. */
+export function readFieldText(definition: ValueRule, text: string): ValueReading {
+  const reading = parseText(definition.type, text)
+  if (reading.problem !== undefined) return reading
+  const problem = checkFieldValue(definition, reading.value)
+  return problem === undefined ? reading : { problem }
+}
+
+/** Why a JSON value is no value of this field; undefined where it is one. */
+export function checkFieldValue(definition: ValueRule, value: unknown): string | undefined {
+  const expected = jsonTypes.get(definition.type)
+  const actual = jsonType(value)
+  if (expected !== undefined && expected !== actual) {
+    const advice = actual === 'null' && !definition.required ? '; leave it out instead' : ''
+    return `is ${withArticle(actual)}, and ${withArticle(definition.type)} is expected${advice}`
+  }
+  if (typeof value === 'number') return checkNumber(definition, value)
+  if (typeof value === 'string') return checkString(definition, value)
+  return jsonProblem(value, 0)
+}
+
+/** What JSON calls each of the contract's types; one this program does not know takes any value. */
+const jsonTypes: ReadonlyMap<string, string> = new Map([
+  ['string', 'string'],
+  ['integer', 'number'],
+  ['number', 'number'],
+  ['boolean', 'boolean'],
+  ['array', 'array'],
+  ['object', 'object'],
+])
+
+function jsonType(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function withArticle(type: string): string {
+  if (type === 'null') return type
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
+}
+
+function checkNumber({ type }: ValueRule, value: number): string | undefined {
+  if (!Number.isFinite(value)) return 'is not a number JSON can say'
+  if (type !== 'integer') return undefined
+  if (!Number.isInteger(value)) return 'is not a whole number, and an integer is expected'
+  return Number.isSafeInteger(value) ? undefined : 'is too big to be sent exactly'
+}
+
+function checkString({ description, required }: ValueRule, value: string): string | undefined {
+  if (value.trim() === '' && required) return 'is empty, and is required'
+  const rule = dateRule(description)
+  if (rule === undefined) return undefined
+  if (looksLikeIsoDate(value)) return dateExists(value) ? undefined : 'is a day that does not exist'
+  return rule === 'iso' ? 'is not a date in the form YYYY-MM-DD, such as 1990-04-23' : undefined
+}
+
+/** What JSON.stringify would drop, alter or die of, anywhere inside. */
+function jsonProblem(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'holds a number JSON cannot say'
+  if (value === null || ['string', 'boolean', 'number'].includes(typeof value)) return undefined
+  if (typeof value !== 'object') return 'holds something JSON cannot say'
+  if (depth === deepestNesting) return `is nested deeper than ${String(deepestNesting)} levels`
+  for (const inner of Object.values(value)) {
+    const problem = jsonProblem(inner, depth + 1)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function parseText(type: string, text: string): ValueReading {
+  switch (type) {
+    case 'integer':
+      return parseInteger(text.trim())
+    case 'number':
+      return parseNumber(text.trim())
+    case 'boolean':
+      return parseBoolean(text.trim())
+    case 'array':
+    case 'object':
+      return parseStructure(type, text)
+    default:
+      return { value: text }
+  }
+}
+
+function parseInteger(text: string): ValueReading {
+  if (text.length > 400 || !/^-?\d+$/.test(text)) return { problem: 'is not a whole number such as 12' }
+  return /^-?0\d/.test(text) ? { problem: leadingZero } : exactly(text)
+}
+
+function parseNumber(text: string): ValueReading {
+  if (text.length > 400 || !/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) {
+    return { problem: 'is not a number such as 12 or 12.5' }
+  }
+  return /^-?0\d/.test(text) ? { problem: leadingZero } : exactly(text)
+}
+
+const leadingZero = 'begins with a 0 that a number would lose'
+
+function exactly(text: string): ValueReading {
+  const value = Number(text)
+  const lost = /^-?\d+$/.test(text) ? !Number.isSafeInteger(value) : !Number.isFinite(value)
+  if (lost) return { problem: 'is too big to be sent exactly' }
+  // JSON has no -0.
+  return { value: value === 0 ? 0 : value }
+}
+
+function parseBoolean(text: string): ValueReading {
+  const word = text.length > 5 ? '' : text.toLowerCase()
+  if (['yes', 'y', 'true', '1'].includes(word)) return { value: true }
+  if (['no', 'n', 'false', '0'].includes(word)) return { value: false }
+  return { problem: 'is neither yes nor no (true, false, 1 and 0 do as well)' }
+}
+
+function parseStructure(type: 'array' | 'object', text: string): ValueReading {
+  const example = type === 'array' ? '["first", "second"]' : '{"name": "value"}'
+  const { value, fault } = readJson(text)
+  if (fault === undefined) return { value }
+  return {
+    problem: `is not JSON such as ${example}: it ${fault.reason} (character ${String(fault.offset + 1)})`,
+  }
+}

@@ -1,0 +1,69 @@
+import type { CheckInformation, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
+import { recipientFields } from '../../contract/package-schema.ts'
+
+/** One thing a request of a package is asked for. */
+export interface FormField {
+  /** As a batch file's column and a `--field` flag name it: `first_name`, `ncc_acic.date_of_birth`. */
+  column: string
+  /** The check that wants it; undefined for the recipient's own four. */
+  code: string | undefined
+  name: string
+  /** What it belongs to, in words: "Recipient" or the check's display name. */
+  group: string
+  /** The name in words: "Date of birth". */
+  label: string
+  /** One of the contract's field types, or a type this program does not know yet. */
+  type: string
+  required: boolean
+  description: string
+}
+
+const recipientDescriptions: Record<RecipientField, string> = {
+  first_name: '',
+  last_name: '',
+  email: 'Where the recipient is written to.',
+  phone: 'With + and the country calling code, such as +61 400 000 000.',
+}
+
+/** Every field of a package's requests, the recipient's first, then check by check as the schema has them. */
+export function formFields(schema: PackageSchema): FormField[] {
+  return [
+    ...recipientFields.map((name) => ({
+      column: name,
+      code: undefined,
+      name,
+      group: 'Recipient',
+      label: inWords(name),
+      type: 'string',
+      // POST /v1/requests requires all four, whatever a schema's `required` says.
+      required: true,
+      description: recipientDescriptions[name],
+    })),
+    ...schema.fields.additional_information.flatMap(fieldsOf),
+  ]
+}
+
+function fieldsOf(check: CheckInformation): FormField[] {
+  return Object.entries(check.fields).map(([name, definition]) => ({
+    column: `${check.code}.${name}`,
+    code: check.code,
+    name,
+    group: check.display_name.trim() === '' ? check.code : check.display_name,
+    label: inWords(name),
+    type: definition.type,
+    required: definition.required,
+    description: definition.description,
+  }))
+}
+
+/** `date_of_birth`, `dateOfBirth` → "Date of birth". */
+function inWords(name: string): string {
+  const words = name
+    .slice(0, 100)
+    .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
+    .split(/[\s_-]+/)
+    .filter((word) => word !== '')
+    .map((word) => (/^[A-Z][a-z]/.test(word) ? word.toLowerCase() : word))
+    .join(' ')
+  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,116 @@
+import type { CheckInformation, PackageSchema } from '../../contract/package-schema.ts'
+import type { AdditionalInformation, FieldValue, Recipient } from '../../contract/request-body.ts'
+import { readFieldText } from './field-value.ts'
+import { nearest } from './nearest.ts'
+import { type Problem, refusal, shown } from './problem.ts'
+import { type DraftBody, unknownCode } from './validate.ts'
+
+/** What a command line says about one request. */
+export interface BodyFlags {
+  firstName?: string | undefined
+  lastName?: string | undefined
+  email?: string | undefined
+  phone?: string | undefined
+  /** `code.name=value`, each name at most once. */
+  fields?: readonly string[] | undefined
+}
+
+/**
+ * The body that flags describe, values read by their schema types; the recipient's as they are given (see
+ * validateDraft). Throws an InvalidInputError that names every flag that fits no field or no type.
+ */
+export function bodyFromFlags(flags: BodyFlags, schema: PackageSchema): DraftBody {
+  const recipient: Partial<Recipient> = {}
+  if (flags.firstName !== undefined) recipient.first_name = flags.firstName
+  if (flags.lastName !== undefined) recipient.last_name = flags.lastName
+  if (flags.email !== undefined) recipient.email = flags.email
+  if (flags.phone !== undefined) recipient.phone = flags.phone
+
+  const entries = new Map<string, AdditionalInformation>()
+  const problems: Problem[] = []
+  for (const flag of flags.fields ?? []) {
+    const problem = readField(flag, schema.fields.additional_information, entries)
+    if (problem !== undefined) problems.push(problem)
+  }
+  if (problems.length > 0) {
+    const id = String(schema.id)
+    throw refusal(
+      problems,
+      `Give fields as --field code.name=value; \`refcheck schema show ${id}\` lists them.`,
+    )
+  }
+  const draft: DraftBody = { package_id: schema.id, recipient }
+  return entries.size === 0 ? draft : { ...draft, additional_information: [...entries.values()] }
+}
+
+/** Puts one `code.name=value` into its entry, or says why it cannot. */
+function readField(
+  flag: string,
+  checks: readonly CheckInformation[],
+  entries: Map<string, AdditionalInformation>,
+): Problem | undefined {
+  const split = splitField(flag, checks)
+  if (split === undefined) return unknownName(flag, checks)
+  const { check, name, text } = split
+  const { code } = check
+  const place = { path: `--field ${code}.${shown(name)}`, value: shown(text) }
+  const entry = entries.get(code) ?? { code, fields: Object.create(null) as Record<string, FieldValue> }
+  if (Object.hasOwn(entry.fields, name)) return { ...place, problem: 'is given twice' }
+  const definition = check.fields[name]
+  if (definition === undefined) return unknownName(flag, checks)
+  const { value, problem } = readFieldText(definition, text)
+  if (problem !== undefined) return { ...place, problem }
+  entry.fields[name] = value
+  entries.set(code, entry)
+  return undefined
+}
+
+/**
+ * Codes and names may hold dots, names even `=`: of all ways to split, the first `=` that completes a known
+ * name decides, and before it the longest code.
+ */
+function splitField(flag: string, checks: readonly CheckInformation[]) {
+  const byLength = checks.toSorted((a, b) => b.code.length - a.code.length)
+  for (let equals = flag.indexOf('='); equals !== -1; equals = flag.indexOf('=', equals + 1)) {
+    const key = flag.slice(0, equals)
+    if (key.length > longestName(checks)) return undefined
+    for (const check of byLength) {
+      const name = key.slice(check.code.length + 1)
+      if (key.startsWith(`${check.code}.`) && Object.hasOwn(check.fields, name)) {
+        return { check, name, text: flag.slice(equals + 1) }
+      }
+    }
+  }
+  return undefined
+}
+
+function columnsOf(checks: readonly CheckInformation[]): string[] {
+  return checks.flatMap(({ code, fields }) => Object.keys(fields).map((name) => `${code}.${name}`))
+}
+
+/** Bounds the search: a value full of `=` is not tried against the schema again and again. */
+function longestName(checks: readonly CheckInformation[]): number {
+  return Math.max(0, ...columnsOf(checks).map((column) => column.length))
+}
+
+function unknownName(flag: string, checks: readonly CheckInformation[]): Problem {
+  const equals = flag.indexOf('=')
+  if (equals === -1) return { path: '--field', value: shown(flag), problem: 'has no =; give code.name=value' }
+  const key = flag.slice(0, equals)
+  const known = columnsOf(checks)
+  const check = checks.find(({ code }) => key.startsWith(`${code}.`))
+  const place = { path: '--field', value: shown(key) }
+  if (check !== undefined) {
+    const names = Object.keys(check.fields)
+    const problem = `is not a field of the check "${check.code}"; it takes ${names.join(', ')}`
+    return { ...place, problem, suggestion: nearest(key, known) }
+  }
+  const dot = key.indexOf('.')
+  if (dot === -1) {
+    const suggestion = known.find((column) => column.endsWith(`.${key}`)) ?? nearest(key, known)
+    return { ...place, problem: 'has no check code before it; give code.name=value', suggestion }
+  }
+  const { problem, suggestion } = unknownCode(key.slice(0, dot), checks)
+  const whole = suggestion === undefined ? undefined : `${suggestion}${key.slice(dot)}`
+  return { ...place, problem, suggestion: nearest(key, known) ?? whole }
+}

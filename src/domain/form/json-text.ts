@@ -1,0 +1,190 @@
+import type { FieldValue } from '../../contract/request-body.ts'
+
+/** Where and why a text is not the JSON this program takes. */
+export interface JsonFault {
+  reason: string
+  /** In UTF-16 units from the start of the text. */
+  offset: number
+}
+
+export type JsonReading = { value: FieldValue; fault?: undefined } | { fault: JsonFault; value?: undefined }
+
+/** Deeper nesting is refused, so that nothing that walks a value by recursion can run out of stack. */
+export const deepestNesting = 100
+
+/**
+ * RFC 8259, and stricter where a parser keeps silent: a name twice in one object is refused (JSON.parse
+ * takes the last), so is a number that would not be sent as it stands (digits lost, or infinite).
+ * JSON.parse makes the value, this finds what it hides and where. One pass, no recursion.
+ */
+export function readJson(text: string): JsonReading {
+  const fault = findFault(text)
+  return fault === undefined ? { value: JSON.parse(text) as FieldValue } : { fault }
+}
+
+/** Line and column (both from 1, columns in characters) of an offset. */
+export function placeOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset).split(/\r\n|\r|\n/)
+  return { line: before.length, column: Array.from(before.at(-1) ?? '').length + 1 }
+}
+
+/** What may stand next. */
+type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | 'colon' | 'comma or end'
+
+class Fault extends Error {
+  readonly at: JsonFault
+  constructor(reason: string, offset: number) {
+    super(reason)
+    this.at = { reason, offset }
+  }
+}
+
+function findFault(text: string): JsonFault | undefined {
+  try {
+    new Walk(text).run()
+    return undefined
+  } catch (error) {
+    if (error instanceof Fault) return error.at
+    throw error
+  }
+}
+
+const white = /[ \t\n\r]*/y
+const literal = /true|false|null/y
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+class Walk {
+  readonly #text: string
+  #at = 0
+  #expected: Expected = 'value'
+  /** One entry an open bracket: the offset of each name of an object so far, or undefined for an array. */
+  readonly #open: (Map<string, number> | undefined)[] = []
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  run(): void {
+    for (;;) {
+      this.#match(white)
+      const character = this.#text[this.#at]
+      if (character === undefined) break
+      this.#step(character)
+    }
+    if (this.#expected !== 'comma or end' || this.#open.length > 0) {
+      throw new Fault(this.#text.trim() === '' ? 'is empty' : 'ends before it is complete', this.#at)
+    }
+  }
+
+  #step(character: string): void {
+    switch (this.#expected) {
+      case 'name':
+      case 'name or }':
+        if (character === '}' && this.#expected === 'name or }') return this.#close()
+        if (character !== '"') throw this.#unexpected('a name in double quotes')
+        return this.#name()
+      case 'colon':
+        if (character !== ':') throw this.#unexpected('a colon after the name')
+        this.#at += 1
+        this.#expected = 'value'
+        return
+      case 'comma or end':
+        return this.#afterValue(character)
+      case 'value or ]':
+        if (character === ']') return this.#close()
+        return this.#value(character)
+      case 'value':
+        return this.#value(character)
+    }
+  }
+
+  #afterValue(character: string): void {
+    if (this.#open.length === 0) throw this.#unexpected('nothing more')
+    const names = this.#open.at(-1)
+    if (character === (names === undefined ? ']' : '}')) return this.#close()
+    if (character !== ',') throw this.#unexpected(names === undefined ? 'a comma or ]' : 'a comma or }')
+    this.#at += 1
+    this.#expected = names === undefined ? 'value' : 'name'
+  }
+
+  #value(character: string): void {
+    if (character === '{' || character === '[') {
+      if (this.#open.length === deepestNesting) {
+        throw new Fault(`is nested deeper than ${String(deepestNesting)} levels`, this.#at)
+      }
+      this.#open.push(character === '{' ? new Map() : undefined)
+      this.#at += 1
+      this.#expected = character === '{' ? 'name or }' : 'value or ]'
+      return
+    }
+    if (character === '"') this.#string()
+    else if (this.#match(literal) === '') this.#number()
+    this.#expected = 'comma or end'
+  }
+
+  #close(): void {
+    this.#open.pop()
+    this.#at += 1
+    this.#expected = 'comma or end'
+  }
+
+  #name(): void {
+    const start = this.#at
+    const name = JSON.parse(this.#string()) as string
+    const names = this.#open.at(-1)
+    const first = names?.get(name)
+    if (first !== undefined) {
+      const { line, column } = placeOf(this.#text, first)
+      throw new Fault(
+        `"${name}" is given twice (first at line ${String(line)}, column ${String(column)})`,
+        start,
+      )
+    }
+    names?.set(name, start)
+    this.#expected = 'colon'
+  }
+
+  /** Moves past a string and returns its source. */
+  #string(): string {
+    const start = this.#at
+    for (let at = start + 1; at < this.#text.length; at += 1) {
+      const character = this.#text.charAt(at)
+      if (character === '"') {
+        this.#at = at + 1
+        return this.#text.slice(start, this.#at)
+      }
+      if (character < ' ') throw new Fault('has a line break or control character inside a string', at)
+      if (character === '\\') at += this.#escape(at + 1)
+    }
+    throw new Fault('has a string that is never closed', start)
+  }
+
+  /** Length of the escape whose first character after the backslash stands at `at`. */
+  #escape(at: number): number {
+    if ('"\\/bfnrt'.includes(this.#text.charAt(at)) && at < this.#text.length) return 1
+    if (/^u[\dA-Fa-f]{4}$/.test(this.#text.slice(at, at + 5))) return 5
+    throw new Fault('has a backslash that escapes nothing JSON knows', at - 1)
+  }
+
+  #number(): void {
+    const start = this.#at
+    const source = this.#match(number)
+    if (source === '') throw this.#unexpected('a value')
+    const value = Number(source)
+    if (!Number.isFinite(value) || (/^-?\d+$/.test(source) && !Number.isSafeInteger(value))) {
+      throw new Fault('has a number too big to be sent exactly; give it as a string', start)
+    }
+  }
+
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)?.[0] ?? ''
+    this.#at += found.length
+    return found
+  }
+
+  #unexpected(expected: string): Fault {
+    const found = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)
+    return new Fault(`has ${JSON.stringify(found)} where ${expected} is expected`, this.#at)
+  }
+}

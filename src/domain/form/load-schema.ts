@@ -1,0 +1,29 @@
+import type { Api } from '../../api/api.ts'
+import type { PackageSchema } from '../../contract/package-schema.ts'
+
+/** Where schemas are kept between runs; keyed by the service and user that it was made for. */
+export interface SchemaCache {
+  get(packageId: number): Promise<PackageSchema | undefined>
+  put(schema: PackageSchema): Promise<void>
+}
+
+export interface SchemaSource {
+  api: Api
+  cache: SchemaCache
+  /** Past the copy kept here. */
+  refresh?: boolean | undefined
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * A package's schema: the copy kept here, else the service's, which is then kept. "The schema of an
+ * existing package id stays stable" ("Package status").
+ */
+export async function loadSchema(packageId: number, source: SchemaSource): Promise<PackageSchema> {
+  const { api, cache, refresh = false, signal } = source
+  const kept = refresh ? undefined : await cache.get(packageId)
+  if (kept !== undefined) return kept
+  const schema = await api.packageSchema(packageId, signal)
+  await cache.put(schema)
+  return schema
+}

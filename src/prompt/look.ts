@@ -1,0 +1,41 @@
+import { stripVTControlCharacters, styleText } from 'node:util'
+
+import { makeTheme } from '@inquirer/core'
+
+type Format = Parameters<typeof styleText>[0]
+
+/** How a prompt is drawn. */
+export type Look = ReturnType<typeof lookOf>
+
+/**
+ * inquirer's own theme asks stdout whether it shows colours; prompts are drawn on stderr, and the caller
+ * knows what was asked for with NO_COLOR and --no-color. The signs stay inquirer's.
+ */
+export function lookOf(color: boolean) {
+  const paint =
+    (format: Format) =>
+    (text: string): string =>
+      color ? styleText(format, text, { validateStream: false }) : text
+  const { prefix } = makeTheme()
+  const sign = (status: 'idle' | 'done'): string =>
+    stripVTControlCharacters(typeof prefix === 'string' ? prefix : prefix[status])
+  const key = paint('bold')
+  const dim = paint('dim')
+  return {
+    prefix: { idle: paint('blue')(sign('idle')), done: paint('green')(sign('done')) },
+    style: {
+      answer: paint('cyan'),
+      message: paint('bold'),
+      error: (text: string) => paint('red')(`> ${text}`),
+      warning: (text: string) => paint('yellow')(`> ${text}`),
+      defaultAnswer: (text: string) => dim(`(${text})`),
+      help: dim,
+      highlight: paint('cyan'),
+      description: paint('cyan'),
+      disabled: dim,
+      key,
+      keysHelpTip: (keys: [string, string][]) =>
+        keys.map(([name, action]) => `${key(name)} ${dim(action)}`).join(dim(' • ')),
+    },
+  }
+}

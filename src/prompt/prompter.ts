@@ -1,0 +1,50 @@
+/** Texts may come from the service: whoever draws them makes them harmless. */
+export interface TextQuestion {
+  message: string
+  /** A line below the question while nothing is wrong with the answer. */
+  help?: string | undefined
+  /** Stands in the line from the start, to be kept, changed or cleared. */
+  initial?: string | undefined
+  /** Why this text will not do, or undefined. Asked with every key, so that the reason shows as one types. */
+  check?: ((value: string) => string | undefined) | undefined
+}
+
+export interface SecretQuestion {
+  message: string
+  /** As for a text, but asked once the answer is given; the reason must not repeat the secret. */
+  check?: ((value: string) => string | undefined) | undefined
+}
+
+export interface Choice<T> {
+  value: T
+  label: string
+  /** Shown while the choice is the one pointed at. */
+  detail?: string | undefined
+}
+
+export interface SelectQuestion<T> {
+  message: string
+  /** At least one. */
+  choices: readonly Choice<T>[]
+  /** The choice pointed at first; the first one where absent. */
+  initial?: T | undefined
+}
+
+export interface ConfirmQuestion {
+  message: string
+  /** What Enter alone means; no where absent. */
+  initial?: boolean | undefined
+}
+
+/**
+ * Asks a person. Each method throws an InterruptedError when they leave (Ctrl-C, Ctrl-D), and a UsageError
+ * where nobody can be asked; that is looked at with each question, never before.
+ */
+export interface Prompter {
+  /** One line, white space around it taken off. */
+  text(question: TextQuestion): Promise<string>
+  /** One line, never shown, exactly as typed. */
+  secret(question: SecretQuestion): Promise<string>
+  select<T>(question: SelectQuestion<T>): Promise<T>
+  confirm(question: ConfirmQuestion): Promise<boolean>
+}

@@ -1,0 +1,181 @@
+import { type Readable, Writable } from 'node:stream'
+
+import { InterruptedError } from '../errors/interrupted.ts'
+import { UsageError } from '../errors/usage.ts'
+import { harmless } from '../host/text.ts'
+import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQuestion } from './prompter.ts'
+
+export interface TerminalOptions {
+  input: { readonly isTTY: boolean; readonly stream: Readable }
+  /** Where questions are drawn: stderr, for stdout carries the answer and nothing else. */
+  output: { write(data: string): void; readonly isTTY: boolean; readonly columns: number }
+  color: boolean
+  /** Ends an open question as Ctrl-C does. */
+  signal?: AbortSignal | undefined
+}
+
+/** What inquirer draws with. */
+interface Context {
+  input: Readable
+  output: Writable
+  signal: AbortSignal
+}
+
+/** Asks with inquirer, which is loaded at the first question. */
+export class TerminalPrompter implements Prompter {
+  readonly #options: TerminalOptions
+
+  constructor(options: TerminalOptions) {
+    this.#options = options
+  }
+
+  text({ message, help = '', initial = '', check }: TextQuestion): Promise<string> {
+    return this.#ask(message, async (context) => {
+      const [{ textPrompt }, { lookOf }] = await Promise.all([
+        import('./text-prompt.ts'),
+        import('./look.ts'),
+      ])
+      const config = {
+        message: harmless(message),
+        help: harmless(help),
+        initial: harmless(initial),
+        check: cleaned(check),
+        look: lookOf(this.#options.color),
+      }
+      return textPrompt(config, context)
+    })
+  }
+
+  secret({ message, check }: SecretQuestion): Promise<string> {
+    return this.#ask(message, async (context) => {
+      const { module, theme } = await this.#inquirer(context)
+      const problem = cleaned(check)
+      const { answer } = await module<{ answer: string }>([
+        {
+          type: 'password',
+          name: 'answer',
+          message: harmless(message),
+          mask: '*',
+          toggleMask: false,
+          validate: (value: string) => problem(value) ?? true,
+          theme,
+        },
+      ])
+      return answer
+    })
+  }
+
+  async select<T>({ message, choices, initial }: SelectQuestion<T>): Promise<T> {
+    const index = await this.#ask(message, async (context) => {
+      const { module, theme } = await this.#inquirer(context)
+      const { answer } = await module<{ answer: number }>([
+        {
+          type: 'select',
+          name: 'answer',
+          message: harmless(message),
+          choices: choices.map(({ label, detail = '' }, value) => ({
+            name: harmless(label),
+            value,
+            description: harmless(detail),
+          })),
+          default: choices.findIndex(({ value }) => value === initial),
+          pageSize: 12,
+          theme,
+        },
+      ])
+      return answer
+    })
+    const chosen = choices[index]
+    if (chosen === undefined) throw new RangeError('a choice that was not offered')
+    return chosen.value
+  }
+
+  confirm({ message, initial = false }: ConfirmQuestion): Promise<boolean> {
+    return this.#ask(message, async (context) => {
+      const { module, theme } = await this.#inquirer(context)
+      const { answer } = await module<{ answer: boolean }>([
+        { type: 'confirm', name: 'answer', message: harmless(message), default: initial, theme },
+      ])
+      return answer
+    })
+  }
+
+  async #inquirer(context: Context) {
+    const [{ createPromptModule }, { lookOf }] = await Promise.all([import('inquirer'), import('./look.ts')])
+    return { module: createPromptModule(context), theme: lookOf(this.#options.color) }
+  }
+
+  async #ask<T>(message: string, prompt: (context: Context) => Promise<T>): Promise<T> {
+    const { input, output, signal } = this.#options
+    // Without a terminal inquirer writes escapes into a pipe and never comes back.
+    if (!input.isTTY || !output.isTTY) {
+      throw new UsageError(`"${message}" has to be answered, and there is no terminal to ask on`, {
+        hint: 'Give the answer on the command line; --help names the flags.',
+      })
+    }
+    const left = new AbortController()
+    const unwatch = onLeaving(input.stream, () => left.abort())
+    const signals = signal === undefined ? [left.signal] : [left.signal, signal]
+    try {
+      return await prompt({
+        input: input.stream,
+        output: writableOf(output),
+        signal: AbortSignal.any(signals),
+      })
+    } catch (error) {
+      if (!stoppedByPerson(error)) throw error
+      throw new InterruptedError('stopped at a question', { cause: error })
+    } finally {
+      unwatch()
+    }
+  }
+}
+
+function cleaned(check: TextQuestion['check']): (value: string) => string | undefined {
+  return (value) => {
+    const problem = check?.(value)
+    return problem === undefined ? undefined : harmless(problem)
+  }
+}
+
+/** inquirer throws these; they are known by name, because its classes live in a package of its own. */
+function stoppedByPerson(error: unknown): boolean {
+  return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name)
+}
+
+/**
+ * Ctrl-D on an empty line, and a terminal that goes away, close readline and leave inquirer waiting for
+ * ever. `leave` is called for them; the answer takes the watch off again.
+ */
+function onLeaving(input: Readable, leave: () => void): () => void {
+  const onKey = (_text: unknown, key: { name?: string; ctrl?: boolean } | undefined): void => {
+    if (key?.ctrl !== true || key.name !== 'd') return
+    // On a line with text Ctrl-D deletes a character, and the input keeps flowing.
+    setImmediate(() => {
+      if (input.isPaused()) leave()
+    })
+  }
+  input.on('keypress', onKey)
+  input.on('end', leave)
+  input.on('close', leave)
+  return () => {
+    input.off('keypress', onKey)
+    input.off('end', leave)
+    input.off('close', leave)
+  }
+}
+
+/** A stream for one question; inquirer ends it, the terminal stays. */
+function writableOf(output: TerminalOptions['output']): Writable {
+  const writable = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Uint8Array, _encoding, done) {
+      output.write(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8'))
+      done()
+    },
+  })
+  return Object.defineProperties(writable, {
+    isTTY: { value: true },
+    columns: { get: () => output.columns },
+  })
+}

@@ -1,0 +1,78 @@
+import { type PackageSchema, packageSchema } from '../../../src/contract/package-schema.ts'
+
+const recipient = {
+  first_name: { type: 'string', required: true },
+  last_name: { type: 'string', required: true },
+  email: { type: 'string', required: true },
+  phone: { type: 'string', required: true },
+}
+
+type Definition = [type: string, required: boolean, description?: string]
+
+/** A package schema as the service would send it, read by the contract. */
+export function schemaOf(
+  checks: Readonly<Record<string, Readonly<Record<string, Definition>>>>,
+  id = 12,
+): PackageSchema {
+  return packageSchema.parse({
+    id,
+    fields: {
+      recipient,
+      additional_information: Object.entries(checks).map(([code, fields]) => ({
+        code,
+        display_name: `Check ${code}`,
+        fields: Object.fromEntries(
+          Object.entries(fields).map(([name, [type, required, description = '']]) => [
+            name,
+            { type, required, description },
+          ]),
+        ),
+      })),
+    },
+  })
+}
+
+/** Nothing but the recipient. */
+export const plainSchema = schemaOf({}, 7)
+
+/** Every type, required and optional, and a check that needs nothing. */
+export const sampleSchema = schemaOf({
+  ncc_acic: {
+    date_of_birth: ['string', true, 'Date of birth (YYYY-MM-DD)'],
+    years_resident: ['integer', false, 'Years at the current address'],
+    aliases: ['array', false, 'Other names used'],
+  },
+  licence: {
+    licence_number: ['string', true, 'As printed on the card'],
+    points: ['number', false],
+    commercial: ['boolean', true, 'May the person drive for hire'],
+    issuer: ['object', false, 'Who issued it'],
+  },
+  notes: { remark: ['string', false] },
+})
+
+export const recipientOf = (over: Readonly<Record<string, unknown>> = {}) => ({
+  first_name: 'Ann',
+  last_name: 'Lee',
+  email: 'ann@example.com',
+  phone: '+61400000000',
+  ...over,
+})
+
+/** A body that sampleSchema takes. */
+export const sampleBody = () => ({
+  package_id: 12,
+  recipient: recipientOf(),
+  additional_information: [
+    { code: 'ncc_acic', fields: { date_of_birth: '1990-04-23', years_resident: 3, aliases: ['Anne'] } },
+    {
+      code: 'licence',
+      fields: {
+        licence_number: 'A-1',
+        points: 1.5,
+        commercial: false,
+        issuer: { name: 'State', since: 1990 },
+      },
+    },
+  ],
+})
