@@ -1,0 +1,131 @@
+import { assert, double, maxSafeInteger, property } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { checkFieldValue, readFieldText } from '../../../src/domain/form/field-value.ts'
+
+const rule = (type: string, description = '', required = true) => ({ type, required, description })
+
+describe('a typed text', () => {
+  test.each<[string, string, unknown]>([
+    ['string', ' as it is ', ' as it is '],
+    ['integer', '12', 12],
+    ['integer', ' -3 ', -3],
+    ['integer', '0', 0],
+    ['integer', '9007199254740991', 9_007_199_254_740_991],
+    ['number', '12.50', 12.5],
+    ['number', '1e3', 1000],
+    ['number', '-0', 0],
+    ['boolean', 'yes', true],
+    ['boolean', 'Y', true],
+    ['boolean', 'TRUE', true],
+    ['boolean', '1', true],
+    ['boolean', 'no', false],
+    ['boolean', 'n', false],
+    ['boolean', 'False', false],
+    ['boolean', '0', false],
+    ['array', '["a", 1, [null]]', ['a', 1, [null]]],
+    ['object', '{"a": {"b": []}}', { a: { b: [] } }],
+    ['a_type_of_tomorrow', 'x', 'x'],
+  ])('%s: %j', (type, text, value) => {
+    expect(readFieldText(rule(type), text)).toEqual({ value })
+  })
+
+  test.each([
+    ['string', ' ', /^is empty, and is required/],
+    ['integer', '1e3', /^is not a whole number/],
+    ['integer', '0x10', /^is not a whole number/],
+    ['integer', '12abc', /^is not a whole number/],
+    ['integer', '1.0', /^is not a whole number/],
+    ['integer', '1,000', /^is not a whole number/],
+    ['integer', '+1', /^is not a whole number/],
+    ['integer', '', /^is not a whole number/],
+    ['integer', 'NaN', /^is not a whole number/],
+    ['integer', '１２', /^is not a whole number/],
+    ['integer', '007', /^begins with a 0/],
+    ['integer', '9007199254740993', /^is too big to be sent exactly/],
+    ['number', '0x10', /^is not a number/],
+    ['number', '1,5', /^is not a number/],
+    ['number', '.5', /^is not a number/],
+    ['number', 'Infinity', /^is not a number/],
+    ['number', '1e999', /^is too big to be sent exactly/],
+    ['number', '-01.5', /^begins with a 0/],
+    ['boolean', '2', /^is neither yes nor no/],
+    ['boolean', 'yess', /^is neither yes nor no/],
+    ['boolean', '', /^is neither yes nor no/],
+    [
+      'array',
+      'a, b',
+      /^is not JSON such as \["first", "second"\]: it has "a" where a value is expected \(character 1\)/,
+    ],
+    ['array', '{"a": 1}', /^is an object, and an array is expected/],
+    ['object', '{"a": 1, "a": 2}', /"a" is given twice/],
+    ['object', '["a"]', /^is an array, and an object is expected/],
+    ['object', '', /is empty/],
+  ])('%s: %j is refused with its reason', (type, text, reason) => {
+    expect(readFieldText(rule(type), text).problem).toMatch(reason)
+  })
+
+  test('an integer or a number read back from how JSON writes it is itself', () => {
+    assert(
+      property(maxSafeInteger(), (value) => {
+        expect(readFieldText(rule('integer'), JSON.stringify(value))).toEqual({ value })
+      }),
+    )
+    assert(
+      property(double({ noDefaultInfinity: true, noNaN: true }), (value) => {
+        const exact = !Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21
+        const read = readFieldText(rule('number'), JSON.stringify(value))
+        expect(read.value).toBe(exact ? value + 0 : undefined)
+      }),
+    )
+  })
+})
+
+describe('dates', () => {
+  const iso = rule('string', 'Date of birth, as YYYY-MM-DD')
+  test.each(['2024-02-29', '2000-02-29', '1990-12-31', '0001-01-01'])('%s exists', (day) => {
+    expect(checkFieldValue(iso, day)).toBeUndefined()
+  })
+
+  test.each([
+    '2026-02-30',
+    '2026-02-29',
+    '1900-02-29',
+    '2026-04-31',
+    '2026-13-01',
+    '2026-00-10',
+    '2026-01-00',
+  ])('%s does not exist', (day) => {
+    expect(checkFieldValue(iso, day)).toBe('is a day that does not exist')
+  })
+
+  test.each(['1/2/1990', '1990-4-3', '23 April 1990', '1990-04-23T00:00:00Z', '19900423', ''])(
+    'where YYYY-MM-DD is asked for, %j is refused',
+    (text) => {
+      expect(checkFieldValue({ ...iso, required: false }, text)).toMatch(
+        /^is not a date in the form YYYY-MM-DD/,
+      )
+    },
+  )
+
+  test('where a date is only mentioned, other forms pass and a day still has to exist', () => {
+    const mentioned = rule('string', 'Expiry date of the licence')
+    expect(checkFieldValue(mentioned, '30/02/2026')).toBeUndefined()
+    expect(checkFieldValue(mentioned, '2026-02-30')).toBe('is a day that does not exist')
+  })
+})
+
+test.each([
+  ['undefined', { at: undefined }, 'holds something JSON cannot say'],
+  ['a function', { at: () => 1 }, 'holds something JSON cannot say'],
+  ['NaN', { at: [Number.NaN] }, 'holds a number JSON cannot say'],
+  ['a bigint', { at: 1n }, 'holds something JSON cannot say'],
+])('an object that holds %s', (_name, value, problem) => {
+  expect(checkFieldValue(rule('object'), value)).toBe(problem)
+})
+
+test('a value nested without end is refused, not followed', () => {
+  const endless: unknown[] = []
+  endless.push(endless)
+  expect(checkFieldValue(rule('array'), endless)).toBe('is nested deeper than 100 levels')
+})

@@ -1,0 +1,128 @@
+import { array, assert, constantFrom, integer, json, nat, oneof, property, string, tuple } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { placeOf, readJson } from '../../../src/domain/form/json-text.ts'
+
+/** "line 1, column 2: reason", or the value. */
+function outcome(text: string): unknown {
+  const { value, fault } = readJson(text)
+  if (fault === undefined) return value
+  const { line, column } = placeOf(text, fault.offset)
+  return `${String(line)}:${String(column)} ${fault.reason}`
+}
+
+test.each([
+  ['', '1:1 is empty'],
+  ['  ', '1:3 is empty'],
+  ['{', '1:2 ends before it is complete'],
+  ['{"a": 1,\n "b": }', '2:7 has "}" where a value is expected'],
+  ['{"a": 1,\n}', '2:1 has "}" where a name in double quotes is expected'],
+  ['[1, 2,]', '1:7 has "]" where a value is expected'],
+  ["{'a': 1}", `1:2 has "'" where a name in double quotes is expected`],
+  ['{a: 1}', '1:2 has "a" where a name in double quotes is expected'],
+  ['{"a" 1}', '1:6 has "1" where a colon after the name is expected'],
+  ['{"a": 1 "b": 2}', '1:9 has "\\"" where a comma or } is expected'],
+  ['[1 2]', '1:4 has "2" where a comma or ] is expected'],
+  ['{} {}', '1:4 has "{" where nothing more is expected'],
+  ['// no\n{}', '1:1 has "/" where a value is expected'],
+  ['[True]', '1:2 has "T" where a value is expected'],
+  ['[NaN]', '1:2 has "N" where a value is expected'],
+  ['[01]', '1:3 has "1" where a comma or ] is expected'],
+  ['["a]', '1:2 has a string that is never closed'],
+  ['["a\nb"]', '1:4 has a line break or control character inside a string'],
+  [String.raw`["\x"]`, '1:3 has a backslash that escapes nothing JSON knows'],
+  [String.raw`["\u12G4"]`, '1:3 has a backslash that escapes nothing JSON knows'],
+  ['["\\', '1:3 has a backslash that escapes nothing JSON knows'],
+  ['😀', '1:1 has "😀" where a value is expected'],
+  ['["😀", x]', '1:7 has "x" where a value is expected'],
+  ['{"a": 1, "b": {"a": 1}, "a": 2}', '1:25 "a" is given twice (first at line 1, column 2)'],
+  [String.raw`{"a": 1, "\u0061": 2}`, '1:10 "a" is given twice (first at line 1, column 2)'],
+  ['{"__proto__": 1, "__proto__": 2}', '1:18 "__proto__" is given twice (first at line 1, column 2)'],
+  ['[12345678901234567890]', '1:2 has a number too big to be sent exactly; give it as a string'],
+  ['[1e999]', '1:2 has a number too big to be sent exactly; give it as a string'],
+])('%j: %s', (text, told) => {
+  expect(outcome(text)).toBe(told)
+})
+
+test('a carriage return, alone or with a line feed, ends a line', () => {
+  expect(outcome('[\r\n\r\n x]')).toBe('3:2 has "x" where a value is expected')
+  expect(outcome('[\r x]')).toBe('2:2 has "x" where a value is expected')
+})
+
+test('the same name in two objects is no duplicate', () => {
+  expect(outcome('[{"a": 1}, {"a": {"a": 2}}]')).toEqual([{ a: 1 }, { a: { a: 2 } }])
+})
+
+test('nesting is followed for 100 levels, and a million open brackets end in one reason', () => {
+  expect(readJson('['.repeat(100) + ']'.repeat(100)).fault).toBeUndefined()
+  expect(outcome('['.repeat(101) + ']'.repeat(101))).toBe('1:101 is nested deeper than 100 levels')
+  expect(outcome('['.repeat(1_000_000))).toBe('1:101 is nested deeper than 100 levels')
+})
+
+test('a megabyte of quotes, escapes or digits ends within the time a test has', () => {
+  expect(outcome(`["${'\\"'.repeat(500_000)}`)).toBe('1:2 has a string that is never closed')
+  expect(outcome('"'.repeat(1_000_000))).toBe('1:3 has "\\"" where nothing more is expected')
+  expect(outcome(`[${'1'.repeat(1_000_000)}]`)).toMatch(/too big/)
+})
+
+describe('beside JSON.parse', () => {
+  const parses = (text: string): boolean => {
+    try {
+      JSON.parse(text)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  test('any JSON text that hides nothing is read as it reads it', () => {
+    assert(
+      property(json(), (text) => {
+        const { value, fault } = readJson(text)
+        const hides = fault !== undefined && /given twice|too big/.test(fault.reason)
+        expect(hides ? 'hides something' : JSON.stringify(value)).toBe(
+          hides ? 'hides something' : JSON.stringify(JSON.parse(text)),
+        )
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a text it refuses is refused, and one it takes has at most a duplicate, a big number or depth', () => {
+    const token = oneof(
+      constantFrom(
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ':',
+        '"a"',
+        '"',
+        '\\',
+        'true',
+        'null',
+        ' ',
+        '\n',
+        '-',
+        '1',
+        '.5',
+        'e3',
+      ),
+      string({ maxLength: 2 }),
+    )
+    const edited = tuple(json(), nat(), integer({ min: 0, max: 2 }), token).map(([text, at, cut, put]) => {
+      const place = at % (text.length + 1)
+      return text.slice(0, place) + put + text.slice(place + cut)
+    })
+    const loose = array(token, { maxLength: 12 }).map((tokens) => tokens.join(''))
+    assert(
+      property(oneof(edited, loose), (text) => {
+        const { fault } = readJson(text)
+        const stricter = fault !== undefined && /given twice|too big|nested/.test(fault.reason)
+        expect(fault === undefined || stricter).toBe(parses(text) || stricter)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
