@@ -1,3 +1,5 @@
+import { errors } from 'undici'
+
 import { UnavailableError } from '../errors/unavailable.ts'
 
 interface TransportDetails {
@@ -35,6 +37,11 @@ const proxyHint =
 
 const cut: Reason = { text: 'the connection was cut', hint: retryHint }
 const slow: Reason = { text: 'the connection timed out', hint: retryHint, connecting: true }
+const notHttp: Reason = {
+  text: 'what answered is not HTTP',
+  hint: 'Check the base URL and its port.',
+  permanent: true,
+}
 const proxyCut: Reason = { text: 'the proxy cut the connection', hint: proxyHint }
 
 const reasons: Readonly<Record<string, Reason>> = {
@@ -67,6 +74,8 @@ const reasons: Readonly<Record<string, Reason>> = {
   CERT_REVOKED: certificate('its certificate was revoked'),
   DEPTH_ZERO_SELF_SIGNED_CERT: certificate('its certificate is self-signed'),
   SELF_SIGNED_CERT_IN_CHAIN: certificate('its certificate chain is self-signed'),
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate('its certificate is signed by nobody known here'),
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate('its certificate is signed by nobody known here'),
   ERR_TLS_CERT_ALTNAME_INVALID: certificate('its certificate is for another host'),
 }
 
@@ -88,7 +97,8 @@ export function transportFailure(
   about: { url: URL; sent: boolean; proxied: boolean },
 ): TransportError {
   if (error instanceof TransportError) return error
-  const reason = refusedTunnel(error) ?? reasonOf(errorCode(error))
+  const reason =
+    error instanceof errors.HTTPParserError ? notHttp : (refusedTunnel(error) ?? reasonOf(errorCode(error)))
   const hint = about.proxied && reason.connecting === true ? proxyHint : reason.hint
   return new TransportError(`${about.url.host}: ${reason.text}`, {
     sent: about.sent,
@@ -102,11 +112,8 @@ function reasonOf(code: string | undefined): Reason {
   if (code === undefined) return { text: 'the exchange failed', hint: retryHint }
   const known = reasons[code]
   if (known !== undefined) return known
-  if (code.startsWith('HPE_')) {
-    return { text: 'what answered is not HTTP', hint: 'Check the base URL and its port.', permanent: true }
-  }
   // The codes of X.509 verification that have no sentence of their own (Node's "X509 certificate error codes").
-  if (/CERT|ISSUER|^INVALID_CA|^CRL_/.test(code))
+  if (/CERT|ISSUER|^INVALID_|^CRL_|^PATH_LENGTH/.test(code))
     return certificate(`its certificate cannot be verified (${code})`)
   if (/^ERR_SSL_|^EPROTO$/.test(code)) {
     return { text: `the TLS handshake failed (${code})`, hint: 'Check the base URL and its port.' }

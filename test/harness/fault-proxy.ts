@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** Where a connection ends. Bytes up to the cut arrive on the other side; none after it do. */
+export interface Cut {
+  /** Bytes let through from the client; absent for all. */
+  up?: number | undefined
+  /** Bytes let through to the client; absent for all. */
+  down?: number | undefined
+  /** How the client sees the end: an orderly close, a reset, or a line that goes silent. */
+  how?: 'close' | 'reset' | 'silence' | undefined
+}
+
+export interface FaultProxy extends AsyncDisposable {
+  readonly port: number
+  /** Connections accepted so far. */
+  readonly connections: number
+  /** Holds for the connections to come. */
+  cut: Cut
+  close(): Promise<void>
+}
+
+/** A TCP proxy on loopback, in front of a port of this machine, that cuts every connection where it is told. */
+export async function startFaultProxy(target: number, cut: Cut = {}): Promise<FaultProxy> {
+  const sockets = new Set<Socket>()
+  let connections = 0
+  const server = createServer((client) => {
+    connections += 1
+    for (const socket of join(client, target, proxy.cut)) {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket))
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const proxy = {
+    port: (server.address() as AddressInfo).port,
+    get connections() {
+      return connections
+    },
+    cut,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+    [Symbol.asyncDispose]: () => proxy.close(),
+  }
+  return proxy
+}
+
+/** Two sockets joined until one side's allowance is used up. */
+function join(
+  client: Socket,
+  port: number,
+  { up = Infinity, down = Infinity, how = 'close' }: Cut,
+): Socket[] {
+  const server = connect({ port, host: '127.0.0.1' })
+  let ended = false
+  const end = (): void => {
+    if (ended) return
+    ended = true
+    for (const socket of [client, server]) {
+      if (how === 'silence') socket.removeAllListeners('data').pause()
+      else if (how === 'reset' && socket === client) socket.resetAndDestroy()
+      else socket.end(() => socket.destroy())
+    }
+  }
+  const forward = (from: Socket, to: Socket, allowance: number): void => {
+    let left = allowance
+    from.on('data', (chunk: Buffer) => {
+      if (ended) return
+      const part = chunk.subarray(0, left)
+      left -= part.length
+      // The end waits until the last bytes allowed are handed to the system.
+      to.write(part, () => left === 0 && end())
+      if (left === 0) from.pause()
+    })
+    from.on('end', () => to.end())
+    from.on('error', () => to.destroy())
+    from.on('close', () => how !== 'silence' && to.end())
+  }
+  forward(client, server, up)
+  forward(server, client, down)
+  if (up === 0 || down === 0) end()
+  return [client, server]
+}

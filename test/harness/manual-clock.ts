@@ -1,0 +1,96 @@
+import type { Clock } from '../../src/host/clock.ts'
+
+interface Sleeper {
+  due: number
+  wake(): void
+}
+
+/**
+ * A clock that a test moves. A sleep ends when `advance` passes its time; with `auto` it ends at once
+ * and moves the clock by itself, and `sleeps` tells what was slept. Milliseconds throughout.
+ */
+export class ManualClock implements Clock {
+  /** Every sleep asked for, in order. */
+  readonly sleeps: number[] = []
+  readonly #auto: boolean
+  readonly #sleepers = new Set<Sleeper>()
+  #wall: number
+  #elapsed = 0
+  #onSleep: (() => void) | undefined
+
+  constructor(options: { now?: number | undefined; auto?: boolean | undefined } = {}) {
+    this.#wall = options.now ?? Date.UTC(2026, 10, 20, 12)
+    this.#auto = options.auto ?? false
+  }
+
+  now(): number {
+    return this.#wall
+  }
+
+  monotonic(): number {
+    return this.#elapsed
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    this.sleeps.push(ms)
+    if (this.#auto) {
+      this.#move(ms)
+      return
+    }
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#sleepers.delete(sleeper)
+        reject(signal?.reason as Error)
+      }
+      const sleeper = {
+        due: this.#elapsed + ms,
+        wake: (): void => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        },
+      }
+      this.#sleepers.add(sleeper)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#onSleep?.()
+    })
+  }
+
+  /** How many sleep now. */
+  get sleeping(): number {
+    return this.#sleepers.size
+  }
+
+  /** Resolves once so many sleep at the same time. */
+  async untilSleeping(count = 1): Promise<void> {
+    while (this.#sleepers.size < count) {
+      await new Promise<void>((resolve) => {
+        this.#onSleep = resolve
+      })
+    }
+  }
+
+  /** Moves time on and wakes, in the order of their times, those whose time has come. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#elapsed + ms
+    for (;;) {
+      const [next] = [...this.#sleepers].filter(({ due }) => due <= end).sort((a, b) => a.due - b.due)
+      if (next === undefined) break
+      this.#move(Math.max(0, next.due - this.#elapsed))
+      this.#sleepers.delete(next)
+      next.wake()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.#move(end - this.#elapsed)
+  }
+
+  /** The wall clock is set; monotonic time does not notice. */
+  jump(ms: number): void {
+    this.#wall += ms
+  }
+
+  #move(ms: number): void {
+    this.#wall += ms
+    this.#elapsed += ms
+  }
+}

@@ -1,0 +1,233 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { Worker } from 'node:worker_threads'
+
+import { expect, test } from 'vitest'
+
+import { startConnectProxy } from './connect-proxy.ts'
+import { identity, startRawServer } from './raw-server.ts'
+import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
+
+/**
+ * What decides between "ordered nothing" and "nobody knows": ordering-protocol, "failure before the TLS (or
+ * loopback TCP) connection stood" against "anything else".
+ */
+
+expectNoProcessFaults()
+
+/** A port where nothing listens. */
+async function freePort(): Promise<number> {
+  await using server = await startRawServer()
+  return server.port
+}
+
+test('a refused port: not sent', async () => {
+  await using client = startClient()
+  const error = await transportError(
+    client.sendOnce(post(`http://127.0.0.1:${await freePort()}/v1/requests`)),
+  )
+  expect(error).toMatchObject({ sent: false, code: 'unavailable', permanent: false })
+  expect(error.message).toMatch(/^127\.0\.0\.1:\d+: nothing listens there$/)
+  expect(error.hint).toBe('Check the base URL, and that the service is running.')
+})
+
+test('a port refused on every address of localhost: not sent', async () => {
+  await using client = startClient()
+  const error = await transportError(client.sendOnce(post(`http://localhost:${await freePort()}/`)))
+  expect(error).toMatchObject({ sent: false, message: expect.stringMatching(/nothing listens there$/) })
+})
+
+test('a host name that does not exist: not sent', async () => {
+  await using client = startClient()
+  const error = await transportError(client.sendOnce(post('https://service.invalid/v1/requests')))
+  expect(error.sent).toBe(false)
+  expect(error.message).toMatch(/^service\.invalid: (no such host|the host name could not be looked up)$/)
+})
+
+test.each([
+  ['self-signed', 'its certificate is self-signed'],
+  ['service', 'its certificate is signed by nobody known here'],
+] as const)('a certificate nobody here trusts (%s): not sent', async (name, said) => {
+  await using server = await startRawServer({ tls: identity(name) })
+  await using client = startClient()
+  const error = await transportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
+  expect(error).toMatchObject({ sent: false, permanent: true })
+  expect(error.message).toBe(`127.0.0.1:${server.port}: ${said}`)
+  expect(error.hint).toContain('NODE_EXTRA_CA_CERTS')
+  expect(server.bytes).toBe(0)
+})
+
+test('a server that does not speak TLS: not sent', async () => {
+  await using server = await startRawServer({
+    onConnection: (socket) => socket.write('220 mail.test ESMTP\r\n'),
+  })
+  await using client = startClient()
+  const error = await transportError(client.sendOnce(post(`https://127.0.0.1:${server.port}/`)))
+  expect(error).toMatchObject({ sent: false, permanent: true })
+  expect(error.message).toContain('it does not speak TLS')
+})
+
+test('a server that closes in the TLS handshake: not sent', async () => {
+  await using server = await startRawServer({ onFirstBytes: (socket) => socket.destroy() })
+  await using client = startClient()
+  const error = await transportError(client.sendOnce(post(`https://127.0.0.1:${server.port}/`)))
+  expect(error).toMatchObject({ sent: false, message: expect.stringContaining('the connection was cut') })
+})
+
+test('a TLS handshake that never ends: not sent, by the connect limit', async () => {
+  await using server = await startRawServer()
+  await using client = startClient()
+  const error = await transportError(
+    client.sendOnce(post(`https://127.0.0.1:${server.port}/`, { limits: { connectMs: 50 } })),
+  )
+  expect(error).toMatchObject({ sent: false, message: expect.stringContaining('the connection timed out') })
+})
+
+test('a host that takes no more connections (its backlog is full): not sent, by the connect limit', async () => {
+  // The kernel takes connections for a listener until its backlog is full; a blocked thread never empties it.
+  const worker = new Worker(
+    `const { parentPort } = require('node:worker_threads')
+     const server = require('node:net').createServer()
+     server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+       parentPort.postMessage(server.address().port)
+       setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+     })`,
+    { eval: true },
+  )
+  const [port] = (await once(worker, 'message')) as [number]
+  const fillers: Socket[] = []
+  for (let count = 0; count < 4; count += 1) fillers.push(connect(port, '127.0.0.1').on('error', () => {}))
+  await Promise.all(fillers.slice(0, 2).map((socket) => once(socket, 'connect')))
+  await using client = startClient()
+  const error = await transportError(
+    client.sendOnce(post(`http://127.0.0.1:${port}/`, { limits: { connectMs: 50 } })),
+  )
+  expect(error).toMatchObject({ sent: false, message: expect.stringContaining('the connection timed out') })
+  for (const socket of fillers) socket.destroy()
+  await worker.terminate()
+})
+
+test('a total limit that passes while the connection is made: not sent', async () => {
+  await using server = await startRawServer()
+  await using client = startClient()
+  const error = await transportError(
+    client.sendOnce(post(`https://127.0.0.1:${server.port}/`, { limits: { totalMs: 20 } })),
+  )
+  expect(error).toMatchObject({
+    sent: false,
+    message: expect.stringContaining('no whole answer within 0.02 s'),
+  })
+})
+
+test('a proxy that is not there: not sent, and the hint is about the proxy', async () => {
+  await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` } })
+  const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
+  expect(error).toMatchObject({ sent: false, message: 'service.test: nothing listens there' })
+  expect(error.hint).toContain('HTTPS_PROXY')
+})
+
+test.each([
+  [403, true, 'NO_PROXY'],
+  [407, true, 'USER:PASSWORD'],
+  [502, false, 'NO_PROXY'],
+])('a proxy that answers CONNECT with %i: not sent', async (status, permanent, hint) => {
+  await using proxy = await startConnectProxy({ refuse: status })
+  await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
+  const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
+  expect(error).toMatchObject({ sent: false, permanent })
+  expect(error.message).toBe(`service.test: the proxy refused the connection (${status})`)
+  expect(error.hint).toContain(hint)
+  expect(proxy.asked).toEqual(['service.test:443'])
+})
+
+test('a proxy that closes instead of answering CONNECT: not sent', async () => {
+  await using proxy = await startConnectProxy({ handle: (socket) => socket.destroy() })
+  await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
+  const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
+  expect(error).toMatchObject({ sent: false, message: 'service.test: the proxy cut the connection' })
+  expect(proxy.asked).toHaveLength(1)
+})
+
+test('a proxy that never answers CONNECT: not sent, by the connect limit', async () => {
+  await using proxy = await startConnectProxy({ handle: () => {} })
+  await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
+  const error = await transportError(
+    client.sendOnce(post('https://service.test/v1/requests', { limits: { connectMs: 50 } })),
+  )
+  expect(error).toMatchObject({ sent: false, message: 'service.test: no answer came in time' })
+})
+
+test.each([
+  ['self-signed', 'its certificate is self-signed'],
+  ['other', 'its certificate is signed by nobody known here'],
+] as const)('a certificate not to be trusted at the end of a tunnel (%s): not sent', async (name, said) => {
+  await using server = await startRawServer({ tls: identity(name) })
+  await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
+  await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
+  const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
+  expect(error).toMatchObject({ sent: false, message: `service.test: ${said}` })
+  expect(server.bytes).toBe(0)
+})
+
+test('a tunnel whose end never finishes the TLS handshake: not sent, by the connect limit', async () => {
+  await using server = await startRawServer()
+  await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
+  await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
+  const error = await transportError(
+    client.sendOnce(post('https://service.test/v1/requests', { limits: { connectMs: 50 } })),
+  )
+  expect(error).toMatchObject({ sent: false, message: 'service.test: the connection timed out' })
+})
+
+test.each<[string, Parameters<typeof startRawServer>[0], string]>([
+  ['closes right after accepting', { onConnection: (socket) => socket.destroy() }, 'the connection was cut'],
+  ['closes at the first bytes', { onFirstBytes: (socket) => socket.destroy() }, 'the connection was cut'],
+  ['closes after the whole request', { onRequest: (socket) => socket.destroy() }, 'the connection was cut'],
+  [
+    'resets after the whole request',
+    { onRequest: (socket) => socket.resetAndDestroy() },
+    'the connection was cut',
+  ],
+  [
+    'ends after half a status line',
+    { onRequest: (socket) => socket.end('HTTP/1.1 20') },
+    'the connection was cut',
+  ],
+  [
+    'answers with half a body',
+    { onRequest: (socket) => socket.end('HTTP/1.1 201 Created\r\ncontent-length: 9\r\n\r\n{"da') },
+    'the connection was cut',
+  ],
+  [
+    'answers with half a chunk',
+    {
+      onRequest: (socket) =>
+        socket.end('HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{"da'),
+    },
+    'the connection was cut',
+  ],
+  [
+    'does not speak HTTP',
+    { onRequest: (socket) => socket.end('220 mail.test ESMTP\r\n') },
+    'what answered is not HTTP',
+  ],
+])(
+  'a server that %s: it may have been sent, and only one connection was made',
+  async (_name, options, said) => {
+    await using server = await startRawServer(options)
+    await using client = startClient()
+    const error = await transportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
+    expect(error.sent).toBe(true)
+    expect(error.message).toBe(`127.0.0.1:${server.port}: ${said}`)
+    expect(server.connections).toBe(1)
+    expect(server.requests.length).toBeLessThanOrEqual(1)
+  },
+)
+
+test('a server that resets right after accepting: nothing arrived, whichever it was to the client', async () => {
+  await using server = await startRawServer({ onConnection: (socket) => socket.resetAndDestroy() })
+  await using client = startClient()
+  const error = await transportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
+  expect(error.message).toBe(`127.0.0.1:${server.port}: the connection was cut`)
+  expect(server).toMatchObject({ bytes: 0, connections: 1 })
+})
