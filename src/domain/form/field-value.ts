@@ -1,6 +1,6 @@
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
 import type { FieldValue } from '../../contract/request-body.ts'
-import { deepestNesting, readJson } from './json-text.ts'
+import { deepestNesting, keepsDigits, readJson } from './json-text.ts'
 
 /** What a value is checked against: a field's definition in the schema, or as much of one as there is. */
 export interface ValueRule {
@@ -111,9 +111,8 @@ function parseNumber(text: string): ValueReading {
 const leadingZero = 'begins with a 0 that a number would lose'
 
 function exactly(text: string): ValueReading {
+  if (!keepsDigits(text)) return { problem: 'is too big to be sent exactly' }
   const value = Number(text)
-  const lost = /^-?\d+$/.test(text) ? !Number.isSafeInteger(value) : !Number.isFinite(value)
-  if (lost) return { problem: 'is too big to be sent exactly' }
   // JSON has no -0.
   return { value: value === 0 ? 0 : value }
 }

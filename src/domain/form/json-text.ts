@@ -28,6 +28,17 @@ export function placeOf(text: string, offset: number): { line: number; column: n
   return { line: before.length, column: Array.from(before.at(-1) ?? '').length + 1 }
 }
 
+/**
+ * Whether a number written so goes out again as the same number: finite, and a whole one either written back
+ * digit by digit or held exactly. (2^70 in full is held exactly and written as 1.18…e+21; both say the same.)
+ */
+export function keepsDigits(source: string): boolean {
+  const value = Number(source)
+  if (!Number.isFinite(value)) return false
+  if (!/^-?\d+$/.test(source) || String(value) === source) return true
+  return BigInt(value) === BigInt(source)
+}
+
 /** What may stand next. */
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | 'colon' | 'comma or end'
 
@@ -170,8 +181,7 @@ class Walk {
     const start = this.#at
     const source = this.#match(number)
     if (source === '') throw this.#unexpected('a value')
-    const value = Number(source)
-    if (!Number.isFinite(value) || (/^-?\d+$/.test(source) && !Number.isSafeInteger(value))) {
+    if (!keepsDigits(source)) {
       throw new Fault('has a number too big to be sent exactly; give it as a string', start)
     }
   }

@@ -42,6 +42,8 @@ describe('a typed text', () => {
     ['integer', 'NaN', /^is not a whole number/],
     ['integer', '１２', /^is not a whole number/],
     ['integer', '007', /^begins with a 0/],
+    ['integer', '9007199254740992', /^is too big to be sent exactly/],
+    ['number', '9007199254740993', /^is too big to be sent exactly/],
     ['integer', '9007199254740993', /^is too big to be sent exactly/],
     ['number', '0x10', /^is not a number/],
     ['number', '1,5', /^is not a number/],
@@ -73,9 +75,7 @@ describe('a typed text', () => {
     )
     assert(
       property(double({ noDefaultInfinity: true, noNaN: true }), (value) => {
-        const exact = !Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21
-        const read = readFieldText(rule('number'), JSON.stringify(value))
-        expect(read.value).toBe(exact ? value + 0 : undefined)
+        expect(readFieldText(rule('number'), JSON.stringify(value))).toEqual({ value: value + 0 })
       }),
     )
   })

@@ -49,6 +49,16 @@ test('a carriage return, alone or with a line feed, ends a line', () => {
   expect(outcome('[\r x]')).toBe('2:2 has "x" where a value is expected')
 })
 
+test('a number is taken where a double holds it whole', () => {
+  expect(outcome('[9007199254740992, 1180591620717411303424, 1e21, 0.1]')).toEqual([
+    2 ** 53,
+    2 ** 70,
+    1e21,
+    0.1,
+  ])
+  expect(outcome('[9007199254740993]')).toMatch(/too big/)
+})
+
 test('the same name in two objects is no duplicate', () => {
   expect(outcome('[{"a": 1}, {"a": {"a": 2}}]')).toEqual([{ a: 1 }, { a: { a: 2 } }])
 })

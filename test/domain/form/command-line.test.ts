@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process'
+
+import {
+  array,
+  assert,
+  constantFrom,
+  dictionary,
+  double,
+  jsonValue,
+  maxSafeInteger,
+  oneof,
+  option,
+  property,
+  record,
+  string,
+  stringMatching,
+} from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import type { PackageSchema } from '../../../src/contract/package-schema.ts'
+import type { RequestBody } from '../../../src/contract/request-body.ts'
+import { parseBodyFile } from '../../../src/domain/form/body-file.ts'
+import { commandLine } from '../../../src/domain/form/command-line.ts'
+import { type BodyFlags, bodyFromFlags } from '../../../src/domain/form/flags.ts'
+import { validateBody } from '../../../src/domain/form/validate.ts'
+import { harmless } from '../../../src/host/text.ts'
+import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from './sample-schema.ts'
+
+/** What a shell makes of the lines: the arguments of each, and its stdin. */
+function runInShell(lines: readonly string[]): { args: string[]; stdin: string }[] {
+  const script = String.raw`
+    refcheck() { printf '%s\0' "$@"; printf '\001'; case "$*" in *'--file -'*) cat;; esac; printf '\002'; }
+    ${lines.join('\n')}`
+  const output = execFileSync('sh', ['-c', script], { encoding: 'utf8', maxBuffer: 2 ** 26 })
+  return output
+    .split('\u0002')
+    .slice(0, -1)
+    .map((run) => {
+      const [args = '', stdin = ''] = run.split('\u0001')
+      return { args: args.split('\0').slice(0, -1), stdin }
+    })
+}
+
+/** As the command would read it. */
+function bodyOf({ args, stdin }: { args: string[]; stdin: string }, schema: PackageSchema): unknown {
+  const flags = new Map<string, string[]>()
+  for (let at = 2; at < args.length; at += 1) {
+    const [, name = '', attached] = /^(--[a-z-]+)(?:=([^]*))?$/.exec(args[at] ?? '') ?? []
+    if (name === '--yes') continue
+    if (attached === undefined) at += 1
+    flags.set(name, [...(flags.get(name) ?? []), attached ?? args[at] ?? ''])
+  }
+  if (flags.has('--file')) return parseBodyFile(Buffer.from(stdin))
+  const one = (name: string) => flags.get(name)?.[0]
+  const given: BodyFlags = {
+    firstName: one('--first-name'),
+    lastName: one('--last-name'),
+    email: one('--email'),
+    phone: one('--phone'),
+    fields: flags.get('--field'),
+  }
+  expect(one('--package')).toBe(String(schema.id))
+  return bodyFromFlags(given, schema)
+}
+
+test('reads as a person would type it', () => {
+  expect(commandLine(sampleBody(), sampleSchema)).toBe(
+    'refcheck request create --package 12 --first-name Ann --last-name Lee --email ann@example.com ' +
+      '--phone +61400000000 --field ncc_acic.date_of_birth=1990-04-23 --field ncc_acic.years_resident=3 ' +
+      `--field 'ncc_acic.aliases=["Anne"]' --field licence.licence_number=A-1 --field licence.points=1.5 ` +
+      `--field licence.commercial=false --field 'licence.issuer={"name":"State","since":1990}' --yes`,
+  )
+})
+
+test('other flags stand before --yes', () => {
+  const body = { package_id: 7, recipient: recipientOf({ last_name: "O'Neil" }) }
+  expect(commandLine(body, plainSchema, ['--profile', 'my work'])).toBe(
+    String.raw`refcheck request create --package 7 --first-name Ann --last-name 'O'\''Neil' --email ann@example.com ` +
+      `--phone +61400000000 --profile 'my work' --yes`,
+  )
+})
+
+test('a value that begins with a dash is tied to its flag', () => {
+  const body = { package_id: 7, recipient: recipientOf({ first_name: '--yes' }) }
+  expect(commandLine(body, plainSchema)).toContain(' --first-name=--yes ')
+})
+
+describe('what flags cannot say goes in as JSON', () => {
+  test.each<[string, unknown]>([
+    ['a line break', [{ code: 'notes', fields: { remark: 'a\nb' } }]],
+    ['NUL', [{ code: 'notes', fields: { remark: 'a\u0000b' } }]],
+    ['an escape sequence', [{ code: 'notes', fields: { remark: '\u001B[31m\u009B' } }]],
+    ['a bidi override', [{ code: 'notes', fields: { remark: '\u202Ex' } }]],
+    ['half a character', [{ code: 'notes', fields: { remark: '\uD800x' } }]],
+    ['an entry without a value', [{ code: 'notes', fields: {} }]],
+    ['no entries', []],
+  ])('%s', (_name, additional_information) => {
+    const schema = schemaOf({ notes: { remark: ['string', false] } })
+    const body = { package_id: 12, recipient: recipientOf(), additional_information } as RequestBody
+    const line = commandLine(body, schema)
+    expect(line).toMatch(/^printf %s '\{.*\}' \| refcheck request create --file - --yes$/)
+    expect(harmless(line)).toBe(line)
+    expect(runInShell([line]).map((run) => bodyOf(run, schema))).toEqual([body])
+  })
+})
+
+test('the line, typed into a shell, makes exactly the body it was made from', () => {
+  const schema = schemaOf({
+    'x.y': { s: ['string', false], 'odd name=\'"$`\\': ['string', false], n: ['number', false] },
+    x: {
+      'y.i': ['integer', true],
+      y: ['array', false],
+      o: ['object', false],
+      b: ['boolean', false],
+      later: ['date', false],
+    },
+  })
+  const text = oneof(
+    string(),
+    string({ unit: 'grapheme' }),
+    stringMatching(/^[-=.'"$`\\ !~*#&;|<>(){}?\n]{1,8}$/),
+  )
+  const name = text.map((given) => `-${given.replaceAll(/\p{Cc}/gu, '')}.`)
+  const fieldsX = record(
+    {
+      'y.i': maxSafeInteger(),
+      y: array(jsonValue()),
+      o: dictionary(string(), jsonValue()),
+      b: constantFrom(true, false),
+      later: oneof(text, jsonValue()),
+    },
+    { requiredKeys: ['y.i'] },
+  )
+  const fieldsXy = record(
+    { s: text, 'odd name=\'"$`\\': text, n: double({ noDefaultInfinity: true, noNaN: true }) },
+    { requiredKeys: [] },
+  )
+  const bodies = record({ first_name: name, last_name: name, x: fieldsX, xy: option(fieldsXy) }).map(
+    (parts) => ({
+      package_id: 12,
+      recipient: recipientOf({ first_name: parts.first_name, last_name: parts.last_name }),
+      additional_information: [
+        { code: 'x', fields: parts.x },
+        ...(parts.xy === null ? [] : [{ code: 'x.y', fields: parts.xy }]),
+      ],
+    }),
+  )
+  assert(
+    property(array(bodies, { minLength: 5, maxLength: 20 }), (given) => {
+      const taken = given.flatMap((body) => validateBody(JSON.parse(JSON.stringify(body)), schema).body ?? [])
+      const lines = taken.map((body) => commandLine(body, schema))
+      expect(lines.map((line) => harmless(line))).toEqual(lines)
+      const made = runInShell(lines).map((run) => JSON.stringify(bodyOf(run, schema)))
+      expect(made).toEqual(taken.map((body) => JSON.stringify(body)))
+    }),
+    { numRuns: 50 },
+  )
+})

@@ -1,0 +1,112 @@
+import { InterruptedError } from '../../src/errors/interrupted.ts'
+import type {
+  ConfirmQuestion,
+  Prompter,
+  SecretQuestion,
+  SelectQuestion,
+  TextQuestion,
+} from '../../src/prompt/prompter.ts'
+
+type Words = string | RegExp
+
+/** One answer, and the question it belongs to. */
+export type Answer = { ask: Words } & (
+  | {
+      /** Typed in place of what stands in the line; undefined keeps that. */
+      type: string | undefined
+      /** What has to stand in the line beforehand. */
+      initial?: string | undefined
+      /** The reason with which the answer has to be refused; the same question then goes on. */
+      refused?: Words | undefined
+      help?: Words | undefined
+    }
+  | { secret: string; refused?: Words | undefined }
+  /** By label. */
+  | { choose: Words; offered?: readonly string[] | undefined }
+  | { confirm: boolean }
+  /** Ctrl-C. */
+  | { leave: true }
+)
+
+type Kind = 'type' | 'secret' | 'choose' | 'confirm'
+
+/**
+ * Answers from a list, in its order. A question that is not the next one fails at once; `finish` fails for
+ * answers nobody asked for. The thrown errors are plain, so that no code under test handles them.
+ */
+export class ScriptedPrompter implements Prompter {
+  readonly #answers: Answer[]
+  /** Every question put so far, an answer refused counting once more. */
+  readonly asked: string[] = []
+
+  constructor(answers: readonly Answer[] = []) {
+    this.#answers = [...answers]
+  }
+
+  finish(): void {
+    if (this.#answers.length === 0) return
+    throw new Error(`nobody asked: ${this.#answers.map(({ ask }) => String(ask)).join(', ')}`)
+  }
+
+  async text({ message, help, initial = '', check }: TextQuestion): Promise<string> {
+    for (;;) {
+      const answer = this.#next('type', message)
+      if (answer.initial !== undefined) this.#same('initial value', message, initial, answer.initial)
+      if (answer.help !== undefined) this.#same('help', message, help ?? '', answer.help)
+      const text = (answer.type ?? initial).trim()
+      if (this.#taken(message, check?.(text), answer.refused)) return text
+    }
+  }
+
+  async secret({ message, check }: SecretQuestion): Promise<string> {
+    for (;;) {
+      const { secret, refused } = this.#next('secret', message)
+      if (this.#taken(message, check?.(secret), refused)) return secret
+    }
+  }
+
+  async select<T>({ message, choices }: SelectQuestion<T>): Promise<T> {
+    const { choose, offered } = this.#next('choose', message)
+    const labels = choices.map(({ label }) => label)
+    if (offered !== undefined) this.#same('choices', message, labels.join('\n'), offered.join('\n'))
+    const fitting = choices.filter(({ label }) => fits(label, choose))
+    const [choice] = fitting
+    if (choice === undefined || fitting.length > 1) {
+      throw new Error(
+        `"${message}" offers ${labels.join(', ')}; ${String(choose)} is ${String(fitting.length)} of them`,
+      )
+    }
+    return choice.value
+  }
+
+  async confirm({ message }: ConfirmQuestion): Promise<boolean> {
+    return this.#next('confirm', message).confirm
+  }
+
+  #next<K extends Kind>(kind: K, message: string): Extract<Answer, Record<K, unknown>> {
+    this.asked.push(message)
+    const answer = this.#answers.shift()
+    if (answer === undefined) throw new Error(`unexpected question: "${message}"`)
+    if (!fits(message, answer.ask)) {
+      throw new Error(`"${message}" is asked, and ${String(answer.ask)} was expected`)
+    }
+    if ('leave' in answer) throw new InterruptedError('stopped at a question')
+    if (!(kind in answer)) throw new Error(`"${message}" takes an answer to ${kind}`)
+    return answer as Extract<Answer, Record<K, unknown>>
+  }
+
+  #taken(message: string, problem: string | undefined, refused: Words | undefined): boolean {
+    if (problem === undefined && refused === undefined) return true
+    if (problem !== undefined && refused !== undefined && fits(problem, refused)) return false
+    throw new Error(`"${message}": refused with ${String(problem)}, and ${String(refused)} was expected`)
+  }
+
+  #same(what: string, message: string, actual: string, expected: Words): void {
+    if (!fits(actual, expected))
+      throw new Error(`"${message}": ${what} is "${actual}", not "${String(expected)}"`)
+  }
+}
+
+function fits(text: string, words: Words): boolean {
+  return typeof words === 'string' ? text === words : words.test(text)
+}
