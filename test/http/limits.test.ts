@@ -1,0 +1,165 @@
+import type { Socket } from 'node:net'
+
+import { expect, test } from 'vitest'
+
+import { answer, startRawServer } from './raw-server.ts'
+import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
+
+/** faults-and-threats: "oversized, endless, slow, compressed-bomb answers: byte, idle and total limits; identity only". */
+
+expectNoProcessFaults()
+
+/** Writes `next()` again and again until the other side is gone. */
+function forever(socket: Socket, next: () => string | Buffer, everyMs: number): void {
+  const timer = setInterval(() => socket.write(next()), everyMs)
+  socket.on('close', () => clearInterval(timer))
+}
+
+test('a server that takes the request and says nothing ends by the idle limit', async () => {
+  await using server = await startRawServer()
+  await using client = startClient()
+  const url = `${server.origin}/`
+  const error = await transportError(client.sendOnce(post(url, { limits: { idleMs: 50 } })))
+  expect(error).toMatchObject({ sent: true, message: `127.0.0.1:${server.port}: no answer came in time` })
+  expect(server.connections).toBe(1)
+})
+
+test('an answer that stops half way ends by the idle limit', async () => {
+  await using server = await startRawServer({
+    onRequest: (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'),
+  })
+  await using client = startClient()
+  const url = `${server.origin}/`
+  const error = await transportError(client.send({ method: 'GET', url, limits: { idleMs: 50 } }))
+  expect(error.message).toBe(`127.0.0.1:${server.port}: the answer stopped coming`)
+})
+
+test('an answer of one byte at a time is never idle and ends by the total limit', async () => {
+  await using server = await startRawServer({
+    onRequest: (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
+      forever(socket, () => '.', 10)
+    },
+  })
+  await using client = startClient()
+  const limits = { idleMs: 10_000, totalMs: 150 }
+  const error = await transportError(client.sendOnce(post(`${server.origin}/`, { limits })))
+  expect(error).toMatchObject({ sent: true, permanent: false })
+  expect(error.message).toBe(`127.0.0.1:${server.port}: no whole answer within 0.15 s`)
+})
+
+test('headers of one byte at a time end by the total limit', async () => {
+  await using server = await startRawServer({
+    onRequest: (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx: ')
+      forever(socket, () => '.', 10)
+    },
+  })
+  await using client = startClient()
+  const limits = { idleMs: 10_000, totalMs: 150 }
+  const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/`, limits }))
+  expect(error.message).toBe(`127.0.0.1:${server.port}: no whole answer within 0.15 s`)
+})
+
+test('informational answers without end end by the total limit', async () => {
+  await using server = await startRawServer({
+    onRequest: (socket) => forever(socket, () => 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n', 10),
+  })
+  await using client = startClient()
+  const limits = { idleMs: 10_000, totalMs: 150 }
+  const error = await transportError(client.sendOnce(post(`${server.origin}/`, { limits })))
+  expect(error.message).toBe(`127.0.0.1:${server.port}: no whole answer within 0.15 s`)
+})
+
+test.each([
+  ['one header without end', () => 'a'.repeat(1024)],
+  ['headers without end', () => `x-${Math.random()}: 1\r\n`.repeat(100)],
+])('%s is given up after some kilobytes, and not asked for again', async (_name, next) => {
+  await using server = await startRawServer({
+    onRequest: (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx: ')
+      forever(socket, next, 1)
+    },
+  })
+  await using client = startClient()
+  const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/` }))
+  expect(error).toMatchObject({ permanent: true })
+  expect(error.message).toBe(`127.0.0.1:${server.port}: the answer has headers without end`)
+})
+
+test('a body without end is given up at the byte limit', async () => {
+  let written = 0
+  await using server = await startRawServer({
+    onRequest: (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+      const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`)
+      const more = (): void => {
+        written += 65_536
+        if (!socket.destroyed) socket.write(chunk, more)
+      }
+      more()
+    },
+  })
+  await using client = startClient()
+  const limits = { maxBytes: 1_000_000 }
+  const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/`, limits }))
+  expect(error).toMatchObject({ permanent: true })
+  expect(error.message).toBe(
+    `127.0.0.1:${server.port}: the answer is larger than 1000000 bytes and was given up`,
+  )
+  // What the sockets' buffers of both sides take comes on top of the limit.
+  expect(written).toBeLessThan(20_000_000)
+})
+
+test('an announced 10 GB is refused before any of it is read', async () => {
+  await using server = await startRawServer({
+    onRequest: (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10000000000\r\n\r\nx'),
+  })
+  await using client = startClient()
+  const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/` }))
+  expect(error.message).toContain('the answer is larger than 33554432 bytes')
+})
+
+test('an answer of exactly the byte limit is taken', async () => {
+  await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(200, {}, '12345')) })
+  await using client = startClient()
+  const url = `${server.origin}/`
+  const { body } = await client.send({ method: 'GET', url, limits: { maxBytes: 5 } })
+  expect(body.toString()).toBe('12345')
+  const error = await transportError(client.send({ method: 'GET', url, limits: { maxBytes: 4 } }))
+  expect(error.message).toContain('larger than 4 bytes')
+})
+
+test.each(['gzip', 'br', 'deflate', 'zstd', 'gzip, gzip', 'x-unknown'])(
+  'an answer in %s is refused, and nothing is inflated',
+  async (encoding) => {
+    await using server = await startRawServer({
+      onRequest: (socket) =>
+        socket.write(answer(200, { 'content-encoding': encoding }, Buffer.from('1f8b08', 'hex'))),
+    })
+    await using client = startClient()
+    const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/` }))
+    expect(error).toMatchObject({ permanent: true })
+    expect(error.message).toBe(
+      `127.0.0.1:${server.port}: the answer is compressed, though none was asked for`,
+    )
+    expect(server.requests[0]).toMatch(/^accept-encoding: identity\r$/im)
+  },
+)
+
+test('a compressed answer to a create: it was sent', async () => {
+  await using server = await startRawServer({
+    onRequest: (socket) => socket.write(answer(201, { 'content-encoding': 'gzip' }, 'x')),
+  })
+  await using client = startClient()
+  expect(await transportError(client.sendOnce(post(`${server.origin}/`)))).toMatchObject({ sent: true })
+})
+
+test('"identity" is no compression, in any case of letters', async () => {
+  await using server = await startRawServer({
+    onRequest: (socket) => socket.write(answer(200, { 'content-encoding': 'Identity' }, 'plain')),
+  })
+  await using client = startClient()
+  const { body } = await client.send({ method: 'GET', url: `${server.origin}/` })
+  expect(body.toString()).toBe('plain')
+})

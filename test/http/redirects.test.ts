@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+
+import { answer, startRawServer } from './raw-server.ts'
+import { expectNoProcessFaults, post, startClient } from './setup.ts'
+
+/** faults-and-threats: "redirect to another host (CVE-2026-40895): never followed with a key or a body". */
+
+expectNoProcessFaults()
+
+const key = 'k'.repeat(32)
+
+test.each([300, 301, 302, 303, 304, 305, 307, 308])(
+  'a %i is an answer like any other: nobody goes where it leads',
+  async (status) => {
+    await using elsewhere = await startRawServer()
+    await using server = await startRawServer({
+      onRequest: (socket) =>
+        socket.write(
+          answer(status, {
+            location: `${elsewhere.origin}/v1/requests`,
+            refresh: `0;url=${elsewhere.origin}`,
+          }),
+        ),
+    })
+    await using client = startClient()
+    const headers = { 'X-Service-API-Key': key }
+    const url = `${server.origin}/v1/requests`
+    expect((await client.sendOnce(post(url, { headers }))).status).toBe(status)
+    expect((await client.send({ method: 'GET', url, headers })).status).toBe(status)
+    for await (const _chunk of (await client.open({ method: 'GET', url, headers })).body);
+    expect(server.requests).toHaveLength(3)
+    expect(elsewhere).toMatchObject({ connections: 0, bytes: 0 })
+  },
+)
+
+test('a redirect to the same host is not followed either', async () => {
+  await using server = await startRawServer({
+    onRequest: (socket) => socket.write(answer(308, { location: '/v1/requests/' })),
+  })
+  await using client = startClient()
+  expect((await client.sendOnce(post(`${server.origin}/v1/requests`))).status).toBe(308)
+  expect(server.requests).toHaveLength(1)
+})
