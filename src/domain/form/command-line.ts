@@ -6,6 +6,9 @@ import { bodyFromFlags } from './flags.ts'
 /** What a terminal, or a reader's eye, would not give back as it is. */
 const unprintable = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u
 
+/** Linux takes 128 KiB in one argument; what a shell's own printf is given has no such limit. */
+const longestLine = 100_000
+
 /**
  * The command line for a POSIX shell that creates this request without a question. A body that flags
  * cannot say exactly (an empty entry, a control character in a value) goes in as JSON on stdin instead;
@@ -51,7 +54,8 @@ function flagText(value: FieldValue): string {
 }
 
 function saysExactly(args: readonly string[], body: RequestBody, schema: PackageSchema): boolean {
-  if ([...args, ...recipientFlags(body)].some((arg) => unprintable.test(arg))) return false
+  const words = [...args, ...recipientFlags(body)]
+  if (words.some((word) => unprintable.test(word)) || words.join('').length > longestLine) return false
   const fields = args.filter((arg) => arg !== '--field').map((arg) => arg.replace(/^--field=/, ''))
   try {
     const { additional_information } = bodyFromFlags({ fields }, schema)

@@ -31,7 +31,7 @@ function runInShell(lines: readonly string[]): { args: string[]; stdin: string }
   const script = String.raw`
     refcheck() { printf '%s\0' "$@"; printf '\001'; case "$*" in *'--file -'*) cat;; esac; printf '\002'; }
     ${lines.join('\n')}`
-  const output = execFileSync('sh', ['-c', script], { encoding: 'utf8', maxBuffer: 2 ** 26 })
+  const output = execFileSync('sh', { input: script, encoding: 'utf8', maxBuffer: 2 ** 26 })
   return output
     .split('\u0002')
     .slice(0, -1)
@@ -92,6 +92,7 @@ describe('what flags cannot say goes in as JSON', () => {
     ['an escape sequence', [{ code: 'notes', fields: { remark: '\u001B[31m\u009B' } }]],
     ['a bidi override', [{ code: 'notes', fields: { remark: '\u202Ex' } }]],
     ['half a character', [{ code: 'notes', fields: { remark: '\uD800x' } }]],
+    ['more than an argument holds', [{ code: 'notes', fields: { remark: 'x'.repeat(200_000) } }]],
     ['an entry without a value', [{ code: 'notes', fields: {} }]],
     ['no entries', []],
   ])('%s', (_name, additional_information) => {

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+
+import { questionsFor } from '../../../src/domain/form/questions.ts'
+import { reviewRows } from '../../../src/domain/form/review.ts'
+import { plainSchema, recipientOf, sampleSchema, schemaOf } from './sample-schema.ts'
+
+test('asks for the recipient first, then check by check as the schema has them', () => {
+  const questions = questionsFor(sampleSchema, { package_id: 12, recipient: {} })
+  expect(questions.map(({ column }) => column)).toEqual([
+    'first_name',
+    'last_name',
+    'email',
+    'phone',
+    'ncc_acic.date_of_birth',
+    'ncc_acic.years_resident',
+    'ncc_acic.aliases',
+    'licence.licence_number',
+    'licence.points',
+    'licence.commercial',
+    'licence.issuer',
+    'notes.remark',
+  ])
+  expect(questions[4]).toEqual({
+    column: 'ncc_acic.date_of_birth',
+    code: 'ncc_acic',
+    name: 'date_of_birth',
+    group: 'Check ncc_acic',
+    label: 'Date of birth',
+    type: 'string',
+    required: true,
+    description: 'Date of birth (YYYY-MM-DD)',
+  })
+})
+
+test('asks only for what is missing', () => {
+  const given = {
+    package_id: 12,
+    recipient: { first_name: 'Ann', email: 'ann@example.com' },
+    additional_information: [
+      { code: 'licence', fields: { commercial: false, points: 0 } },
+      { code: 'notes', fields: { remark: '' } },
+    ],
+  }
+  expect(questionsFor(sampleSchema, given).map(({ column }) => column)).toEqual([
+    'last_name',
+    'phone',
+    'ncc_acic.date_of_birth',
+    'ncc_acic.years_resident',
+    'ncc_acic.aliases',
+    'licence.licence_number',
+    'licence.issuer',
+  ])
+})
+
+test('a complete recipient of a plain package is asked nothing', () => {
+  expect(questionsFor(plainSchema, { package_id: 7, recipient: recipientOf() })).toEqual([])
+})
+
+test.each([
+  ['date_of_birth', 'Date of birth'],
+  ['dateOfBirth', 'Date of birth'],
+  ['licence-number', 'Licence number'],
+  ['VEVO_reference', 'VEVO reference'],
+  ['__proto__', 'Proto'],
+  ['___', '___'],
+])('%s reads as "%s"', (name, label) => {
+  const schema = schemaOf(
+    JSON.parse(`{"x": {"${name}": ["string", false]}}`) as Parameters<typeof schemaOf>[0],
+  )
+  expect(questionsFor(schema, { package_id: 12, recipient: {} }).at(-1)?.label).toBe(label)
+})
+
+test('a check without a display name goes by its code', () => {
+  const schema = schemaOf({ x: { y: ['string', false] } })
+  for (const check of schema.fields.additional_information) check.display_name = ' '
+  expect(questionsFor(schema, { package_id: 12, recipient: {} }).at(-1)?.group).toBe('x')
+})
+
+test('a review has a row for every field, and says what was not answered', () => {
+  const fields = questionsFor(sampleSchema, { package_id: 12, recipient: {} })
+  const answers = new Map(
+    fields.flatMap((field) => {
+      const answer = { first_name: 'Ann', 'licence.commercial': false, 'ncc_acic.aliases': ['A', 1] }[
+        field.column
+      ]
+      return answer === undefined ? [] : [[field, answer] as const]
+    }),
+  )
+  const rows = reviewRows(fields, answers)
+  expect(rows.map(({ column, value }) => [column, value]).filter(([, value]) => value !== undefined)).toEqual(
+    [
+      ['first_name', 'Ann'],
+      ['ncc_acic.aliases', '["A",1]'],
+      ['licence.commercial', 'no'],
+    ],
+  )
+  expect(rows).toHaveLength(fields.length)
+  expect(rows.at(-1)).toEqual({
+    group: 'Check notes',
+    label: 'Remark',
+    required: false,
+    column: 'notes.remark',
+    value: undefined,
+  })
+})
