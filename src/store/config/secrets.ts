@@ -23,7 +23,7 @@ export interface KeptSecret {
   baseUrl: string | undefined
 }
 
-export interface SaveOptions {
+interface SaveOptions {
   baseUrl?: string | undefined
   /** Into the file even where there is a keychain. */
   insecure?: boolean | undefined

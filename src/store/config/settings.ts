@@ -16,7 +16,7 @@ export interface Profile {
   userEmail: string
 }
 
-export interface SettingValue {
+interface SettingValue {
   value: string
   /** Whether it was set for the profile or for all. */
   from: 'profile' | 'settings'

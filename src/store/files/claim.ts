@@ -10,7 +10,7 @@ import { writeWhole } from './whole-file.ts'
 
 /** Who holds a lock: a process id of this machine, and since when (ISO 8601). */
 const holderRecord = z.object({ pid: z.int(), since: z.iso.datetime() })
-export type Holder = z.infer<typeof holderRecord>
+type Holder = z.infer<typeof holderRecord>
 
 export interface ClaimOptions extends LockOptions {
   /** The claiming process's own id. */

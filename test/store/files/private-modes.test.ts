@@ -93,7 +93,7 @@ test('a link, a folder, a pipe and an oversized file are refused', async () => {
   expect(modeOf(path)).toBe(0o644)
   await expect(readPrivate(path, 100)).rejects.toThrow(/larger than 100 bytes/)
   await expect(readPrivate(folder, 100)).rejects.toThrow(/not a regular file/)
-  execFileSync('mkfifo', [join(folder, 'pipe')])
+  execFileSync('sh', ['-c', 'mkfifo "$0"', join(folder, 'pipe')])
   await expect(readPrivate(join(folder, 'pipe'), 100)).rejects.toThrow(/not a regular file/)
 })
 

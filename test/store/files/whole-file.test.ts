@@ -140,7 +140,7 @@ test('a folder is refused; one that appears meanwhile fails the write and stays'
 })
 
 test('a device or a pipe is refused, not written into or replaced', async () => {
-  execFileSync('mkfifo', [path])
+  execFileSync('sh', ['-c', 'mkfifo "$0"', path])
   await expect(writeWhole(path, 'x')).rejects.toThrow(/not a regular file/)
   await expect(writeWhole('/dev/null', 'x')).rejects.toThrow(/not a regular file/)
 })

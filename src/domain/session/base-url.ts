@@ -1,0 +1,56 @@
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+
+const longest = 2048
+const addressHint = 'Write it like https://api.example.com.'
+
+/**
+ * A base URL as it is kept and called: scheme, host, perhaps a path, no trailing slash. https, or http
+ * to this machine ("HTTPS only"). `source` names where it came from. The InvalidInputError repeats no
+ * more of the text than a host: what stands in the wrong place may be a password or a key.
+ */
+export function parseBaseUrl(text: string, source = 'The base URL'): string {
+  const refused = (why: string, hint: string): InvalidInputError =>
+    new InvalidInputError(`${source} ${why}`, { hint, field: 'base_url' })
+  const trimmed = text.trim()
+  if (trimmed === '') throw refused('is empty', addressHint)
+  if (trimmed.length > longest) throw refused(`is longer than ${longest} characters`, addressHint)
+  if (/[\s\p{Cc}\\]/u.test(trimmed))
+    throw refused('holds a space, a control character or a backslash', addressHint)
+  if (!URL.canParse(trimmed)) throw refused('is not a URL', addressHint)
+
+  const url = new URL(trimmed)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw refused('does not start with https://', addressHint)
+  }
+  if (/^[a-z]+:\/*[^/?#]*@/i.test(trimmed)) {
+    throw refused('has a user name or a password in it', 'Leave out what stands before the @.')
+  }
+  if (trimmed.includes('?')) throw refused('has a query', 'Leave out the ? and what follows.')
+  if (trimmed.includes('#')) throw refused('has a fragment', 'Leave out the # and what follows.')
+  if (url.protocol === 'http:' && !isLoopback(url.href)) {
+    throw refused(
+      `would call ${url.host} in clear text: https is required`,
+      'Plain http is for this machine only (127.0.0.1, ::1, localhost).',
+    )
+  }
+  const path = url.pathname.replace(/\/+$/, '')
+  if (/\/v\d+$/.test(path)) {
+    throw refused(
+      `ends in ${path.slice(path.lastIndexOf('/'))}`,
+      'Leave the version out: it is added to every call.',
+    )
+  }
+  return `${url.origin}${path}`
+}
+
+/** Whether a URL leads to this machine by its form alone: 127.0.0.0/8, ::1 or localhost. */
+export function isLoopback(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { hostname } = new URL(url)
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+}
+
+/** Whether a key given for one may be sent to the other. */
+export function sameOrigin(one: string, other: string): boolean {
+  return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin
+}
