@@ -26,8 +26,8 @@ interface Reason {
   text: string
   hint: string
   permanent?: boolean
-  /** The connection never stood; through a proxy, it is the proxy that could not be reached. */
-  connecting?: boolean
+  /** What to do where a proxy is set: then it is the proxy that was not reached, or that shows its own certificate. */
+  proxyHint?: string
 }
 
 const retryHint = 'Try again in a moment; "refcheck ping" tells whether the service is up.'
@@ -36,7 +36,7 @@ const proxyHint =
   'A proxy is set in the environment: check HTTPS_PROXY, and NO_PROXY for hosts to reach without it.'
 
 const cut: Reason = { text: 'the connection was cut', hint: retryHint }
-const slow: Reason = { text: 'the connection timed out', hint: retryHint, connecting: true }
+const slow: Reason = { text: 'the connection timed out', hint: retryHint, proxyHint }
 const notHttp: Reason = {
   text: 'what answered is not HTTP',
   hint: 'Check the base URL and its port.',
@@ -48,13 +48,13 @@ const reasons: Readonly<Record<string, Reason>> = {
   ECONNREFUSED: {
     text: 'nothing listens there',
     hint: 'Check the base URL, and that the service is running.',
-    connecting: true,
+    proxyHint,
   },
-  ENOTFOUND: { text: 'no such host', hint: networkHint, connecting: true },
-  EAI_AGAIN: { text: 'the host name could not be looked up', hint: networkHint, connecting: true },
-  EHOSTUNREACH: { text: 'the host cannot be reached', hint: networkHint, connecting: true },
-  ENETUNREACH: { text: 'the network cannot be reached', hint: networkHint, connecting: true },
-  EADDRNOTAVAIL: { text: 'the address cannot be reached from here', hint: networkHint, connecting: true },
+  ENOTFOUND: { text: 'no such host', hint: networkHint, proxyHint },
+  EAI_AGAIN: { text: 'the host name could not be looked up', hint: networkHint, proxyHint },
+  EHOSTUNREACH: { text: 'the host cannot be reached', hint: networkHint, proxyHint },
+  ENETUNREACH: { text: 'the network cannot be reached', hint: networkHint, proxyHint },
+  EADDRNOTAVAIL: { text: 'the address cannot be reached from here', hint: networkHint, proxyHint },
   ETIMEDOUT: slow,
   UND_ERR_CONNECT_TIMEOUT: slow,
   UND_ERR_HEADERS_TIMEOUT: { text: 'no answer came in time', hint: retryHint },
@@ -80,9 +80,12 @@ const reasons: Readonly<Record<string, Reason>> = {
 }
 
 function certificate(text: string): Reason {
+  const hint =
+    'The certificate is not trusted here: check the base URL, or name your own authority with NODE_EXTRA_CA_CERTS.'
   return {
     text,
-    hint: 'The certificate is not trusted here: check the base URL, or name your own authority with NODE_EXTRA_CA_CERTS.',
+    hint,
+    proxyHint: `${hint} A proxy is set in the environment (HTTPS_PROXY) and may show a certificate of its own.`,
     permanent: true,
   }
 }
@@ -99,7 +102,7 @@ export function transportFailure(
   if (error instanceof TransportError) return error
   const reason =
     error instanceof errors.HTTPParserError ? notHttp : (refusedTunnel(error) ?? reasonOf(errorCode(error)))
-  const hint = about.proxied && reason.connecting === true ? proxyHint : reason.hint
+  const hint = (about.proxied ? reason.proxyHint : undefined) ?? reason.hint
   return new TransportError(`${about.url.host}: ${reason.text}`, {
     sent: about.sent,
     permanent: reason.permanent,

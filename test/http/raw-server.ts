@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 
 /** A file of test/vectors/tls. */
@@ -31,6 +31,8 @@ export interface RawServerOptions {
   onRequest?: (socket: Socket, request: string, count: number) => void
   /** What happens at the first bytes of a request. */
   onFirstBytes?: (socket: Socket) => void
+  /** Forward everything to this port of this machine instead of listening to it. */
+  pipeTo?: number
   tls?: TlsOptions
 }
 
@@ -43,6 +45,13 @@ export async function startRawServer(options: RawServerOptions = {}): Promise<Ra
   const serve = (socket: Socket): void => {
     let held = ''
     socket.on('error', () => {})
+    if (options.pipeTo !== undefined) {
+      const upstream = connect(options.pipeTo, '127.0.0.1')
+      upstream.on('error', () => socket.destroy())
+      upstream.on('close', () => socket.destroy())
+      upstream.pipe(socket).pipe(upstream)
+      return
+    }
     options.onConnection?.(socket)
     socket.on('data', (chunk: Buffer) => {
       bytes += chunk.length

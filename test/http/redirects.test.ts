@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { collect } from '../../src/http/body.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
@@ -27,7 +28,7 @@ test.each([300, 301, 302, 303, 304, 305, 307, 308])(
     const url = `${server.origin}/v1/requests`
     expect((await client.sendOnce(post(url, { headers }))).status).toBe(status)
     expect((await client.send({ method: 'GET', url, headers })).status).toBe(status)
-    for await (const _chunk of (await client.open({ method: 'GET', url, headers })).body);
+    await collect((await client.open({ method: 'GET', url, headers })).body)
     expect(server.requests).toHaveLength(3)
     expect(elsewhere).toMatchObject({ connections: 0, bytes: 0 })
   },

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { parseRetryAfter } from '../../src/contract/retry-after.ts'
@@ -24,7 +24,7 @@ interface Run {
   clock: ManualClock
   policy: RetryPolicy
   /** Each step in turn, the last one for ever. */
-  attempt(): Promise<{ status: number; headers: HttpHeaders }>
+  attempt: () => Promise<{ status: number; headers: HttpHeaders }>
 }
 
 function script(steps: Step[], policy: Partial<RetryPolicy> & { clock?: ManualClock } = {}): Run {
@@ -44,7 +44,7 @@ function script(steps: Step[], policy: Partial<RetryPolicy> & { clock?: ManualCl
       ...policy,
       clock,
     },
-    async attempt() {
+    attempt: async () => {
       const step = steps[Math.min(run.tries, steps.length - 1)] ?? 200
       run.tries += 1
       if (typeof step === 'string') {

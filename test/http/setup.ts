@@ -12,7 +12,10 @@ export function startClient(options: Partial<HttpClientOptions> = {}): HttpClien
 }
 
 /** A small create. */
-export function post(url: string, extra: Partial<HttpRequest> = {}): HttpRequest & { body: Uint8Array } {
+export function post(
+  url: string,
+  extra: Pick<HttpRequest, 'headers' | 'signal' | 'limits'> = {},
+): HttpRequest & { body: Uint8Array } {
   return { method: 'POST', url, body: Buffer.from('{"package_id":7}'), ...extra }
 }
 
