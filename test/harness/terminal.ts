@@ -1,0 +1,83 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+
+import { spawn } from '@lydell/node-pty'
+import { onTestFinished } from 'vitest'
+
+export interface Terminal {
+  /** Resolves once this stands on the screen, after what an earlier call waited for. */
+  until(text: string | RegExp): Promise<void>
+  /** Presses keys. */
+  type(keys: string): void
+  /** Everything the terminal was sent so far, escapes and all. */
+  raw(): string
+  /** Ends when the program does. */
+  ended: Promise<{ code: number; stdout: string }>
+}
+
+export const keys = {
+  enter: '\r',
+  ctrlC: '\u0003',
+  ctrlD: '\u0004',
+  ctrlU: '\u0015',
+  down: '\u001B[B',
+  backspace: '\u007F',
+}
+
+/**
+ * Runs a program of Node's in a real pseudo-terminal. Its stdin and stderr are the terminal; its stdout is a
+ * file, as in `program > file`, and is given back apart. It ends with the test at the latest.
+ */
+export async function openTerminal(argv: readonly string[], columns = 80): Promise<Terminal> {
+  const folder = await mkdtemp(join(tmpdir(), 'refcheck-terminal-'))
+  const file = join(folder, 'stdout')
+  const program = spawn(
+    'sh',
+    ['-c', 'out=$1; shift; exec "$@" > "$out"', 'sh', file, process.execPath, ...argv],
+    {
+      cols: columns,
+      rows: 40,
+      env: { PATH: process.env['PATH'], TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1' },
+    },
+  )
+  let raw = ''
+  let seen = 0
+  let look = (): void => undefined
+  program.onData((data) => {
+    raw += data
+    look()
+  })
+  let running = true
+  onTestFinished(() => {
+    if (running) program.kill('SIGKILL')
+  })
+  const ended = new Promise<number>((resolve) => {
+    program.onExit(({ exitCode }) => {
+      running = false
+      resolve(exitCode)
+    })
+  }).then(async (code) => {
+    const stdout = await readFile(file, 'utf8')
+    await rm(folder, { recursive: true })
+    return { code, stdout }
+  })
+
+  const until = (text: string | RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      look = () => {
+        const rest = stripVTControlCharacters(raw).slice(seen)
+        const at = typeof text === 'string' ? rest.indexOf(text) : rest.search(text)
+        if (at === -1) return
+        seen += at + (typeof text === 'string' ? text.length : (rest.slice(at).match(text)?.[0].length ?? 0))
+        look = () => undefined
+        resolve()
+      }
+      void ended.then(() =>
+        reject(new Error(`ended before ${String(text)} came; what came was ${JSON.stringify(raw)}`)),
+      )
+      look()
+    })
+  return { until, type: (typed) => program.write(typed), raw: () => raw, ended }
+}
