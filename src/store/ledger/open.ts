@@ -1,0 +1,58 @@
+import { dirname, resolve } from 'node:path'
+
+import { UsageError } from '../../errors/usage.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Paths } from '../../host/paths.ts'
+import type { Random } from '../../host/random.ts'
+import { privateFolder } from '../files/private-modes.ts'
+import type { Ledger } from './ledger.ts'
+
+export interface LedgerOptions {
+  /** REFCHECK_STORE, else the setting `store`: a file or `:memory:`; the data folder's own file when undefined. */
+  chosen: string | undefined
+  paths: Paths
+  /** What a relative path starts from. */
+  cwd: string
+  clock: Clock
+  random: Random
+  /** Milliseconds to wait for a store another process is writing to; 5,000 unless told. */
+  busyMs?: number | undefined
+  /** Told in one sentence what was mended on the way (a file or folder others could read). */
+  onNotice?: ((notice: string) => void) | undefined
+}
+
+/**
+ * Where the ledger is: the chosen file or `:memory:`, else `ledger.sqlite` in the data folder.
+ * Absolute, but for `:memory:`. Throws UsageError for anything else.
+ */
+export function ledgerLocation(options: Pick<LedgerOptions, 'chosen' | 'paths' | 'cwd'>): string {
+  const { chosen, paths, cwd } = options
+  if (chosen === undefined || chosen === '') return resolve(cwd, paths.data, 'ledger.sqlite')
+  if (chosen === ':memory:') return chosen
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(chosen)?.[1]?.toLowerCase()
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    throw new UsageError('a store on PostgreSQL (postgres://) is not supported yet', {
+      hint: 'Set REFCHECK_STORE to a file, or unset it to use the one in the data folder.',
+    })
+  }
+  // The rest of such a value may hold a password.
+  if (scheme !== undefined) {
+    throw new UsageError(`a store cannot be a "${scheme}://" address`, {
+      hint: 'Set REFCHECK_STORE to a file, or unset it to use the one in the data folder.',
+    })
+  }
+  if (chosen.includes('\0')) throw new UsageError('the name of the store has a NUL character in it')
+  return resolve(cwd, chosen)
+}
+
+/** Opens the ledger, made on the first use. Throws IoError where it cannot be used, saying why. */
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+  const { paths, cwd, onNotice } = options
+  const location = ledgerLocation(options)
+  if (dirname(location) === resolve(cwd, paths.data)) {
+    const notice = await privateFolder(dirname(location))
+    if (notice !== undefined) onNotice?.(notice)
+  }
+  const { openSqliteLedger } = await import('./sqlite/open.ts')
+  return openSqliteLedger(location, options)
+}

@@ -1,0 +1,53 @@
+import { InternalError } from '../../../errors/internal.ts'
+import { type Change, type RowVersion, transitions } from '../types.ts'
+import type { Database } from './database.ts'
+import { changeState, endAttempt, insertDecision } from './statements.ts'
+
+/** Makes a change if the row still stands as `from` says; whether it did. Within its caller's transaction. */
+export function changeRow(database: Database, from: RowVersion, change: Change): boolean {
+  refuseImpossible(from, change)
+  const key = { batch_id: from.batchId, row_number: from.row, attempt_id: from.attemptId ?? null }
+  const accepted = change.to === 'accepted' ? change : undefined
+  const reason = change.to === 'accepted' ? null : change.reason
+  const changed = database.run(changeState, {
+    ...key,
+    from: from.state,
+    state: change.to,
+    at: change.at,
+    reason,
+    field: change.to === 'rejected' ? (change.field ?? null) : null,
+    request_id: accepted?.requestId ?? null,
+    request_status: accepted?.requestStatus ?? null,
+    request_status_at: accepted?.at ?? null,
+    offered_id: change.to === 'unknown' ? (change.offeredId ?? null) : null,
+  })
+  if (changed === 0) return false
+  if (from.state === 'sending') {
+    database.run(endAttempt, {
+      id: key.attempt_id,
+      at: change.at,
+      became: change.to,
+      answer_status: change.answerStatus ?? null,
+      reason,
+    })
+  }
+  if (change.decision !== undefined) {
+    database.run(insertDecision, {
+      ...key,
+      became: change.to,
+      made_at: change.at,
+      made_by: change.decision.by,
+      why: change.decision.why,
+    })
+  }
+  return true
+}
+
+function refuseImpossible(from: RowVersion, change: Change): void {
+  if (!transitions[from.state].includes(change.to)) {
+    throw new InternalError(`a submission cannot go from "${from.state}" to "${change.to}"`)
+  }
+  if ((from.state === 'unknown') !== (change.decision !== undefined)) {
+    throw new InternalError('a submission leaves "unknown" by a decision, and no other state by one')
+  }
+}

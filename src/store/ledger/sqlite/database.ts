@@ -1,0 +1,96 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+
+import { resultCode, storeFailure } from './failure.ts'
+
+export type Values = Record<string, SQLInputValue>
+
+/** After one of these the disk and SQLite's idea of it may differ, so nothing more is tried. */
+const fatal = new Set<number | undefined>([10, 11, 13, 26])
+
+/** A connection whose failures are the program's own, named by the store they happened in. */
+export class Database {
+  readonly location: string
+  readonly #connection: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  #failed: Error | undefined
+
+  /** `busyMs`: how long to wait for another process's write. */
+  constructor(location: string, busyMs: number) {
+    this.location = location
+    try {
+      this.#connection = new DatabaseSync(location, { timeout: busyMs })
+    } catch (error) {
+      throw storeFailure(location, error)
+    }
+  }
+
+  exec(sql: string): void {
+    this.#guard(() => this.#connection.exec(sql))
+  }
+
+  /** A PRAGMA's only value. */
+  pragma(name: string): string | number {
+    const row = this.#guard(() => this.#connection.prepare(`PRAGMA ${name}`).get())
+    const [value] = Object.values(row ?? {})
+    return typeof value === 'string' ? value : Number(value)
+  }
+
+  get(sql: string, values: Values = {}): unknown {
+    return this.#guard(() => this.#statement(sql).get(values))
+  }
+
+  all(sql: string, values: Values = {}): unknown[] {
+    return this.#guard(() => this.#statement(sql).all(values))
+  }
+
+  /** How many rows it changed. */
+  run(sql: string, values: Values = {}): number {
+    return this.#guard(() => Number(this.#statement(sql).run(values).changes))
+  }
+
+  /** All of `work` or none of it; from its first read on no other process writes. Committed with an fsync. */
+  transaction<T>(work: () => T): T {
+    this.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      this.exec('COMMIT')
+      return result
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#statements.clear()
+    if (this.#connection.isOpen) this.#connection.close()
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#connection.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  /** The failure that led here is the one to tell; what a rollback adds to it is not. */
+  #rollBack(): void {
+    try {
+      if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK')
+    } catch (error) {
+      this.#failed ??= storeFailure(this.location, error)
+    }
+  }
+
+  #guard<T>(work: () => T): T {
+    if (this.#failed !== undefined) throw this.#failed
+    try {
+      return work()
+    } catch (error) {
+      const failure = storeFailure(this.location, error)
+      if (fatal.has(resultCode(error))) this.#failed = failure
+      throw failure
+    }
+  }
+}

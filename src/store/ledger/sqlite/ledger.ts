@@ -1,0 +1,188 @@
+import { createHash, createHmac } from 'node:crypto'
+
+import { InternalError } from '../../../errors/internal.ts'
+import { IoError } from '../../../errors/io.ts'
+import { UsageError } from '../../../errors/usage.ts'
+import { isLoopback } from '../../../host/loopback.ts'
+import type { Hold, Ledger } from '../ledger.ts'
+import type {
+  Attempt,
+  BatchRef,
+  Change,
+  NewAttempt,
+  NewBatch,
+  NewSubmission,
+  RowVersion,
+  Submission,
+  SubmissionFilter,
+} from '../types.ts'
+import { changeRow } from './change.ts'
+import type { Database } from './database.ts'
+import type { Holds } from './holds.ts'
+import { fingerprintKeyName } from './migrate.ts'
+import { conditions } from './search.ts'
+import { selectSubmissions, submissionOf } from './rows.ts'
+import {
+  claimRow,
+  insertAttempt,
+  insertBatch,
+  insertSubmission,
+  selectMatch,
+  selectUnfinishedBatches,
+  selectUnfinishedRows,
+  updateStatus,
+} from './statements.ts'
+
+/** The ledger in an SQLite file. Every method does its work before it first awaits. */
+export class SqliteLedger implements Ledger {
+  readonly location: string
+  readonly #database: Database
+  readonly #holds: Holds
+
+  constructor(database: Database, holds: Holds) {
+    this.location = database.location
+    this.#database = database
+    this.#holds = holds
+  }
+
+  async hold(batch: BatchRef): Promise<Hold | undefined> {
+    return this.#holds.take(batch)
+  }
+
+  async recover(at: number): Promise<Submission[]> {
+    const found: Submission[] = []
+    for (const batch of this.#database.all(selectUnfinishedBatches) as BatchRef[]) {
+      const hold = await this.#holds.take(batch)
+      if (hold === undefined) continue
+      try {
+        found.push(...this.#end(batch, at))
+      } finally {
+        await hold.release()
+      }
+    }
+    return found
+  }
+
+  async add(batch: NewBatch, guard: { allowDuplicate: boolean }): Promise<Submission | undefined> {
+    this.#refuseForgetting(batch.baseUrl)
+    return this.#database.transaction(() => {
+      const rows = batch.submissions.map((each) => ({ ...each, fingerprint: this.#fingerprint(each) }))
+      for (const { fingerprint } of rows) {
+        const match = this.#match(fingerprint, guard.allowDuplicate)
+        if (match !== undefined) return match
+      }
+      this.#database.run(insertBatch, {
+        id: batch.id,
+        kind: batch.kind,
+        base_url: batch.baseUrl,
+        user_email: batch.userEmail,
+        added_at: batch.addedAt,
+      })
+      for (const [index, row] of rows.entries()) {
+        this.#database.run(insertSubmission, {
+          ...row.recipient,
+          batch_id: batch.id,
+          row_number: index + 1,
+          changed_at: batch.addedAt,
+          package_id: row.packageId,
+          body: row.body,
+          body_sha256: sha256(row.body),
+          fingerprint: row.fingerprint,
+        })
+      }
+      return undefined
+    })
+  }
+
+  async begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined> {
+    const { batchId, row } = from
+    if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
+    return this.#database.transaction(() => {
+      const taken = this.#database.get(claimRow, {
+        batch_id: batchId,
+        row_number: row,
+        expected: from.attemptId ?? null,
+        attempt_id: attempt.attemptId,
+        at: attempt.at,
+      }) as { body: Uint8Array | null; body_sha256: string } | undefined
+      if (taken === undefined) return undefined
+      const { body, body_sha256 } = taken
+      if (body === null || sha256(body) !== body_sha256) {
+        throw new IoError(`The store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
+          hint: 'Nothing was sent. Put back a backup of the store, or choose another one with REFCHECK_STORE.',
+        })
+      }
+      this.#database.run(insertAttempt, {
+        id: attempt.attemptId,
+        batch_id: batchId,
+        row_number: row,
+        user_email: attempt.userEmail,
+        body_sha256,
+        began_at: attempt.at,
+        began_monotonic: attempt.monotonic,
+      })
+      return { batchId, row, ...attempt, state: 'sending', body }
+    })
+  }
+
+  async move(from: RowVersion, change: Change): Promise<boolean> {
+    return this.#database.transaction(() => changeRow(this.#database, from, change))
+  }
+
+  async recordStatus(requestId: string, status: string, at: number): Promise<void> {
+    this.#database.run(updateStatus, { request_id: requestId, status, at })
+  }
+
+  async list(filter: SubmissionFilter): Promise<Submission[]> {
+    const { where, values } = conditions(filter)
+    const sql = `${selectSubmissions} ${where} ORDER BY b.added_at, b.rowid, s.row_number`
+    return this.#database.all(sql, values).map(submissionOf)
+  }
+
+  async close(): Promise<void> {
+    this.#database.close()
+  }
+
+  /** cli-contract, "Environment": what is forgotten at the end of the process protects nobody. */
+  #refuseForgetting(baseUrl: string): void {
+    if (this.location !== ':memory:' || isLoopback(new URL(baseUrl).hostname)) return
+    throw new UsageError('a store in memory would forget the order, so nothing is created with it', {
+      hint: 'Set REFCHECK_STORE to a file, or unset it. ":memory:" is for a service on this machine only.',
+    })
+  }
+
+  #fingerprint(submission: NewSubmission): string {
+    const { value } = this.#database.get('SELECT value FROM meta WHERE name = :name', {
+      name: fingerprintKeyName,
+    }) as { value: Uint8Array }
+    return createHmac('sha256', value).update(submission.identity).digest('hex')
+  }
+
+  /** The order that stands in the way, those whose outcome is not known first, then the newest. */
+  #match(fingerprint: string, allowDuplicate: boolean): Submission | undefined {
+    const match = this.#database.get(selectMatch, { fingerprint, allow_duplicate: allowDuplicate ? 1 : 0 })
+    return match === undefined ? undefined : submissionOf(match)
+  }
+
+  /** For its caller to do while it holds the batch. */
+  #end(batch: BatchRef, at: number): Submission[] {
+    return this.#database.transaction(() => {
+      const unknown: Submission[] = []
+      for (const row of this.#database.all(selectUnfinishedRows, { id: batch.id }).map(submissionOf)) {
+        if (row.state === 'sending') {
+          const reason = 'the program ended while the order was on its way'
+          changeRow(this.#database, row, { to: 'unknown', at, reason })
+          unknown.push({ ...row, state: 'unknown', reason, changedAt: at })
+        } else {
+          const reason = 'the program ended before the order was sent'
+          changeRow(this.#database, row, { to: 'cancelled', at, reason })
+        }
+      }
+      return unknown
+    })
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,50 @@
+import { IoError } from '../../../errors/io.ts'
+import type { Random } from '../../../host/random.ts'
+import type { Database } from './database.ts'
+import { first } from './migrations/0001-first.ts'
+
+/** In order; a store's `user_version` counts those it has been through. */
+const migrations: readonly string[] = [first]
+
+/** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */
+const applicationId = 0x52_46_43_4c
+
+export const fingerprintKeyName = 'fingerprint_key'
+const fingerprintKeyBytes = 32
+
+/** Refuses a file that is not ours, or that a newer refcheck made. Changes nothing. */
+export function inspect(database: Database): void {
+  const version = Number(database.pragma('user_version'))
+  const application = database.pragma('application_id')
+  const { count } = database.get('SELECT count(*) AS count FROM sqlite_schema') as { count: number }
+  if (count > 0 && application !== applicationId) {
+    throw new IoError(`Cannot use the store "${database.location}": it is another program’s database`, {
+      hint: 'Choose another file with REFCHECK_STORE.',
+    })
+  }
+  if (version > migrations.length) {
+    throw new IoError(
+      `Cannot use the store "${database.location}": a newer refcheck made it ` +
+        `(format ${version}; this one knows up to ${migrations.length})`,
+      { hint: 'Update refcheck, or choose another file with REFCHECK_STORE.' },
+    )
+  }
+}
+
+/** Brings the store to the newest format. Several processes may try at once; one does it. */
+export function migrate(database: Database, random: Random): void {
+  if (database.pragma('user_version') === migrations.length) return
+  database.transaction(() => {
+    inspect(database)
+    const version = Number(database.pragma('user_version'))
+    for (const migration of migrations.slice(version)) database.exec(migration)
+    if (version === 0) {
+      database.exec(`PRAGMA application_id = ${applicationId}`)
+      database.run('INSERT INTO meta (name, value) VALUES (:name, :value)', {
+        name: fingerprintKeyName,
+        value: random.bytes(fingerprintKeyBytes),
+      })
+    }
+    database.exec(`PRAGMA user_version = ${migrations.length}`)
+  })
+}

@@ -1,0 +1,47 @@
+import type { LedgerOptions } from '../open.ts'
+import type { Ledger } from '../ledger.ts'
+import { IoError } from '../../../errors/io.ts'
+import type { Clock } from '../../../host/clock.ts'
+import { Database } from './database.ts'
+import { busy, resultCode } from './failure.ts'
+import { fileHolds, memoryHolds } from './holds.ts'
+import { SqliteLedger } from './ledger.ts'
+import { makeDurable } from './journal.ts'
+import { inspect, migrate } from './migrate.ts'
+import { preparePlace } from './place.ts'
+
+const usualBusyMs = 5_000
+const pauseMs = 20
+
+/** `location`: an absolute path, or ":memory:". */
+export async function openSqliteLedger(location: string, options: LedgerOptions): Promise<Ledger> {
+  const { clock, random, busyMs = usualBusyMs, onNotice } = options
+  const inMemory = location === ':memory:'
+  const path = inMemory ? location : await preparePlace(location, onNotice)
+  const database = new Database(path, busyMs)
+  try {
+    await patiently(clock, busyMs, () => {
+      inspect(database)
+      makeDurable(database)
+      migrate(database, random)
+    })
+    return new SqliteLedger(database, inMemory ? memoryHolds() : fileHolds(path, clock))
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** SQLite does not wait for its turn to switch a new file to WAL, so two first users could collide. */
+async function patiently(clock: Clock, busyMs: number, work: () => void): Promise<void> {
+  for (const deadline = clock.monotonic() + busyMs; ;) {
+    try {
+      work()
+      return
+    } catch (error) {
+      const locked = error instanceof IoError && resultCode(error.cause) === busy
+      if (!locked || clock.monotonic() >= deadline) throw error
+      await clock.sleep(pauseMs)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { chmod, mkdir, open, realpath, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+import { IoError } from '../../../errors/io.ts'
+import { diskFailure, errorNumber } from '../../files/disk-failure.ts'
+
+type Notify = ((notice: string) => void) | undefined
+
+/** What others of this machine may do with a file; a private one grants none of it. */
+const others = 0o077
+
+/**
+ * Makes the ledger's folder (0700) and file (0600) where they are missing, and takes away what others
+ * may do with an existing file, saying so. A folder that was there before is left as it is: it need not
+ * be ours. Returns the path with links resolved, so that two names of one store have the same locks.
+ */
+export async function preparePlace(path: string, onNotice: Notify): Promise<string> {
+  try {
+    await makeFolder(dirname(path))
+    await makeFile(path)
+    const real = await realpath(path)
+    if (!(await stat(real)).isFile()) {
+      throw new IoError(`Cannot use the store "${path}": it is not a file`, { hint: 'Name a file.' })
+    }
+    // SQLite gives its own -wal and -shm the mode of the file; they can be looser where the file was.
+    for (const suffix of ['', '-wal', '-shm']) await mend(real + suffix, onNotice)
+    return real
+  } catch (error) {
+    if (error instanceof IoError) throw error
+    throw diskFailure('use the store', path, error)
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  const topmost = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (topmost === undefined) return
+  for (let made = folder; made.length >= topmost.length; made = dirname(made)) await flush(dirname(made))
+}
+
+/** Never opens a file that is there: closing it again would drop SQLite's locks of this process. */
+async function makeFile(path: string): Promise<void> {
+  try {
+    const file = await open(path, 'wx', 0o600)
+    await file.close()
+  } catch (error) {
+    if (errorNumber(error) === 'EEXIST') return
+    throw error
+  }
+  await flush(dirname(path))
+}
+
+async function mend(path: string, onNotice: Notify): Promise<void> {
+  const before = await modeOf(path)
+  if ((before & others) === 0) return
+  await chmod(path, 0o600)
+  // No word where modes mean nothing (Windows, FAT).
+  if (((await modeOf(path)) & others) !== 0) return
+  const was = (before & 0o777).toString(8).padStart(4, '0')
+  onNotice?.(`The store's file "${path}" was open to other accounts (${was}); it is private now (0600).`)
+}
+
+/** 0 for a file that is not there, or no longer. */
+async function modeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mode
+  } catch (error) {
+    if (errorNumber(error) === 'ENOENT') return 0
+    throw error
+  }
+}
+
+/** A new name in a folder outlives a power cut once the folder is flushed. */
+async function flush(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    // Where folders cannot be opened or flushed (Windows, some network disks) there is nothing to do.
+    if (!['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EBADF'].includes(errorNumber(error) ?? '')) {
+      throw error
+    }
+  }
+}

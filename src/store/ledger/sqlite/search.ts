@@ -1,0 +1,23 @@
+import type { SubmissionFilter } from '../types.ts'
+import type { Values } from './database.ts'
+
+/** A filter as a WHERE clause on `selectSubmissions`; empty where everything is wanted. */
+export function conditions(filter: SubmissionFilter): { where: string; values: Values } {
+  const clauses: string[] = []
+  const values: Values = {}
+  const must = (clause: string, name: string, value: string | number | undefined): void => {
+    if (value === undefined) return
+    clauses.push(clause)
+    values[name] = value
+  }
+  must('s.batch_id = :batch_id', 'batch_id', filter.batchId)
+  must('s.request_id = :request_id', 'request_id', filter.requestId)
+  must('s.email = :email COLLATE NOCASE', 'email', filter.email)
+  must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
+  must(
+    's.state IN (SELECT value FROM json_each(:states))',
+    'states',
+    filter.states && JSON.stringify(filter.states),
+  )
+  return { where: clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`, values }
+}

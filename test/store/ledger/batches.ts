@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto'
+
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import type { NewBatch, RowVersion, Submission } from '../../../src/store/ledger/types.ts'
+
+export const someTime = Date.UTC(2026, 10, 21, 9, 30)
+
+/** A batch of one person a row. */
+export function batchOf(people: readonly string[], changes: Partial<NewBatch> = {}): NewBatch {
+  return {
+    id: randomUUID(),
+    kind: 'single',
+    addedAt: someTime,
+    baseUrl: 'http://127.0.0.1:4010',
+    userEmail: 'owner@example.com',
+    submissions: people.map((email) => ({
+      packageId: 12,
+      recipient: { first_name: 'Ana', last_name: 'Silva', email, phone: '+61400000001' },
+      body: Buffer.from(`{"for":"${email}"}`),
+      identity: email,
+    })),
+    ...changes,
+  }
+}
+
+/** Adds a batch of one and answers its row. */
+export async function addOne(
+  ledger: Ledger,
+  email: string,
+  changes: Partial<NewBatch> = {},
+): Promise<RowVersion> {
+  const batch = batchOf([email], changes)
+  const match = await ledger.add(batch, { allowDuplicate: false })
+  if (match !== undefined) throw new Error(`in the way: ${match.state}`)
+  return { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
+}
+
+/** Adds a batch of one and begins an attempt. */
+export async function beginOne(ledger: Ledger, email: string, changes: Partial<NewBatch> = {}) {
+  const attempt = await ledger.begin(await addOne(ledger, email, changes), newAttempt())
+  if (attempt === undefined) throw new Error('no attempt began')
+  return attempt
+}
+
+export function newAttempt() {
+  return { attemptId: randomUUID(), at: someTime + 10, monotonic: 1234.5, userEmail: 'member@example.com' }
+}
+
+export async function rowOf(ledger: Ledger, { batchId, row }: RowVersion): Promise<Submission> {
+  const found = (await ledger.list({ batchId })).find((each) => each.row === row)
+  if (found === undefined) throw new Error('no such row')
+  return found
+}

@@ -1,0 +1,16 @@
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+
+/** A ledger's methods as plain functions, to put another one over. */
+export function bound(real: Ledger): Ledger {
+  return {
+    location: real.location,
+    hold: (batch) => real.hold(batch),
+    recover: (at) => real.recover(at),
+    add: (batch, guard) => real.add(batch, guard),
+    begin: (from, attempt) => real.begin(from, attempt),
+    move: (from, change) => real.move(from, change),
+    recordStatus: (id, status, at) => real.recordStatus(id, status, at),
+    list: (filter) => real.list(filter),
+    close: () => real.close(),
+  }
+}

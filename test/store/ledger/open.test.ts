@@ -1,0 +1,251 @@
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { ledgerLocation } from '../../../src/store/ledger/open.ts'
+import { addOne, batchOf, beginOne, newAttempt } from './batches.ts'
+import { scratch, type Scratch } from './scratch.ts'
+
+let place: Scratch
+beforeEach(() => {
+  place = scratch()
+})
+afterEach(() => place.end())
+
+const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+
+describe('where the store is', () => {
+  const paths = { config: '/c', data: '/d' }
+  const location = (chosen: string | undefined): string => ledgerLocation({ chosen, paths, cwd: '/here' })
+
+  test.each([
+    [undefined, '/d/ledger.sqlite'],
+    ['', '/d/ledger.sqlite'],
+    ['orders.sqlite', '/here/orders.sqlite'],
+    ['../orders', '/orders'],
+    ['/abs/orders', '/abs/orders'],
+    [':memory:', ':memory:'],
+  ])('REFCHECK_STORE=%s → %s', (chosen, expected) => {
+    expect(location(chosen)).toBe(expected)
+  })
+
+  test.each(['postgres://u:hunter2@host/db', 'PostgreSQL://host/db', 'mysql://u:hunter2@host', 'file:///x'])(
+    '%s is refused, and what may be a password is not repeated',
+    (chosen) => {
+      expect(() => location(chosen)).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
+      expect(() => location(chosen)).not.toThrow(/hunter2|@/)
+    },
+  )
+
+  test('PostgreSQL is said to be not there yet', () => {
+    expect(() => location('postgres://host/db')).toThrow(/not supported yet/)
+  })
+})
+
+test('what is journaled is on disk at every commit, and what is deleted is overwritten', async () => {
+  const ledger = await place.open()
+  await beginOne(ledger, 'a@example.com')
+  const other = new DatabaseSync(place.path)
+  expect(other.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+  expect(other.prepare('SELECT state FROM submissions').get()).toEqual({ state: 'sending' })
+  expect(other.prepare('SELECT became FROM attempts').get()).toEqual({ became: null })
+  other.close()
+})
+
+test('a store is closed, opened again, and remembers', async () => {
+  const first = await place.open()
+  await addOne(first, 'a@example.com')
+  await first.close()
+  const again = await place.open()
+  expect(await again.add(batchOf(['a@example.com']), { allowDuplicate: false })).toMatchObject({
+    state: 'pending',
+  })
+})
+
+test('a link and the file it leads to are one store, with the same holds', async () => {
+  const ledger = await place.open()
+  symlinkSync(place.path, join(place.folder, 'link.sqlite'))
+  const linked = await place.open('link.sqlite')
+  const batch = batchOf(['a@example.com'])
+  const hold = await ledger.hold(batch)
+  expect(await linked.hold(batch)).toBeUndefined()
+  await hold?.release()
+})
+
+test('a hold of a single leaves no file behind', async () => {
+  const ledger = await place.open()
+  const hold = await ledger.hold(batchOf([]))
+  expect(readdirSync(`${place.path}.locks`)).toHaveLength(1)
+  await hold?.release()
+  expect(readdirSync(`${place.path}.locks`)).toEqual([])
+})
+
+describe('who may read it', () => {
+  test('under umask 000 every file is 0600 and every folder 0700 from the start', () => {
+    const source = `
+      import { openLedger } from ${JSON.stringify(new URL('../../../src/store/ledger/open.ts', import.meta.url))}
+      import { systemClock as clock } from ${JSON.stringify(new URL('../../../src/host/clock.ts', import.meta.url))}
+      import { systemRandom as random } from ${JSON.stringify(new URL('../../../src/host/random.ts', import.meta.url))}
+      process.umask(0)
+      const cwd = ${JSON.stringify(place.folder)}
+      const paths = { config: cwd + '/config', data: cwd + '/a/b/data' }
+      const ledger = await openLedger({ chosen: undefined, paths, cwd, clock, random })
+      await ledger.hold({ id: 'held', kind: 'single' })
+      await ledger.recordStatus('none', 'RECEIVED', 1)
+      process.kill(process.pid, 'SIGKILL')`
+    const child = spawnSync(process.execPath, ['--input-type=module', '--eval', source], { encoding: 'utf8' })
+    expect([child.signal, child.stderr]).toEqual(['SIGKILL', ''])
+    const data = join(place.folder, 'a', 'b', 'data')
+    const found = Object.fromEntries(
+      ['', ...readdirSync(place.folder, { recursive: true, encoding: 'utf8' })]
+        .filter((name) => name !== '')
+        .map((name) => [name, mode(join(place.folder, name))]),
+    )
+    expect(dirname(data).endsWith('b')).toBe(true)
+    expect(found).toEqual({
+      a: '700',
+      'a/b': '700',
+      'a/b/data': '700',
+      'a/b/data/ledger.sqlite': '600',
+      'a/b/data/ledger.sqlite-shm': '600',
+      'a/b/data/ledger.sqlite-wal': '600',
+      'a/b/data/ledger.sqlite.locks': '700',
+      'a/b/data/ledger.sqlite.locks/held.lock': '600',
+    })
+  })
+
+  test('a looser file is mended, with a word', async () => {
+    await (await place.open()).close()
+    chmodSync(place.path, 0o644)
+    await place.open()
+    expect(mode(place.path)).toBe('600')
+    expect(place.notices).toEqual([
+      `The store's file "${place.path}" was open to other accounts (0644); it is private now (0600).`,
+    ])
+  })
+
+  test('the data folder is mended too, a folder of the person’s own is not', async () => {
+    mkdirSync(join(place.folder, 'data'), { mode: 0o755 })
+    mkdirSync(join(place.folder, 'own'), { mode: 0o755 })
+    await place.open()
+    await place.open('own/orders.sqlite')
+    expect(mode(join(place.folder, 'data'))).toBe('700')
+    expect(place.notices).toHaveLength(1)
+    expect(mode(join(place.folder, 'own'))).toBe('755')
+    expect(mode(join(place.folder, 'own', 'orders.sqlite'))).toBe('600')
+  })
+})
+
+describe('a store that cannot be used says so in a line, and is left as it was', () => {
+  async function refusal(chosen?: string): Promise<{ code: string; message: string; hint: string }> {
+    const error: unknown = await place.open(chosen).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    expect(error).toMatchObject({ hint: expect.stringMatching(/\.$/) as string })
+    expect((error as Error).message).not.toMatch(/\n|ERR_SQLITE| at /)
+    return error as { code: string; message: string; hint: string }
+  }
+
+  test('made by a newer refcheck', async () => {
+    await (await place.open()).close()
+    const database = new DatabaseSync(place.path)
+    database.exec('PRAGMA user_version = 99')
+    database.close()
+    const before = readFileSync(place.path)
+    const { code, message, hint } = await refusal()
+    expect([code, hint]).toEqual(['io', expect.stringContaining('Update refcheck')])
+    expect(message).toMatch(/a newer refcheck made it \(format 99; this one knows up to \d+\)/)
+    expect(readFileSync(place.path).equals(before)).toBe(true)
+  })
+
+  test('not a database', async () => {
+    writeFileSync(join(place.folder, 'notes.txt'), 'milk, bread, a lock for the shed\n'.repeat(200))
+    expect(await refusal('notes.txt')).toMatchObject({
+      code: 'io',
+      message: /is not a refcheck store, or is damaged/,
+    })
+    expect(readFileSync(join(place.folder, 'notes.txt'), 'utf8')).toMatch(/^milk, bread/)
+    expect(existsSync(join(place.folder, 'notes.txt-wal'))).toBe(false)
+  })
+
+  test('another program’s database', async () => {
+    const path = join(place.folder, 'photos.sqlite')
+    const database = new DatabaseSync(path)
+    database.exec('CREATE TABLE photos (name TEXT)')
+    database.close()
+    const before = readFileSync(path)
+    expect(await refusal('photos.sqlite')).toMatchObject({
+      code: 'io',
+      message: /another program’s database/,
+    })
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  test('cut short', async () => {
+    const ledger = await place.open()
+    for (let person = 0; person < 50; person += 1) await addOne(ledger, `${person}@example.com`)
+    await ledger.close()
+    truncateSync(place.path, 12_000)
+    const opened = await place.open().catch((error: unknown) => error as Error)
+    const failure = opened instanceof Error ? opened : await opened.list({}).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'io', message: /it is damaged/ })
+  })
+
+  test('a body that is no longer what was journaled is not sent', async () => {
+    const ledger = await place.open()
+    const row = await addOne(ledger, 'a@example.com')
+    const database = new DatabaseSync(place.path)
+    database.exec(`UPDATE submissions SET body = CAST('{"for":"b@example.com"}' AS BLOB)`)
+    database.close()
+    await expect(ledger.begin(row, newAttempt())).rejects.toMatchObject({ code: 'io', message: /damaged/ })
+    expect(await ledger.list({ states: ['pending'] })).toHaveLength(1)
+  })
+
+  test('locked by another process', async () => {
+    const ledger = await place.open()
+    const database = new DatabaseSync(place.path)
+    database.exec('BEGIN IMMEDIATE')
+    await expect(addOne(ledger, 'a@example.com')).rejects.toMatchObject({
+      code: 'io',
+      message: `Cannot use the store "${ledger.location}": another process has locked it`,
+    })
+    database.exec('ROLLBACK')
+    database.close()
+    await addOne(ledger, 'a@example.com')
+  })
+
+  test('locked by another process when it is opened', async () => {
+    writeFileSync(join(place.folder, 'new.sqlite'), '')
+    const database = new DatabaseSync(join(place.folder, 'new.sqlite'))
+    database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+    expect(await refusal('new.sqlite')).toMatchObject({
+      code: 'io',
+      message: /another process has locked it/,
+    })
+    database.close()
+  })
+
+  test.each([
+    ['a folder', 'data', /is a folder|is not a file/],
+    ['a path through a file', 'file/ledger.sqlite', /Cannot use the store/],
+    ['a folder where nobody can write', '/proc/self/ledger.sqlite', /Cannot use the store/],
+  ])('%s', async (_what, chosen, message) => {
+    mkdirSync(join(place.folder, 'data'))
+    writeFileSync(join(place.folder, 'file'), '')
+    expect(await refusal(chosen)).toMatchObject({ code: 'io', message })
+  })
+})

@@ -1,0 +1,66 @@
+import { DatabaseSync } from 'node:sqlite'
+
+import { expect, test } from 'vitest'
+
+import { UsageError } from '../../../../src/errors/usage.ts'
+import { Database } from '../../../../src/store/ledger/sqlite/database.ts'
+import { storeFailure } from '../../../../src/store/ledger/sqlite/failure.ts'
+
+/** A real error of SQLite's own. */
+function failing(...statements: string[]): unknown {
+  const database = new DatabaseSync(':memory:')
+  try {
+    for (const statement of statements) database.exec(statement)
+  } catch (error) {
+    return error
+  } finally {
+    database.close()
+  }
+  throw new Error('nothing failed')
+}
+
+const fill = 'CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(100000))'
+
+test.each([
+  ['a full disk', failing('PRAGMA max_page_count = 2', fill), 'no space is left on the disk'],
+  ['a file that can only be read', failing('PRAGMA query_only = ON', fill), 'it cannot be written to'],
+])('%s: says so, with what to do', (_what, error, why) => {
+  const failure = storeFailure('/d/ledger.sqlite', error)
+  expect(failure).toMatchObject({ code: 'io', message: `Cannot use the store "/d/ledger.sqlite": ${why}` })
+  expect(failure).toMatchObject({ hint: expect.stringMatching(/\.$/) as string })
+})
+
+test('a rule of the tables that is broken is the program’s own fault', () => {
+  const error = failing('CREATE TABLE t (x CHECK (x > 0))', 'INSERT INTO t VALUES (0)')
+  expect(storeFailure('/d/ledger.sqlite', error)).toMatchObject({ code: 'internal' })
+})
+
+test('an error that is typed already passes as it is', () => {
+  const error = new UsageError('no')
+  expect(storeFailure('/d/ledger.sqlite', error)).toBe(error)
+})
+
+test('after the disk has failed once nothing more is tried', () => {
+  const database = new Database(':memory:', 0)
+  database.exec('CREATE TABLE t (x); CREATE TABLE u (x); PRAGMA max_page_count = 3')
+  expect(() => database.transaction(() => database.run('INSERT INTO t VALUES (zeroblob(100000))'))).toThrow(
+    /no space is left/,
+  )
+  expect(() => database.get('SELECT 1')).toThrow(/no space is left/)
+  expect(() => database.transaction(() => 1)).toThrow(/no space is left/)
+  database.close()
+})
+
+test('a transaction that fails leaves nothing behind, and the next one works', () => {
+  const database = new Database(':memory:', 0)
+  database.exec('CREATE TABLE t (x CHECK (x > 0))')
+  const both = (): void => {
+    database.run('INSERT INTO t VALUES (1)')
+    database.run('INSERT INTO t VALUES (0)')
+  }
+  expect(() => database.transaction(both)).toThrow(expect.objectContaining({ code: 'internal' }) as Error)
+  expect(database.all('SELECT x FROM t')).toEqual([])
+  database.transaction(() => database.run('INSERT INTO t VALUES (2)'))
+  expect(database.all('SELECT x FROM t')).toEqual([{ x: 2 }])
+  database.close()
+})
