@@ -1,0 +1,59 @@
+import type { CreateAnswer } from '../../api/create-answer.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InternalError } from '../../errors/internal.ts'
+import { UnavailableError } from '../../errors/unavailable.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Attempt, RowVersion } from '../../store/ledger/types.ts'
+import type { Ordering } from './ordering.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+
+/** "If more than 5 s have gone by since that commit (a suspended laptop), back to `pending`." */
+const longestPauseMs = 5_000
+
+export interface Tried {
+  attempt: Attempt
+  outcome: Outcome
+}
+
+/**
+ * Journals an attempt and makes it: the journal is on disk before the first byte leaves, and the bytes
+ * sent are the journaled ones, once. The outcome is for the caller to journal.
+ */
+export async function attemptOnce(ordering: Ordering, from: RowVersion): Promise<Tried> {
+  const { api, ledger, clock, random } = ordering
+  const attempt = await ledger.begin(from, {
+    attemptId: random.uuid(),
+    at: clock.now(),
+    monotonic: clock.monotonic(),
+    userEmail: api.userEmail,
+  })
+  if (attempt === undefined) throw changedElsewhere()
+  if (!isFresh(attempt, clock)) {
+    const error = new UnavailableError('more than 5 s went by between the journal and the network', {
+      hint: 'Nothing was ordered. Run it again.',
+    })
+    return { attempt, outcome: { kind: 'unsent', error } }
+  }
+  return { attempt, outcome: outcomeOf(await post(api, attempt.body)) }
+}
+
+export function changedElsewhere(): InternalError {
+  return new InternalError('another process changed an order that this one holds', {
+    hint: 'See how it stands with "refcheck request list" before anything is sent again.',
+  })
+}
+
+/** The wall clock counts the time a machine was suspended; the other one knows when the wall clock was set back. */
+function isFresh(attempt: Attempt, clock: Clock): boolean {
+  return Math.max(clock.now() - attempt.at, clock.monotonic() - attempt.monotonic) <= longestPauseMs
+}
+
+/** No signal goes along: an exchange that has begun is finished, within its limits. */
+async function post(api: Ordering['api'], body: Uint8Array): Promise<CreateAnswer> {
+  try {
+    return await api.createRequest(body)
+  } catch (error) {
+    const known = error instanceof RefcheckError ? error : undefined
+    return { kind: 'lost', error: known ?? new UnavailableError('the exchange broke off', { cause: error }) }
+  }
+}

@@ -1,0 +1,36 @@
+import type { Recipient } from '../../contract/request-body.ts'
+
+/** Characters that are not seen: joiners, soft hyphens, variation selectors and their like. */
+const unseen = /\p{Default_Ignorable_Code_Point}/gu
+const whiteSpace = /\s/gu
+const notDigit = /[^0-9]/g
+
+/**
+ * What makes two orders the same, in one form: service, package and person. "Case, spaces, Unicode form
+ * and phone punctuation do not make a person new" (ordering protocol, "The same order twice");
+ * additional information is no part of it, since people mend a field and run again.
+ *
+ * The service's origin is: package ids are its own, and an order on a sandbox must neither stand in the
+ * way of a real one nor be taken for it. The key is not: an organisation changes its key and stays the same.
+ */
+export function orderIdentity(baseUrl: string, packageId: number, recipient: Recipient): string {
+  return JSON.stringify([new URL(baseUrl).origin, packageId, ...personKey(recipient)])
+}
+
+/** Whether two recipients are one person, by the same rule. */
+export function samePerson(one: Recipient, other: Recipient): boolean {
+  return JSON.stringify(personKey(one)) === JSON.stringify(personKey(other))
+}
+
+function personKey({ first_name, last_name, email, phone }: Recipient): string[] {
+  return [folded(first_name), folded(last_name), folded(email), phone.normalize('NFKC').replace(notDigit, '')]
+}
+
+/**
+ * Close to Unicode's NFKC_Casefold. Down, up and down again, because folding makes `ẞ`, `ß` and `SS`, or
+ * `ς` and `Σ`, the same, and one plain lower case does not.
+ */
+function folded(text: string): string {
+  const same = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
+  return same.replace(unseen, '').replace(whiteSpace, '')
+}

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import type { CreateAnswer } from '../../../src/api/create-answer.ts'
+import { createRequest } from '../../../src/domain/request/create.ts'
+import type { Ordering } from '../../../src/domain/request/ordering.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import { clientError, lost, order, requestId, requestOf, serverError, taken, unsent } from './answers.ts'
+import { scriptedApi, type Script, type ScriptedApi } from './scripted-api.ts'
+import { virtualClock } from './virtual-clock.ts'
+
+let place: Scratch
+let ledger: Ledger
+let stop: AbortController
+
+beforeEach(async () => {
+  place = scratch()
+  ledger = await place.open()
+  stop = new AbortController()
+})
+afterEach(() => place.end())
+
+const options = { allowDuplicate: false, waitBudgetMs: 120_000 }
+
+function ordering(script: Script, changes: Partial<Ordering> = {}): Ordering & { api: ScriptedApi } {
+  const api = scriptedApi(script)
+  return { ledger, clock: virtualClock(), random: systemRandom, signal: stop.signal, ...changes, api }
+}
+
+/** Ctrl-C is pressed while this answer is on its way. */
+function interruptedBefore(answer: CreateAnswer): () => CreateAnswer {
+  return () => {
+    stop.abort()
+    return answer
+  }
+}
+
+test('before anything: nothing is sent, and nothing journaled', async () => {
+  stop.abort()
+  const parts = ordering({})
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(await ledger.list({})).toEqual([])
+})
+
+test('the exchange under way is finished: an order that is taken is told, with the interruption', async () => {
+  const created = await createRequest(ordering({ creates: [interruptedBefore(taken())] }), order, options)
+  expect(created).toMatchObject({
+    requestId,
+    interruption: {
+      code: 'interrupted',
+      message: `interrupted; the order was taken as request ${requestId}`,
+    },
+  })
+  expect(await ledger.list({})).toMatchObject([{ state: 'accepted' }])
+})
+
+test.each([
+  [
+    clientError(400, 'recipient.phone: invalid'),
+    'rejected',
+    'nothing was ordered (recipient.phone: invalid)',
+  ],
+  [clientError(401, 'invalid API key'), 'cancelled', 'nothing was ordered (invalid API key)'],
+  [clientError(429, 'rate limit exceeded', '5'), 'cancelled', 'nothing was ordered (rate limit exceeded)'],
+  [unsent, 'cancelled', 'nothing was ordered (nothing listens there)'],
+  [lost, 'unknown', 'the order may or may not have been taken (the connection was cut)'],
+])('and one that is not taken is journaled, then told as interrupted: %#', async (answer, state, known) => {
+  const parts = ordering({ creates: [interruptedBefore(answer)] })
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({
+    code: 'interrupted',
+    message: `interrupted; ${known}`,
+  })
+  expect(await ledger.list({})).toMatchObject([{ state, attempts: 1 }])
+  parts.api.expectDone()
+})
+
+test('an unknown one comes with what to do', async () => {
+  await expect(
+    createRequest(ordering({ creates: [interruptedBefore(lost)] }), order, options),
+  ).rejects.toMatchObject({
+    hint: expect.stringMatching(/settle it before anything is sent again/) as string,
+  })
+})
+
+test('while it waits: nothing was ordered, and the same order is free', async () => {
+  const clock = virtualClock()
+  const sleep = (ms: number, signal?: AbortSignal) => {
+    stop.abort()
+    return clock.sleep(ms, signal)
+  }
+  const parts = ordering(
+    { creates: [clientError(429, 'rate limit exceeded', '5')] },
+    { clock: { ...clock, sleep } },
+  )
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(await ledger.list({})).toMatchObject([{ state: 'cancelled' }])
+})
+
+test('no proof is read for a person who wants to leave; the id is kept', async () => {
+  const offering = serverError(500, { request_id: requestId })
+  const parts = ordering({ creates: [interruptedBefore(offering)], reads: { [requestId]: requestOf(order) } })
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(parts.api.readIds).toEqual([])
+  expect(await ledger.list({})).toMatchObject([{ state: 'unknown', offeredId: requestId }])
+})

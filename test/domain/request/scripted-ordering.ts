@@ -1,0 +1,48 @@
+import { createRequest } from '../../../src/domain/request/create.ts'
+import type { CreateEvent, CreateOptions, Ordering } from '../../../src/domain/request/ordering.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { order } from './answers.ts'
+import { type Script, scriptedApi, type ScriptedApi } from './scripted-api.ts'
+import { virtualClock, type VirtualClock } from './virtual-clock.ts'
+
+export const twoMinutes: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
+
+export interface ScriptedOrdering extends Ordering {
+  api: ScriptedApi
+  clock: VirtualClock
+  /** What was told on the way. */
+  events: CreateEvent[]
+}
+
+/** All that ordering needs: a service that follows a script, time that passes by sleeping, luck that is even. */
+export function scriptedOrdering(
+  ledger: Ledger,
+  script: Script,
+  changes: { clock?: VirtualClock; signal?: AbortSignal } = {},
+): ScriptedOrdering {
+  const events: CreateEvent[] = []
+  return {
+    ledger,
+    clock: changes.clock ?? virtualClock(),
+    random: { ...systemRandom, fraction: () => 0.5 },
+    signal: changes.signal,
+    events,
+    onEvent: (event) => events.push(event),
+    api: scriptedApi(script),
+  }
+}
+
+/** Orders once, and answers what was thrown; throws where it was ordered. */
+export async function refusal(
+  parts: Ordering,
+  options: Partial<CreateOptions> = {},
+  body = order,
+): Promise<unknown> {
+  return createRequest(parts, body, { ...twoMinutes, ...options }).then(
+    (created) => {
+      throw new Error(`it was ordered: ${created.requestId}`)
+    },
+    (error: unknown) => error,
+  )
+}
