@@ -18,8 +18,9 @@ export interface LockOptions {
   signal?: AbortSignal | undefined
 }
 
-/** SQLite's primary result code for "somebody else has it". */
+/** SQLite's primary result codes for "somebody else has it" and "it cannot be written to". */
 const sqliteBusy = 5
+const sqliteReadOnly = 8
 
 const firstPauseMs = 2
 const longestPauseMs = 25
@@ -91,6 +92,12 @@ function lockOnce(path: string): DatabaseSync | undefined {
   } catch (error) {
     if (database?.isOpen === true) database.close()
     if (resultCode(error) === sqliteBusy) return undefined
+    if (resultCode(error) === sqliteReadOnly) {
+      throw new IoError(`Cannot take the lock "${path}": it cannot be written to`, {
+        hint: 'Check who owns the file, and whether its disk is read-only.',
+        cause: error,
+      })
+    }
     throw new IoError(`Cannot take the lock "${path}": ${reason(error)}`, {
       hint: 'Check that the file is empty and can be written to; if nothing else is running, remove it.',
       cause: error,

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -123,4 +123,18 @@ test('a symbolic link, a folder, a foreign file or a missing folder is refused',
   await expect(acquire(join(folder, 'no', 'a'), { clock, waitMs: 0 })).rejects.toThrow(
     /Cannot create the lock file .* no such file or folder/,
   )
+})
+
+test('a lock file that can only be read is an error, not a lock that two may hold', () => {
+  writeFileSync(path, '')
+  chmodSync(path, 0o444)
+  chmodSync(folder, 0o755)
+  const source = `
+    import { acquire } from ${JSON.stringify(module)}
+    import { systemClock as clock } from ${JSON.stringify(clockModule)}
+    if (process.getuid() === 0) process.setuid(65534)
+    const lock = await acquire(${JSON.stringify(path)}, { clock, waitMs: 0 }).catch((error) => error.message)
+    process.stdout.write(String(lock))`
+  const said = execFileSync(process.execPath, ['--input-type=module', '--eval', source], { encoding: 'utf8' })
+  expect(said).toBe(`Cannot take the lock "${path}": it cannot be written to`)
 })
