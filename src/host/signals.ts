@@ -1,7 +1,9 @@
 /** How a person or a supervisor asks this process to stop. */
 export interface Interrupts {
-  /** Aborted at the first SIGINT or SIGTERM. From the first call on, the process no longer dies of them at once. */
+  /** Aborted at the first SIGINT or SIGTERM. Once it has been asked for, the process no longer dies of them at once. */
   readonly signal: AbortSignal
+  /** Whether it has been aborted; asking this does not change what a signal does. */
+  readonly stopped: boolean
 }
 
 /**
@@ -15,9 +17,13 @@ export function processInterrupts(): Interrupts {
       if (controller === undefined) {
         const started = new AbortController()
         controller = started
-        for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => started.abort())
+        const stop = (): void => started.abort()
+        for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
       }
       return controller.signal
+    },
+    get stopped() {
+      return controller?.signal.aborted ?? false
     },
   }
 }

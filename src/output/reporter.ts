@@ -28,6 +28,12 @@ export class Reporter {
     this.#sink.write(`${harmless(text, { lines: true })}\n`)
   }
 
+  /** Text that a view has drawn, styles and all. */
+  block(text: string): void {
+    this.#clear()
+    this.#sink.write(`\n${text}\n\n`)
+  }
+
   /** A line that matters even with --quiet. */
   warn(text: string): void {
     this.#clear()

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { isatty } from 'node:tty'
 
 /** Where text or bytes go, and what is on the other end. */
 export interface Sink {
@@ -30,7 +31,7 @@ export function processStreams(): Streams {
   return {
     stdin: {
       get isTTY() {
-        return process.stdin.isTTY === true
+        return isatty(process.stdin.fd)
       },
       get stream() {
         return process.stdin
@@ -41,7 +42,7 @@ export function processStreams(): Streams {
   }
 }
 
-function sinkOf(stream: NodeJS.WriteStream): Sink {
+function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
   let gone = false
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -57,7 +58,7 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
         stream.write('', () => resolve())
       })
     },
-    isTTY: stream.isTTY === true,
+    isTTY: isatty(stream.fd),
     get columns() {
       return stream.columns ?? assumedColumns
     },

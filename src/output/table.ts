@@ -1,8 +1,9 @@
 import Table from 'cli-table3'
 import stringWidth from 'string-width'
+import wrapAnsi from 'wrap-ansi'
 
 import { harmless } from '../host/text.ts'
-import { styled, type Terminal } from './terminal.ts'
+import { type Style, styled, type Terminal } from './terminal.ts'
 import type { Column } from './view.ts'
 
 const noBorders = {
@@ -39,16 +40,19 @@ export function table<Row>(
     columns.map((_, at) => longest([header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])),
     terminal.columns,
   )
+  const wrap = (text: string, at: number, style?: Style): string =>
+    wrapAnsi(text, widths[at] ?? 1, { hard: true })
+      .split('\n')
+      .map((line) => (style === undefined ? line : styled(terminal, style, line)))
+      .join('\n')
   const drawn = new Table({
     chars: noBorders,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
     colWidths: widths,
-    wordWrap: true,
-    wrapOnWordBoundary: false,
   })
-  if (header) drawn.push(head.map((name) => styled(terminal, 'bold', name)))
+  if (header) drawn.push(head.map((name, at) => wrap(name, at, 'bold')))
   for (const [at, row] of rows.entries()) {
-    drawn.push(columns.map((column, place) => dressed(column, row, cells[at]?.[place] ?? '', terminal)))
+    drawn.push(columns.map((column, place) => wrap(cells[at]?.[place] ?? '', place, column.style?.(row))))
   }
   return drawn
     .toString()
@@ -62,11 +66,6 @@ function shown<Row>(column: Column<Row>, row: Row): string {
   if (column.show !== undefined) return harmless(column.show(row))
   const value = column.value(row)
   return value === null || value === undefined || value === '' ? '-' : harmless(String(value))
-}
-
-function dressed<Row>(column: Column<Row>, row: Row, text: string, terminal: Terminal): string {
-  const style = column.style?.(row)
-  return style === undefined ? text : styled(terminal, style, text)
 }
 
 function longest(texts: readonly string[]): number {

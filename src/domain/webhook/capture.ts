@@ -49,7 +49,7 @@ function headEnd(bytes: Uint8Array): { headers: number; body: number } | undefin
 
 function headerValues(head: string): Map<string, string[]> {
   const values = new Map<string, string[]>()
-  for (const line of head.split(/\r?\n/)) {
+  for (const line of head.split(/\r?\n|\r$/)) {
     const colon = line.indexOf(':')
     if (colon <= 0) continue
     const name = line.slice(0, colon).trim().toLowerCase()

@@ -1,0 +1,115 @@
+import { Command, Flags, type Interfaces } from '@oclif/core'
+
+import type { RefcheckError } from '../errors/base.ts'
+import { UsageError } from '../errors/usage.ts'
+import { failureText } from '../output/failure.ts'
+import { arrange, jsonDocument, type ListFormat, presentList, presentText } from '../output/present.ts'
+import { type Terminal, terminalOf } from '../output/terminal.ts'
+import type { ListView, View } from '../output/view.ts'
+import { type Context, currentContext } from './context.ts'
+import { Services } from './services.ts'
+import { Told } from './told.ts'
+
+type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
+  (typeof BaseCommand)['baseFlags'] & T['flags']
+>
+type ArgsOf<T extends typeof Command> = Interfaces.InferredArgs<T['args']>
+
+/**
+ * What every command has: the five flags of the contract, its context and services, and the three
+ * ways to answer. A command's `run` is flags → input, one domain call, one view.
+ */
+export abstract class BaseCommand<T extends typeof Command> extends Command {
+  static override baseFlags = {
+    json: Flags.boolean({ summary: 'Print one JSON document.', helpGroup: 'GLOBAL' }),
+    profile: Flags.string({ summary: 'Use this profile.', helpValue: 'NAME', helpGroup: 'GLOBAL' }),
+    'no-color': Flags.boolean({ summary: 'No colours.', helpGroup: 'GLOBAL' }),
+    quiet: Flags.boolean({ summary: 'Only the answer and errors.', helpGroup: 'GLOBAL' }),
+    verbose: Flags.boolean({ summary: 'A line per HTTP exchange, secrets masked.', helpGroup: 'GLOBAL' }),
+  }
+
+  protected readonly context: Context = currentContext()
+  protected flags!: FlagsOf<T>
+  protected args!: ArgsOf<T>
+  protected services!: Services
+
+  override async init(): Promise<void> {
+    const { args, flags } = await this.parse({
+      flags: this.ctor.flags,
+      baseFlags: BaseCommand.baseFlags,
+      args: this.ctor.args,
+      strict: this.ctor.strict,
+    })
+    this.flags = flags as FlagsOf<T>
+    this.args = args as ArgsOf<T>
+    this.services = new Services(this.context, this.config.version, {
+      profile: this.flags.profile,
+      noColor: this.flags['no-color'],
+      quiet: this.flags.quiet,
+      verbose: this.flags.verbose,
+      timeoutMs: 'timeout' in flags && typeof flags['timeout'] === 'number' ? flags['timeout'] : undefined,
+    })
+  }
+
+  /** Failures go to main, which alone decides what they look like and their exit code. */
+  override async catch(error: Error): Promise<never> {
+    throw error
+  }
+
+  override async finally(): Promise<void> {
+    await this.services?.close()
+  }
+
+  /** Aborted by Ctrl-C. Asking for it makes the process end in order instead of at once. */
+  protected get signal(): AbortSignal {
+    return this.context.interrupts.signal
+  }
+
+  /** Ends with a usage error where `condition` holds. */
+  protected refuse(condition: boolean, message: string, hint: string): void {
+    if (condition) throw new UsageError(message, { hint })
+  }
+
+  /** How stdout looks to a view. */
+  protected get terminal(): Terminal {
+    return terminalOf(this.context.streams.stdout, this.context.env, this.flags['no-color'])
+  }
+
+  /** Prints the answer. With a failure the command answers and fails at once, as the contract says. */
+  protected answer(view: View, failure?: RefcheckError): void {
+    const { stdout } = this.context.streams
+    this.services.reporter.done()
+    if (this.flags.json) stdout.write(jsonDocument(view.json, failure))
+    else presentText(view, stdout, this.terminal)
+    if (failure !== undefined) this.fail(failure)
+  }
+
+  /** Prints one document of a stream of them: with --json a single line. */
+  protected answerLine(view: View): void {
+    const { stdout } = this.context.streams
+    this.services.reporter.done()
+    if (this.flags.json) stdout.write(`${JSON.stringify(view.json)}\n`)
+    else presentText(view, stdout, this.terminal)
+  }
+
+  /** Prints a list as asked for. */
+  protected answerList<Row>(view: ListView<Row>, format: ListFormat, failure?: RefcheckError): void {
+    const { stdout } = this.context.streams
+    this.services.reporter.done()
+    const arranged = arrange(view, format)
+    if (this.flags.json) {
+      stdout.write(jsonDocument(arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))))
+    } else {
+      presentList(arranged, format, stdout, this.terminal)
+    }
+    if (failure !== undefined) this.fail(failure)
+  }
+
+  private fail(failure: RefcheckError): never {
+    const { stderr } = this.context.streams
+    if (!this.flags.json) {
+      stderr.write(failureText(failure, terminalOf(stderr, this.context.env, this.flags['no-color'])))
+    }
+    throw new Told(failure)
+  }
+}

@@ -1,0 +1,36 @@
+import { Flags } from '@oclif/core'
+
+import { UsageError } from '../../errors/usage.ts'
+
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** `30s`, `2h`, `1m30s`, `250ms` as milliseconds; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  if (!/^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text) || text.length > 40) return undefined
+  let total = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+)(ms|s|m|h|d)/g)) {
+    total += Number(amount) * units[unit as keyof typeof units]
+  }
+  return total
+}
+
+/** A flag that takes a duration and yields milliseconds. */
+export const durationFlag = Flags.custom<number>({
+  helpValue: 'DURATION',
+  async parse(text, _context, options) {
+    const parsed = parseDuration(text)
+    if (parsed === undefined) {
+      throw new UsageError(`--${options.name}: "${text}" is not a duration`, {
+        hint: 'Write a number and a unit: 500ms, 30s, 5m, 2h, 1d, or 1m30s.',
+      })
+    }
+    return parsed
+  },
+})
+
+/** How long a command that calls the service may wait on retries and 429s altogether. */
+export const timeoutFlag = durationFlag({
+  summary: 'How long to wait on retries and on the quota altogether (default 2m).',
+})
+
+export const defaultTimeoutMs = 120_000

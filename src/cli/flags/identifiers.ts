@@ -1,0 +1,53 @@
+import { Args, Flags } from '@oclif/core'
+
+import { UsageError } from '../../errors/usage.ts'
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** A UUID as the API writes it, in lowercase; UsageError for anything else. */
+export function parseUuid(text: string, what: string): string {
+  if (!uuidPattern.test(text)) {
+    throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a UUID`, {
+      hint: 'It looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.',
+    })
+  }
+  return text.toLowerCase()
+}
+
+/** A package id: a whole number from 1, written in digits only. */
+export function parsePackageId(text: string, what: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) {
+    throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a package id`, {
+      hint: 'It is a whole number; "refcheck packages list" shows them.',
+    })
+  }
+  return Number(text)
+}
+
+export const packageIdArg = Args.custom<number>({
+  ignoreStdin: true,
+  async parse(text) {
+    return parsePackageId(text, 'PACKAGE_ID')
+  },
+})
+
+export const packageIdFlag = Flags.custom<number>({
+  helpValue: 'ID',
+  async parse(text, _context, options) {
+    return parsePackageId(text, `--${options.name}`)
+  },
+})
+
+export const uuidFlag = Flags.custom({
+  helpValue: 'UUID',
+  async parse(text, _context, options) {
+    return parseUuid(text, `--${options.name}`)
+  },
+})
+
+export const uuidArg = Args.custom({
+  ignoreStdin: true,
+  async parse(text, _context, options) {
+    return parseUuid(text, options.name ?? 'ID')
+  },
+})

@@ -1,0 +1,26 @@
+import { Flags } from '@oclif/core'
+
+import type { ListFormat } from '../../output/present.ts'
+
+/** Flags of every command that answers with a list. */
+export const listFlags = {
+  csv: Flags.boolean({ summary: 'Print CSV.', exclusive: ['json'] }),
+  columns: Flags.string({
+    summary: 'Only these columns, in this order: a,b,c.',
+    helpValue: 'A,B',
+    exclusive: ['json'],
+  }),
+  sort: Flags.string({ summary: 'Sort by a column; -column for the other direction.', helpValue: 'COLUMN' }),
+  'no-header': Flags.boolean({ summary: 'Leave the header line out.', exclusive: ['json'] }),
+}
+
+interface ListFlags {
+  csv: boolean
+  columns: string | undefined
+  sort: string | undefined
+  'no-header': boolean
+}
+
+export function listFormat(flags: ListFlags): ListFormat {
+  return { csv: flags.csv, columns: flags.columns, sort: flags.sort, header: !flags['no-header'] }
+}

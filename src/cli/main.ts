@@ -1,0 +1,106 @@
+import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+
+import { Config, run, settings } from '@oclif/core'
+import type { Interfaces } from '@oclif/core'
+
+import { RefcheckError } from '../errors/base.ts'
+import { InternalError } from '../errors/internal.ts'
+import { InterruptedError } from '../errors/interrupted.ts'
+import { failureText } from '../output/failure.ts'
+import { jsonDocument } from '../output/present.ts'
+import { failureJson } from '../output/failure.ts'
+import { terminalOf } from '../output/terminal.ts'
+import { type Context, within } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import { isParseFailure, usageError } from './parse-failure.ts'
+import { Told } from './told.ts'
+
+export interface MainOptions {
+  /** Run src/ as it is instead of the built dist/ and its manifest. */
+  fromSource?: boolean
+}
+
+/** Runs one command line and returns its exit code; never throws, never exits. `root` is the package's folder. */
+export async function main(
+  argv: readonly string[],
+  context: Context,
+  root: URL,
+  options: MainOptions = {},
+): Promise<number> {
+  const program = (line: readonly string[], other: Context): Promise<number> =>
+    main(line, other, root, options)
+  return within({ ...context, program }, async () => {
+    try {
+      settings.enableAutoTranspile = false
+      const pjson = packageJson(root, options.fromSource === true)
+      if (argv.length === 1 && argv[0] === '--version') {
+        context.streams.stdout.write(`refcheck ${pjson.version}\n`)
+        return 0
+      }
+      const config = await Config.load({
+        root: fileURLToPath(root),
+        pjson,
+        ignoreManifest: options.fromSource === true,
+      })
+      await run([...argv], config)
+      return 0
+    } catch (error) {
+      return report(error, argv, context)
+    } finally {
+      await context.streams.stdout.drained()
+    }
+  })
+}
+
+function packageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
+  const pjson = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as Interfaces.PJSON
+  if (!fromSource) return pjson
+  return {
+    ...pjson,
+    oclif: {
+      ...pjson.oclif,
+      commands: './src/commands',
+      helpClass: './src/cli/help.ts',
+      hooks: { command_not_found: './src/cli/command-not-found.ts' },
+    },
+  }
+}
+
+/** Tells a failure on the stream that the contract gives it, and decides the exit code: the only place. */
+function report(error: unknown, argv: readonly string[], context: Context): number {
+  if (error instanceof Told) return exitCodes[error.failure.code]
+  const exit = plainExit(error)
+  if (exit !== undefined) return exit
+  const failure = asRefcheckError(error, context)
+  const { stdout, stderr } = context.streams
+  if (wantsJson(argv)) {
+    stdout.write(jsonDocument({ error: failureJson(failure) }))
+  } else {
+    stderr.write(failureText(failure, terminalOf(stderr, context.env, argv.includes('--no-color'))))
+  }
+  return exitCodes[failure.code]
+}
+
+/** oclif ends help with an ExitError of code 0. */
+function plainExit(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIT') return undefined
+  const { oclif } = error as { oclif?: { exit?: number } }
+  return oclif?.exit ?? 0
+}
+
+function asRefcheckError(error: unknown, context: Context): RefcheckError {
+  if (error instanceof RefcheckError) return error
+  if (context.interrupts.stopped) return new InterruptedError('interrupted', { cause: error })
+  if (isParseFailure(error)) return usageError(error)
+  return new InternalError(`a fault of this program: ${error instanceof Error ? error.message : 'unknown'}`, {
+    hint: 'This should not happen. Run it again with --verbose and report what it prints.',
+    cause: error,
+  })
+}
+
+/** Read from the arguments as they are: a command line that does not parse fails in JSON too. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end === -1 ? argv.length : end).includes('--json')
+}

@@ -1,0 +1,74 @@
+import { stripVTControlCharacters } from 'node:util'
+
+import { UsageError } from '../errors/usage.ts'
+import { concealed } from './concealed.ts'
+import { nearest } from './nearest.ts'
+
+/** What oclif's parser throws, as far as we read it; its classes are not exported by name. */
+interface ParseFailure {
+  message: string
+  parse?: { input?: { flags?: Record<string, unknown>; context?: { id?: string } } }
+  flags?: string[]
+  args?: unknown[]
+}
+
+/** Whether an error is oclif's word on the command line. */
+export function isParseFailure(error: unknown): error is Error & ParseFailure {
+  return error instanceof Error && ('parse' in error || error.constructor.name === 'CLIError')
+}
+
+/**
+ * oclif's parse errors as one line of ours. Values that were typed are shown only where they cannot
+ * be a secret: what follows `=` is dropped, and so is a stray argument as long as a key.
+ */
+export function usageError(error: Error & ParseFailure): UsageError {
+  const hint = helpHint(error)
+  switch (error.constructor.name) {
+    case 'NonExistentFlagsError':
+      return unknownFlag(error, hint)
+    case 'UnexpectedArgsError': {
+      const shown = (error.args ?? []).map((arg) => `"${concealed(String(arg))}"`).join(', ')
+      return new UsageError(`unexpected argument ${shown}`, { hint })
+    }
+    case 'RequiredArgsError': {
+      const names = (error.args ?? []).map((arg) => argumentName(arg)).join(', ')
+      return new UsageError(`missing argument: ${names}`, { hint })
+    }
+    default:
+      return new UsageError(firstLine(error.message), { hint })
+  }
+}
+
+function unknownFlag(error: ParseFailure, hint: string): UsageError {
+  const typed = (error.flags ?? []).map((flag) => flag.replace(/=.*$/s, ''))
+  const secret = typed.some((flag) => /key|secret|token|password/i.test(flag))
+  const known = Object.keys(error.parse?.input?.flags ?? {}).map((name) => `--${name}`)
+  const guess = nearest(typed[0] ?? '', known)
+  return new UsageError(`unknown flag ${typed.join(', ')}`, {
+    hint: secret
+      ? 'A key or secret is never taken from the command line: give it on stdin, at the prompt, or in the environment.'
+      : guess === undefined
+        ? hint
+        : `Did you mean ${guess}? ${hint}`,
+  })
+}
+
+function argumentName(arg: unknown): string {
+  const name = typeof arg === 'object' && arg !== null && 'name' in arg ? String(arg.name) : String(arg)
+  return name.toUpperCase()
+}
+
+function firstLine(message: string): string {
+  const lines = stripVTControlCharacters(message)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('See more help'))
+  const [first = 'the command line is not understood', second] = lines
+  if (/^The following errors? occurred:?$/.test(first) && second !== undefined) return second
+  return first
+}
+
+function helpHint(error: ParseFailure): string {
+  const id = error.parse?.input?.context?.id
+  return id === undefined ? 'See "refcheck --help".' : `See "refcheck ${id.replaceAll(':', ' ')} --help".`
+}

@@ -1,0 +1,247 @@
+import type { Api } from '../api/api.ts'
+import { parsePackageId } from './flags/identifiers.ts'
+import type { SchemaCache } from '../domain/form/load-schema.ts'
+import type { Ordering } from '../domain/request/ordering.ts'
+import type { Credentials } from '../domain/session/credentials.ts'
+import type { SessionSources } from '../domain/session/session.ts'
+import type { HttpClient } from '../http/client.ts'
+import { variable } from '../host/env.ts'
+import { type Paths, resolvePaths } from '../host/paths.ts'
+import { Reporter } from '../output/reporter.ts'
+import { terminalOf } from '../output/terminal.ts'
+import { createEventText, exchangeText, retryNoticeText } from '../output/views/notices.ts'
+import type { Prompter } from '../prompt/prompter.ts'
+import { TerminalPrompter } from '../prompt/terminal.ts'
+import type { Ledger } from '../store/ledger/ledger.ts'
+import type { Context } from './context.ts'
+import { defaultTimeoutMs, parseDuration } from './flags/duration.ts'
+
+export interface ServiceOptions {
+  profile: string | undefined
+  noColor: boolean
+  quiet: boolean
+  verbose: boolean
+  /** Milliseconds, from --timeout. */
+  timeoutMs: number | undefined
+}
+
+/** The composition root: what commands are given, each made when it is first asked for. */
+export class Services {
+  readonly context: Context
+  readonly reporter: Reporter
+  readonly paths: Paths
+  readonly #version: string
+  readonly #options: ServiceOptions
+  readonly #closers: (() => Promise<void> | void)[] = []
+  #http: Promise<HttpClient> | undefined
+  #sources: Promise<SessionSources> | undefined
+  #api: Promise<Api> | undefined
+  #ledger: Promise<Ledger> | undefined
+
+  constructor(context: Context, version: string, options: ServiceOptions) {
+    this.context = context
+    this.#version = version
+    this.#options = options
+    this.paths = resolvePaths(context.env)
+    const { stderr } = context.streams
+    this.reporter = new Reporter(stderr, terminalOf(stderr, context.env, options.noColor), options.quiet)
+  }
+
+  async close(): Promise<void> {
+    this.reporter.done()
+    for (const close of this.#closers.splice(0).reverse()) await close()
+  }
+
+  /** The service as the chosen profile or the environment says. */
+  api(): Promise<Api> {
+    this.#api ??= this.#connected(this.#options.timeoutMs)
+    return this.#api
+  }
+
+  /** The same for waits, whose reads may wait out the quota as long as it takes. */
+  patientApi(): Promise<Api> {
+    return this.#connected(Number.POSITIVE_INFINITY)
+  }
+
+  /** For ping: no key, no user. */
+  async publicApi(): Promise<Api> {
+    const { resolveBaseUrl } = await import('../domain/session/session.ts')
+    const baseUrl = await resolveBaseUrl(await this.sessionSources())
+    return this.#connect(baseUrl, undefined, await this.#budgetMs())
+  }
+
+  /** Makes the API of credentials that are not saved yet. */
+  async connector(): Promise<(credentials: Credentials) => Api> {
+    const budgetMs = await this.#budgetMs()
+    const [{ connectApi }, http] = await Promise.all([import('../api/service.ts'), this.#httpClient()])
+    return ({ baseUrl, apiKey, email }) =>
+      connectApi({ ...this.#apiOptions(http, budgetMs), baseUrl, credentials: { apiKey, userEmail: email } })
+  }
+
+  /** Profiles, settings, secrets and the environment: what sessions are made of. */
+  sessionSources(): Promise<SessionSources> {
+    this.#sources ??= this.#openSources()
+    return this.#sources
+  }
+
+  async webhookSecret(): Promise<string> {
+    const { resolveWebhookSecret } = await import('../domain/session/webhook-secret.ts')
+    return (await resolveWebhookSecret(await this.sessionSources())).secret
+  }
+
+  /** A default of `refcheck config`, for the profile in use or for all. */
+  async setting(key: string): Promise<string | undefined> {
+    const { settings, env, profile } = await this.sessionSources()
+    const name = profile ?? variable(env, 'REFCHECK_PROFILE') ?? (await settings.currentProfile())
+    return settings.value(key, name)
+  }
+
+  async packageSetting(): Promise<number | undefined> {
+    const text = await this.setting('package')
+    return text === undefined ? undefined : parsePackageId(text, 'the setting "package"')
+  }
+
+  /** Every setting that there is. */
+  async settingKeys() {
+    return (await import('../store/config/setting-keys.ts')).settingDefinitions
+  }
+
+  /** Schemas kept here, of the service and user in use. */
+  async schemas(): Promise<SchemaCache> {
+    const { openSchemaCache } = await import('../store/schemas/schema-cache.ts')
+    const { random } = this.context
+    const cache = openSchemaCache({ paths: this.paths, random, onNotice: this.#note })
+    const { baseUrl, userEmail } = await this.api()
+    return {
+      get: (packageId) => cache.get({ baseUrl, userEmail, packageId }),
+      put: (schema) => cache.put({ baseUrl, userEmail, packageId: schema.id }, schema),
+    }
+  }
+
+  ledger(): Promise<Ledger> {
+    this.#ledger ??= this.#openLedger()
+    return this.#ledger
+  }
+
+  /** What placing an order needs. */
+  async ordering(signal: AbortSignal) {
+    const { clock, random } = this.context
+    const ordering: Ordering = {
+      api: await this.api(),
+      ledger: await this.ledger(),
+      clock,
+      random,
+      signal,
+      onEvent: (event) => this.reporter.note(createEventText(event)),
+    }
+    return {
+      ...ordering,
+      cache: await this.schemas(),
+      patientApi: await this.patientApi(),
+      waitBudgetMs: await this.#budgetMs(),
+      onStatus: ({ request_id, status }: { request_id: string; status: string }) =>
+        this.reporter.note(`${request_id}  ${status}`),
+    }
+  }
+
+  /** Undefined where nobody can be asked. */
+  prompter(): Prompter | undefined {
+    const { prompter, streams, interrupts } = this.context
+    if (prompter !== undefined) return prompter
+    const { stdin, stderr } = streams
+    if (!stdin.isTTY || !stderr.isTTY) return undefined
+    const color = this.reporter.terminal.color
+    return new TerminalPrompter({ input: stdin, output: stderr, color, signal: interrupts.signal })
+  }
+
+  async reportFiles() {
+    return import('../store/files/report-files.ts')
+  }
+
+  readonly #note = (text: string): void => this.reporter.note(text)
+
+  async #connected(budgetMs: number | undefined): Promise<Api> {
+    const { resolveSession } = await import('../domain/session/session.ts')
+    const { baseUrl, apiKey, email } = await resolveSession(await this.sessionSources())
+    return this.#connect(baseUrl, { apiKey, userEmail: email }, budgetMs ?? (await this.#budgetMs()))
+  }
+
+  async #connect(
+    baseUrl: string,
+    credentials: { apiKey: string; userEmail: string } | undefined,
+    budgetMs: number,
+  ): Promise<Api> {
+    const [{ connectApi }, http] = await Promise.all([import('../api/service.ts'), this.#httpClient()])
+    return connectApi({ ...this.#apiOptions(http, budgetMs), baseUrl, credentials })
+  }
+
+  #apiOptions(http: HttpClient, budgetMs: number) {
+    const { clock, random } = this.context
+    return {
+      http,
+      clock,
+      random,
+      budgetMs,
+      onNotice: (notice: Parameters<typeof retryNoticeText>[0]) => this.#note(retryNoticeText(notice)),
+    }
+  }
+
+  async #budgetMs(): Promise<number> {
+    if (this.#options.timeoutMs !== undefined) return this.#options.timeoutMs
+    const kept = await this.setting('timeout')
+    return (kept === undefined ? undefined : parseDuration(kept)) ?? defaultTimeoutMs
+  }
+
+  #httpClient(): Promise<HttpClient> {
+    this.#http ??= this.#openHttp()
+    return this.#http
+  }
+
+  async #openHttp(): Promise<HttpClient> {
+    const { HttpClient } = await import('../http/client.ts')
+    const { clock, env } = this.context
+    if (variable(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
+      this.reporter.warn('NODE_TLS_REJECT_UNAUTHORIZED=0: nobody checks whom the key is sent to. Unset it.')
+    }
+    const http = new HttpClient({
+      clock,
+      env,
+      userAgent: `refcheck/${this.#version}`,
+      onExchange: this.#options.verbose
+        ? (report) => this.reporter.exchange(exchangeText(report))
+        : undefined,
+    })
+    this.#closers.push(() => http.close())
+    return http
+  }
+
+  async #openSources(): Promise<SessionSources> {
+    const [{ openSettings }, { openSecrets }] = await Promise.all([
+      import('../store/config/settings.ts'),
+      import('../store/config/secrets.ts'),
+    ])
+    const { clock, env, random } = this.context
+    const { paths } = this
+    const onNotice = this.#note
+    return {
+      profile: this.#options.profile,
+      env,
+      settings: openSettings({ paths, clock, onNotice }),
+      secrets: openSecrets({ paths, clock, random, keychain: keychainUse(env), onNotice }),
+    }
+  }
+
+  async #openLedger(): Promise<Ledger> {
+    const { openLedger } = await import('../store/ledger/open.ts')
+    const { clock, random, cwd, env } = this.context
+    const chosen = variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
+    const ledger = await openLedger({ chosen, paths: this.paths, cwd, clock, random, onNotice: this.#note })
+    this.#closers.push(() => ledger.close())
+    return ledger
+  }
+}
+
+/** A folder of its own is a world of its own: keys of a demo or a test do not go into the person's keychain. */
+function keychainUse(env: Context['env']): 'try' | 'never' {
+  return variable(env, 'REFCHECK_CONFIG_DIR') === undefined ? 'try' : 'never'
+}

@@ -1,0 +1,16 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { listProfiles } from '../../domain/session/profiles.ts'
+import { profilesView } from '../../output/views/auth.ts'
+
+export default class AuthList extends BaseCommand<typeof AuthList> {
+  static override summary = 'List the profiles, and where each key is kept.'
+  static override description = 'Nothing is called. Keys are shown by their last four characters only.'
+  static override examples = ['<%= config.bin %> auth list', '<%= config.bin %> auth list --json']
+  static override flags = listFlags
+
+  async run(): Promise<void> {
+    const profiles = await listProfiles(await this.services.sessionSources())
+    this.answerList(profilesView(profiles), listFormat(this.flags))
+  }
+}

@@ -1,0 +1,52 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { readSecretLine } from '../../cli/input.ts'
+import { askCredentials } from '../../domain/session/ask-credentials.ts'
+import { login } from '../../domain/session/login.ts'
+import { loginView, replacedText } from '../../output/views/auth.ts'
+
+export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
+  static override summary = 'Log in: check a key live, and keep it as a profile.'
+  static override description = [
+    'Asks for the base URL, the API key (not shown) and the user e-mail, checks them with one call, and',
+    'saves a profile. The key goes into the system keychain where there is one, else into a file that only',
+    'this account can read. For scripts: --with-key reads the key from stdin.',
+  ].join('\n')
+  static override examples = [
+    '<%= config.bin %> auth login',
+    '<%= config.bin %> auth login --profile acme --base-url https://api.example.com --email ana@example.com --with-key < key.txt',
+  ]
+  static override flags = {
+    'base-url': Flags.string({ summary: 'Where the service is.', helpValue: 'URL' }),
+    email: Flags.string({ summary: 'The user the calls are made for.', helpValue: 'EMAIL' }),
+    'with-key': Flags.boolean({ summary: 'Read the key from stdin.' }),
+    'insecure-storage': Flags.boolean({ summary: 'Keep the key in a file even where there is a keychain.' }),
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { flags, services, signal } = this
+    const { settings, secrets } = await services.sessionSources()
+    const connect = await services.connector()
+    const apiKey = flags['with-key'] ? await readSecretLine(this.context, 'the API key') : undefined
+    const credentials = await askCredentials(
+      { baseUrl: flags['base-url'], apiKey, email: flags.email },
+      { prompter: services.prompter(), settings, connect, signal },
+    )
+    const insecure = flags['insecure-storage']
+    const result = await login({
+      ...credentials,
+      profile: flags.profile,
+      insecure,
+      settings,
+      secrets,
+      connect,
+      signal,
+    })
+    if (result.storage === 'file' && !insecure) services.reporter.note('There is no system keychain here.')
+    if (result.replaced.length > 0) services.reporter.warn(replacedText(result.replaced))
+    this.answer(loginView(result, credentials.baseUrl, secrets.path))
+  }
+}

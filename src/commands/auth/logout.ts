@@ -1,0 +1,20 @@
+import { Args } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { logout } from '../../domain/session/profiles.ts'
+import { logoutView } from '../../output/views/auth.ts'
+
+export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
+  static override summary = 'Remove a profile with its key and webhook secret.'
+  static override description =
+    'The key itself stays valid at the service; an Owner revokes it there by generating a new one.'
+  static override examples = ['<%= config.bin %> auth logout', '<%= config.bin %> auth logout acme']
+  static override args = {
+    name: Args.string({ description: 'name of the profile (default: the one in use)', ignoreStdin: true }),
+  }
+
+  async run(): Promise<void> {
+    const result = await logout({ ...(await this.services.sessionSources()), name: this.args.name })
+    this.answer(logoutView(result))
+  }
+}

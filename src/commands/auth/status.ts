@@ -1,0 +1,21 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { sessionStatus } from '../../domain/session/status.ts'
+import { statusView } from '../../output/views/auth.ts'
+
+export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
+  static override summary = 'Show which profile is in use, and whether its key still works.'
+  static override description = 'Makes one call. The key is shown by its last four characters only.'
+  static override examples = [
+    '<%= config.bin %> auth status',
+    '<%= config.bin %> auth status --profile acme --json',
+  ]
+  static override flags = { timeout: timeoutFlag }
+
+  async run(): Promise<void> {
+    const sources = await this.services.sessionSources()
+    const connect = await this.services.connector()
+    const { status, error } = await sessionStatus({ ...sources, connect, signal: this.signal })
+    this.answer(statusView(status), error)
+  }
+}

@@ -1,0 +1,17 @@
+import { Args } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { switchTo } from '../../domain/session/profiles.ts'
+import { switchView } from '../../output/views/auth.ts'
+
+export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
+  static override summary = 'Use another profile from now on.'
+  static override examples = ['<%= config.bin %> auth switch acme']
+  static override args = {
+    name: Args.string({ required: true, description: 'name of the profile', ignoreStdin: true }),
+  }
+
+  async run(): Promise<void> {
+    this.answer(switchView(await switchTo(this.args.name, await this.services.sessionSources())))
+  }
+}

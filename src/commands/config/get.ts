@@ -1,0 +1,19 @@
+import { Args } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { getSetting } from '../../domain/session/settings.ts'
+import { settingView } from '../../output/views/config.ts'
+
+export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
+  static override summary = 'Print the value of a default.'
+  static override description = 'Exit 5 where it is not set.'
+  static override examples = ['<%= config.bin %> config get package']
+  static override args = {
+    key: Args.string({ required: true, description: 'name of the setting', ignoreStdin: true }),
+  }
+
+  async run(): Promise<void> {
+    const { key } = this.args
+    this.answer(settingView(key, await getSetting(await this.services.sessionSources(), key)))
+  }
+}

@@ -1,0 +1,20 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { listSettings } from '../../domain/session/settings.ts'
+import { settingsView } from '../../output/views/config.ts'
+
+export default class ConfigList extends BaseCommand<typeof ConfigList> {
+  static override summary = 'List the defaults that can be set, and what they are set to.'
+  static override description =
+    'A value set for a profile goes before one set for all. Flags and the environment go before both.'
+  static override examples = [
+    '<%= config.bin %> config list',
+    '<%= config.bin %> config list --profile acme --json',
+  ]
+  static override flags = listFlags
+
+  async run(): Promise<void> {
+    const rows = await listSettings(await this.services.sessionSources(), await this.services.settingKeys())
+    this.answerList(settingsView(rows), listFormat(this.flags))
+  }
+}

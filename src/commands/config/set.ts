@@ -1,0 +1,66 @@
+import { resolve } from 'node:path'
+
+import { Args } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { readSecretLine } from '../../cli/input.ts'
+import { setSetting } from '../../domain/session/settings.ts'
+import { keepWebhookSecret } from '../../domain/session/webhook-secret.ts'
+import { changedView } from '../../output/views/config.ts'
+
+const secretKey = 'webhook-secret'
+
+export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
+  static override summary = 'Set a default, for all or for one --profile.'
+  static override description =
+    'The webhook secret is never an argument: "config set webhook-secret" asks for it, or reads stdin, and keeps it with the profile’s key.'
+  static override examples = [
+    '<%= config.bin %> config set package 12',
+    '<%= config.bin %> config set output-dir reports --profile acme',
+    '<%= config.bin %> config set webhook-secret < secret.txt',
+  ]
+  static override args = {
+    key: Args.string({ required: true, description: 'name of the setting', ignoreStdin: true }),
+    value: Args.string({ description: 'its value', ignoreStdin: true }),
+  }
+
+  async run(): Promise<void> {
+    const { key, value } = this.args
+    if (key === secretKey) return this.setSecret(value)
+    const sources = await this.services.sessionSources()
+    this.refuse(
+      value === undefined,
+      `${key}: the value is missing`,
+      `Give it: refcheck config set ${key} VALUE`,
+    )
+    const isPath = (await this.services.settingKeys()).some((each) => each.key === key && each.path)
+    const isAddress = /^postgres(ql)?:/i.test(value ?? '')
+    const text = isPath && !isAddress ? resolve(this.context.cwd, value ?? '') : (value ?? '')
+    const kept = await setSetting(sources, key, text)
+    this.answer(changedView({ key, value: kept, profile: sources.profile ?? null }, `${key} is ${kept}`))
+  }
+
+  private async setSecret(value: string | undefined): Promise<void> {
+    this.refuse(
+      value !== undefined,
+      'a webhook secret is never taken from the command line',
+      'Run "refcheck config set webhook-secret" and type it, or pipe it in: … < secret.txt',
+    )
+    const prompter = this.services.prompter()
+    const secret =
+      prompter === undefined
+        ? await readSecretLine(this.context, 'the webhook secret')
+        : await prompter.secret({ message: 'Webhook secret (not shown)' })
+    const { profile, storage } = await keepWebhookSecret({
+      ...(await this.services.sessionSources()),
+      secret,
+    })
+    const place = storage === 'keychain' ? 'the system keychain' : 'a private file'
+    this.answer(
+      changedView(
+        { key: secretKey, profile, kept_in: storage },
+        `The webhook secret of profile "${profile}" is kept in ${place}.`,
+      ),
+    )
+  }
+}

@@ -1,0 +1,27 @@
+import { Args } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { unsetSetting } from '../../domain/session/settings.ts'
+import { forgetWebhookSecret } from '../../domain/session/webhook-secret.ts'
+import { changedView } from '../../output/views/config.ts'
+
+export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
+  static override summary = 'Take a default away again.'
+  static override examples = [
+    '<%= config.bin %> config unset package',
+    '<%= config.bin %> config unset webhook-secret',
+  ]
+  static override args = {
+    key: Args.string({ required: true, description: 'name of the setting', ignoreStdin: true }),
+  }
+
+  async run(): Promise<void> {
+    const { key } = this.args
+    const sources = await this.services.sessionSources()
+    const removed =
+      key === 'webhook-secret'
+        ? (await forgetWebhookSecret(sources)).removed
+        : await unsetSetting(sources, key)
+    this.answer(changedView({ key, removed }, removed ? `${key} is no longer set.` : `${key} was not set.`))
+  }
+}

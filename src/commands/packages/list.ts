@@ -1,0 +1,33 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { packageIdFlag } from '../../cli/flags/identifiers.ts'
+import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { packagesView } from '../../output/views/packages.ts'
+
+export default class PackagesList extends BaseCommand<typeof PackagesList> {
+  static override summary = 'List the packages this user may see.'
+  static override description =
+    'Only ACTIVE packages can be ordered; the others are shown for inventory. The list is never paged.'
+  static override examples = [
+    '<%= config.bin %> packages list --status active',
+    '<%= config.bin %> packages list --csv --columns id,name',
+  ]
+  static override flags = {
+    status: Flags.option({
+      options: ['active', 'inactive', 'disabled'] as const,
+      summary: 'Only this status.',
+    })(),
+    id: packageIdFlag({ summary: 'Only this package.' }),
+    ...listFlags,
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { status, id } = this.flags
+    const api = await this.services.api()
+    const packages = await api.listPackages({ status, id }, this.signal)
+    this.answerList(packagesView(packages), listFormat(this.flags))
+  }
+}

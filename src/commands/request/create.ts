@@ -1,0 +1,95 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { packageIdFlag } from '../../cli/flags/identifiers.ts'
+import { readInput } from '../../cli/input.ts'
+import { parseBodyFile } from '../../domain/form/body-file.ts'
+import { commandLine } from '../../domain/form/command-line.ts'
+import { composeOrder, type Order } from '../../domain/request/compose.ts'
+import { placeOrder } from '../../domain/request/place-order.ts'
+import { bodyView, changeText, createdView, reviewText } from '../../output/views/order.ts'
+
+const withoutFile = { exclusive: ['file'] }
+
+export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
+  static override summary = 'Order the checks of a package on one person.'
+  static override description = [
+    'On a terminal it asks, from the package’s schema, for what the flags leave out, shows a review and',
+    'confirms. Elsewhere everything is given and --yes says that it may be ordered.',
+    '',
+    'Every order is journaled before it is sent and is sent once. The same package for the same person is',
+    'refused (exit 2) unless --allow-duplicate. Exit 8: it may or may not have been ordered; that is',
+    'settled first, never sent again.',
+  ].join('\n')
+  static override examples = [
+    '<%= config.bin %> request create',
+    '<%= config.bin %> request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes',
+    '<%= config.bin %> request create --file body.json --dry-run',
+  ]
+  static override flags = {
+    package: packageIdFlag({ summary: 'Package to order (default: package of config).' }),
+    'first-name': Flags.string({ helpValue: 'NAME', ...withoutFile }),
+    'last-name': Flags.string({ helpValue: 'NAME', ...withoutFile }),
+    email: Flags.string({ helpValue: 'EMAIL', ...withoutFile }),
+    phone: Flags.string({ summary: 'E.164: +61412345678.', helpValue: 'PHONE', ...withoutFile }),
+    field: Flags.string({
+      summary: 'A field of additional information; may be repeated.',
+      helpValue: 'CODE.NAME=VALUE',
+      multiple: true,
+      ...withoutFile,
+    }),
+    file: Flags.string({ summary: 'The whole body as JSON; - for stdin.', helpValue: 'FILE' }),
+    'dry-run': Flags.boolean({ summary: 'Check everything, print the body, send nothing.' }),
+    yes: Flags.boolean({ summary: 'Order without a question.' }),
+    wait: Flags.boolean({ summary: 'Wait until the request has a terminal status.' }),
+    'allow-duplicate': Flags.boolean({ summary: 'Order though the same was ordered before.' }),
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { flags, services, signal } = this
+    const order = await this.compose()
+    for (const change of order.changes) services.reporter.note(changeText(change))
+    if (flags['dry-run']) {
+      services.reporter.note('Dry run: nothing was sent.')
+      return this.answer(bodyView(order.body))
+    }
+    const placed = await placeOrder(order, {
+      ...(await services.ordering(signal)),
+      allowDuplicate: flags['allow-duplicate'],
+      wait: flags.wait,
+    })
+    this.answer(createdView(placed.answer), placed.failure)
+    if (services.prompter() !== undefined && !flags.yes) {
+      services.reporter.note(`The same without questions:\n  ${commandLine(order.body, order.schema)}`)
+    }
+    if (!flags.wait)
+      services.reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
+  }
+
+  private async compose(): Promise<Order> {
+    const { flags, services } = this
+    const { file } = flags
+    const given = {
+      packageId: flags.package ?? (file === undefined ? await services.packageSetting() : undefined),
+      body:
+        file === undefined ? undefined : parseBodyFile(await readInput(this.context, file, 'the body'), file),
+      flags: {
+        firstName: flags['first-name'],
+        lastName: flags['last-name'],
+        email: flags.email,
+        phone: flags.phone,
+        fields: flags.field,
+      },
+    }
+    return composeOrder(given, {
+      api: await services.api(),
+      cache: await services.schemas(),
+      prompter: services.prompter(),
+      yes: flags.yes || flags['dry-run'],
+      signal: this.signal,
+      show: (rows) => services.reporter.block(reviewText(rows, services.reporter.terminal)),
+    })
+  }
+}

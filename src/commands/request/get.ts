@@ -1,0 +1,26 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { uuidArg } from '../../cli/flags/identifiers.ts'
+import { readRequests } from '../../domain/request/read.ts'
+import { requestsView } from '../../output/views/request.ts'
+
+export default class RequestGet extends BaseCommand<typeof RequestGet> {
+  static override summary = 'Show where a request stands: its checks and referees.'
+  static override description =
+    'Each read makes fresh report URLs, good for one hour. With several ids, --json prints an array.'
+  static override examples = [
+    '<%= config.bin %> request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+    '<%= config.bin %> request get ID ID --json',
+  ]
+  static override args = {
+    request_id: uuidArg({ required: true, multiple: true, description: 'ids of requests' }),
+  }
+  static override flags = { timeout: timeoutFlag }
+
+  async run(): Promise<void> {
+    const ids = this.args.request_id
+    const api = await this.services.api()
+    const { requests, failure } = await readRequests(api, ids, this.signal)
+    this.answer(requestsView(requests, ids.length > 1), failure)
+  }
+}

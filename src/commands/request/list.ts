@@ -1,0 +1,48 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { uuidFlag } from '../../cli/flags/identifiers.ts'
+import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { momentFlag } from '../../cli/flags/moment.ts'
+import { listRequests, refreshRequests } from '../../domain/request/list.ts'
+import { listedRequestsView } from '../../output/views/requests.ts'
+
+export default class RequestList extends BaseCommand<typeof RequestList> {
+  static override summary = 'List the requests that this store knows it created.'
+  static override description = [
+    'The API has no list of requests, so this is the journal of this machine: what was accepted, and what',
+    'may have been (status unknown). The statuses are as last read; --refresh reads the unfinished again.',
+  ].join('\n')
+  static override examples = [
+    '<%= config.bin %> request list --status unknown',
+    '<%= config.bin %> request list --since 7d --refresh',
+    '<%= config.bin %> request list --csv --columns request_id,email,status',
+  ]
+  static override flags = {
+    status: Flags.string({ summary: 'Only this status of requests, or unknown.', helpValue: 'STATUS' }),
+    since: momentFlag({ summary: 'Ordered at this date or later: 2026-11-01, or 7d.' }),
+    email: Flags.string({ summary: 'Only of this recipient.', helpValue: 'EMAIL' }),
+    batch: uuidFlag({ summary: 'Only of this batch.' }),
+    refresh: Flags.boolean({ summary: 'Read each that is not finished again first.' }),
+    ...listFlags,
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { status, since, email, batch: batchId, refresh } = this.flags
+    const { clock } = this.context
+    const ledger = await this.services.ledger()
+    const filter = { status, since, email, batchId }
+    const format = listFormat(this.flags)
+    if (!refresh) {
+      return this.answerList(listedRequestsView(await listRequests({ ledger, clock }, filter)), format)
+    }
+    const api = await this.services.api()
+    const { requests, failures } = await refreshRequests({ api, ledger, clock, signal: this.signal }, filter)
+    for (const { request_id, error } of failures) {
+      this.services.reporter.warn(`${request_id} was not read: ${error.message}`)
+    }
+    this.answerList(listedRequestsView(requests), format, failures[0]?.error)
+  }
+}

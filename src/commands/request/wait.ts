@@ -1,0 +1,45 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { durationFlag } from '../../cli/flags/duration.ts'
+import { uuidArg } from '../../cli/flags/identifiers.ts'
+import { waitForRequests } from '../../domain/request/wait.ts'
+import { requestsView } from '../../output/views/request.ts'
+
+export default class RequestWait extends BaseCommand<typeof RequestWait> {
+  static override summary = 'Wait until requests have come as far as wanted.'
+  static override description = [
+    'Reads them inside the quota until each has a terminal status, or the one given with --for:',
+    'partial (PARTIAL or past it), completed, or report (COMPLETED, and every report ready).',
+    '',
+    'Exit 0 when all have come so far, 10 when one ended CANCELLED or ERROR, 11 when --timeout is up.',
+  ].join('\n')
+  static override examples = [
+    '<%= config.bin %> request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --for report',
+    '<%= config.bin %> request wait ID ID --timeout 2h --json',
+  ]
+  static override args = {
+    request_id: uuidArg({ required: true, multiple: true, description: 'ids of requests' }),
+  }
+  static override flags = {
+    for: Flags.option({
+      options: ['partial', 'completed', 'report'] as const,
+      summary: 'What to wait for.',
+    })(),
+    timeout: durationFlag({ summary: 'Give up after this long, with exit 11 (default: never).' }),
+  }
+
+  async run(): Promise<void> {
+    const ids = [...new Set(this.args.request_id)]
+    const { reporter } = this.services
+    const { requests, failure } = await waitForRequests(await this.services.patientApi(), ids, {
+      goal: this.flags.for ?? 'terminal',
+      timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
+      clock: this.context.clock,
+      signal: this.signal,
+      onStatus: (request) => reporter.note(`${request.request_id}  ${request.status}`),
+      onTrouble: (error, seconds) => reporter.note(`${error.message}; trying again in ${seconds} s`),
+    })
+    this.answer(requestsView(requests, this.args.request_id.length > 1), failure)
+  }
+}

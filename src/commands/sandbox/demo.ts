@@ -1,0 +1,34 @@
+import { resolve } from 'node:path'
+
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { terminalOf } from '../../output/terminal.ts'
+import { documentView } from '../../output/views/schema.ts'
+
+export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
+  static override summary = 'See the whole job done, on a sandbox of its own.'
+  static override description =
+    'Orders, waits, verifies a webhook and files the PDFs in about ten seconds, printed as a person would have typed it. It touches no profile and no store of yours and leaves nothing running.'
+  static override examples = [
+    '<%= config.bin %> sandbox demo',
+    '<%= config.bin %> sandbox demo --output demo-reports',
+  ]
+  static override flags = {
+    output: Flags.string({ summary: 'Folder for the PDFs (default: a temporary one).', helpValue: 'DIR' }),
+  }
+
+  async run(): Promise<void> {
+    const { json, output } = this.flags
+    const { streams, env, cwd } = this.context
+    const sink = json ? streams.stderr : streams.stdout
+    const { runDemo } = await import('../../cli/demo.ts')
+    const result = await runDemo({
+      context: this.context,
+      sink,
+      terminal: terminalOf(sink, env, this.flags['no-color']),
+      output: output === undefined ? undefined : resolve(cwd, output),
+    })
+    if (json) this.answer(documentView(result))
+  }
+}

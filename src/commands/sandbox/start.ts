@@ -1,0 +1,82 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { parseWindows } from '../../domain/quota/windows.ts'
+import { login as logIn } from '../../domain/session/login.ts'
+import { keepWebhookSecret } from '../../domain/session/webhook-secret.ts'
+import { sandboxView } from '../../output/views/sandbox.ts'
+
+const sandboxProfile = 'sandbox'
+
+export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
+  static override summary = 'Run the whole service on this machine, to practise and to test against.'
+  static override description = [
+    'Every endpoint of the API with its rules, errors and limits, on loopback, with packages and users to',
+    'try. Requests progress by themselves and are COMPLETED within an hour; --speed 600 shows that in six',
+    'seconds. With --json one line tells how to reach it once it is ready. SIGINT or SIGTERM ends it.',
+  ].join('\n')
+  static override examples = [
+    '<%= config.bin %> sandbox start --login',
+    '<%= config.bin %> sandbox start --port 0 --speed 600 --json',
+  ]
+  static override flags = {
+    port: Flags.integer({
+      summary: 'Port; 0 takes a free one (default 4280).',
+      min: 0,
+      max: 65_535,
+      default: 4280,
+      noCacheDefault: true,
+    }),
+    speed: Flags.integer({
+      summary: 'How much faster requests progress.',
+      min: 1,
+      max: 1_000_000,
+      default: 1,
+    }),
+    quota: Flags.string({ summary: 'The windows (default 60/60,1000/3600).', helpValue: 'CALLS/SECONDS,…' }),
+    seed: Flags.string({
+      summary: 'Another key, other ids, other luck; the same for the same seed.',
+      helpValue: 'TEXT',
+    }),
+    'webhook-url': Flags.string({ summary: 'The organisation’s webhook.', helpValue: 'URL' }),
+    login: Flags.boolean({ summary: `Save the profile "${sandboxProfile}" for it and switch to it.` }),
+  }
+
+  async run(): Promise<void> {
+    const { port, speed, quota, seed, login } = this.flags
+    const { signal } = this
+    const { startSandbox } = await import('../../cli/sandbox-server.ts')
+    const server = await startSandbox(this.context, {
+      port,
+      speed,
+      quota: quota === undefined ? undefined : parseWindows(quota, '--quota'),
+      webhookUrl: this.flags['webhook-url'],
+      seed,
+    })
+    try {
+      const { apiKey, userEmail, webhookSecret } = server.sandbox.credentials
+      if (login) {
+        const sources = { ...(await this.services.sessionSources()), profile: sandboxProfile }
+        const connect = await this.services.connector()
+        const credentials = { baseUrl: server.url, apiKey, email: userEmail, insecure: true }
+        await logIn({ ...sources, ...credentials, connect, signal })
+        await keepWebhookSecret({ ...sources, secret: webhookSecret })
+      }
+      const address = {
+        base_url: server.url,
+        api_key: apiKey,
+        user_email: userEmail,
+        webhook_secret: webhookSecret,
+      }
+      this.answerLine(sandboxView(address, login ? sandboxProfile : undefined))
+      await aborted(signal)
+    } finally {
+      await server.close()
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -1,0 +1,35 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { packageIdArg } from '../../cli/flags/identifiers.ts'
+import { requestJsonSchema } from '../../contract/request-json-schema.ts'
+import { loadSchema } from '../../domain/form/load-schema.ts'
+import { documentView, schemaView } from '../../output/views/schema.ts'
+
+export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
+  static override summary = 'Show the fields that a request of a package needs.'
+  static override description =
+    'The schema of a package id never changes, so it is kept on this machine after the first read; --refresh reads it again.'
+  static override examples = [
+    '<%= config.bin %> schema show 12',
+    '<%= config.bin %> schema show 12 --json-schema > request.schema.json',
+  ]
+  static override args = { package_id: packageIdArg({ required: true, description: 'id of the package' }) }
+  static override flags = {
+    refresh: Flags.boolean({ summary: 'Read it from the service, past the copy kept here.' }),
+    'json-schema': Flags.boolean({ summary: 'Print the JSON Schema (2020-12) of a request body.' }),
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { refresh } = this.flags
+    const schema = await loadSchema(this.args.package_id, {
+      api: await this.services.api(),
+      cache: await this.services.schemas(),
+      refresh,
+      signal: this.signal,
+    })
+    this.answer(this.flags['json-schema'] ? documentView(requestJsonSchema(schema)) : schemaView(schema))
+  }
+}

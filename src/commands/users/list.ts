@@ -1,0 +1,30 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { selectUsers } from '../../domain/session/select-users.ts'
+import { usersView } from '../../output/views/users.ts'
+
+export default class UsersList extends BaseCommand<typeof UsersList> {
+  static override summary = 'List the active users of the organisation.'
+  static override description =
+    'Their e-mails are the ones that may be used as the user e-mail of a profile. The list is never paged.'
+  static override examples = [
+    '<%= config.bin %> users list --role owner',
+    '<%= config.bin %> users list --csv --columns email,role',
+  ]
+  static override flags = {
+    role: Flags.string({ summary: 'Only users of this role.', helpValue: 'ROLE' }),
+    team: Flags.string({ summary: 'Only members of this team, by name or id.', helpValue: 'TEAM' }),
+    ...listFlags,
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { role, team } = this.flags
+    const api = await this.services.api()
+    const users = selectUsers(await api.listUsers(this.signal), { role, team })
+    this.answerList(usersView(users), listFormat(this.flags))
+  }
+}

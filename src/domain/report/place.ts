@@ -1,0 +1,24 @@
+import { UsageError } from '../../errors/usage.ts'
+
+/** What stands at a path. */
+export type Standing = 'nothing' | 'folder' | 'file'
+
+/** Where downloads go: one file, or a folder that takes them by name. */
+export type Destination = { kind: 'file'; path: string } | { kind: 'folder'; path: string }
+
+/**
+ * Reads `--output DIR|FILE`: an existing folder, a path that ends in a slash, or one without `.pdf` is
+ * a folder; the rest is a file, which only one report can go to. `path` is absolute.
+ */
+export function destination(typed: string, path: string, standing: Standing, single: boolean): Destination {
+  const looksLikeFile = /\.pdf$/i.test(typed)
+  const isFolder =
+    standing === 'folder' || (standing === 'nothing' && (/[/\\]$/.test(typed) || !looksLikeFile))
+  if (isFolder) return { kind: 'folder', path }
+  if (!single) {
+    throw new UsageError(`--output: ${typed} is one file, and several reports may come`, {
+      hint: 'Name a folder.',
+    })
+  }
+  return { kind: 'file', path }
+}

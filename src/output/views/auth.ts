@@ -1,0 +1,78 @@
+import type { LogoutResult, ProfileEntry } from '../../domain/session/profiles.ts'
+import type { SessionStatus } from '../../domain/session/status.ts'
+import type { LoginResult } from '../../domain/session/login.ts'
+import { harmless } from '../../host/text.ts'
+import { styled } from '../terminal.ts'
+import type { ListView, View } from '../view.ts'
+
+const places = { keychain: 'the system keychain', file: 'a private file', environment: 'the environment' }
+
+/** `file` names the credentials file, for where a key is not in a keychain. */
+export function loginView(result: LoginResult, baseUrl: string, file: string): View {
+  const { profile, storage, user, replaced } = result
+  return {
+    json: { profile, base_url: baseUrl, user_email: user.email, key_from: storage, replaced },
+    text: (terminal) =>
+      [
+        `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${harmless(`${user.first_name} ${user.last_name}`)} (${harmless(user.email)}, ${harmless(user.role)}).`,
+        `Profile "${profile}" is in use. Its key is kept in ${places[storage]}${storage === 'file' ? `, readable by this account only: ${file}` : ''}.`,
+      ].join('\n'),
+  }
+}
+
+/** A new key of an organisation revokes the one before it ("Authentication", rule 6). */
+export function replacedText(replaced: readonly string[]): string {
+  const names = replaced.map((name) => `"${name}"`).join(', ')
+  return `${replaced.length === 1 ? 'Profile' : 'Profiles'} ${names} held another key for the same address. If it is the same organisation, the new key has revoked that one: log in there again.`
+}
+
+export function statusView(status: SessionStatus): View {
+  return {
+    json: status,
+    text: (terminal) => {
+      const works = status.works
+        ? styled(terminal, 'green', 'works')
+        : styled(terminal, 'red', 'does not work')
+      const who = status.user === null ? '' : ` (${harmless(status.user.role)})`
+      return [
+        `profile   ${status.profile ?? 'none: the environment says it all'}`,
+        `base URL  ${status.base_url}`,
+        `user      ${harmless(status.user_email)}${who}`,
+        `key       ${status.key}, from ${places[status.key_from]}; it ${works}`,
+      ].join('\n')
+    },
+  }
+}
+
+export function profilesView(profiles: readonly ProfileEntry[]): ListView<ProfileEntry> {
+  return {
+    rows: profiles,
+    columns: [
+      { name: 'current', value: (row) => row.current, show: (row) => (row.current ? '*' : ' ') },
+      { name: 'profile', value: (row) => row.profile },
+      { name: 'base_url', value: (row) => row.base_url },
+      { name: 'user_email', value: (row) => row.user_email },
+      { name: 'key', value: (row) => row.key },
+      { name: 'key_from', value: (row) => row.key_from },
+      { name: 'webhook_secret_from', value: (row) => row.webhook_secret_from, extra: true },
+    ],
+    empty: 'No profiles. Make one with: refcheck auth login',
+  }
+}
+
+export function switchView(answer: { profile: string }): View {
+  return { json: answer, text: () => `Profile "${answer.profile}" is in use from now on.` }
+}
+
+export function logoutView(result: LogoutResult): View {
+  return {
+    json: result,
+    text: () => {
+      const left =
+        result.left_in_keychain.length === 0
+          ? ''
+          : `\nThe keychain did not give up: ${result.left_in_keychain.join(', ')}. It is not used any more; remove it there.`
+      return `Profile "${result.profile}" and what it kept are removed.${left}`
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { maskUrl } from '../../contract/mask-url.ts'
+import type { CreateEvent } from '../../domain/request/ordering.ts'
+
+/** Something the person should know while a read waits (http/retry tells it). */
+export type RetryNotice =
+  | { kind: 'throttled'; seconds: number; understood: boolean }
+  | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
+
+export function retryNoticeText(notice: RetryNotice): string {
+  if (notice.kind === 'throttled') return throttledText(notice)
+  const { attempt, of, seconds, reason } = notice
+  return `${reason}; try ${attempt} of ${of} in ${seconds.toFixed(1)} s`
+}
+
+function throttledText({ seconds, understood }: { seconds: number; understood: boolean }): string {
+  const why = understood ? '' : ' (the service did not say how long; a minute is assumed)'
+  return `The quota is used up; going on in ${seconds} s${why}.`
+}
+
+/** What happens on the way of an order. */
+export function createEventText(event: CreateEvent): string {
+  switch (event.name) {
+    case 'recovered':
+      return `An earlier run ended in the middle of ${event.submissions.length === 1 ? 'an order' : `${event.submissions.length} orders`}; whether it was taken is unknown: refcheck request list --status unknown`
+    case 'waiting':
+      return event.cause === 'throttled'
+        ? throttledText(event)
+        : `${event.reason}; nothing was sent, trying again in ${event.seconds.toFixed(1)} s`
+    case 'retrying':
+      return `Sending now (attempt ${event.attempt}).`
+    case 'proving':
+      return `The failed answer names request ${event.requestId}; reading it to see whether it is ours.`
+  }
+}
+
+export interface Exchange {
+  method: string
+  url: string
+  status?: number | undefined
+  failure?: string | undefined
+  milliseconds: number
+}
+
+/** One line an exchange, for --verbose. The key is in a header, which is never shown; the URL is masked. */
+export function exchangeText({ method, url, status, failure, milliseconds }: Exchange): string {
+  return `> ${method} ${maskUrl(url)} ${status ?? `failed: ${failure ?? 'no answer'}`} ${Math.round(milliseconds)} ms`
+}

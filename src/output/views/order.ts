@@ -1,0 +1,41 @@
+import type { Change } from '../../domain/form/problem.ts'
+import type { ReviewRow } from '../../domain/form/review.ts'
+import { harmless } from '../../host/text.ts'
+import { table } from '../table.ts'
+import { styled, type Terminal } from '../terminal.ts'
+import type { Column, View } from '../view.ts'
+
+const reviewColumns: Column<ReviewRow>[] = [
+  { name: 'for', value: (row) => row.group },
+  { name: 'field', value: (row) => row.label },
+  {
+    name: 'answer',
+    value: (row) => row.value,
+    show: (row) => row.value ?? 'not given',
+    style: (row) => (row.value === undefined ? 'dim' : undefined),
+  },
+]
+
+/** The answers before they are sent. */
+export function reviewText(rows: readonly ReviewRow[], terminal: Terminal): string {
+  return table(rows, reviewColumns, terminal)
+}
+
+/** One value that goes out otherwise than it was given. */
+export function changeText(change: Change): string {
+  return `${change.path}: "${change.from}" is sent as "${change.to}"`
+}
+
+/** The answer of `request create`. */
+export function createdView(created: { request_id: string; status: string }): View {
+  return {
+    json: created,
+    text: (terminal) =>
+      `${styled(terminal, 'green', 'created')}  ${harmless(created.request_id)}  ${harmless(created.status)}`,
+  }
+}
+
+/** The answer of `--dry-run`: the body to the letter. */
+export function bodyView(body: unknown): View {
+  return { json: body, text: () => harmless(JSON.stringify(body, null, 2), { lines: true }) }
+}

@@ -1,0 +1,34 @@
+import type { ListedRequest } from '../../domain/request/list.ts'
+import type { ListView } from '../view.ts'
+import { statusStyle } from './status.ts'
+
+/** The journal's requests. A row without a status shows what is known of its order instead. */
+export function listedRequestsView(requests: readonly ListedRequest[]): ListView<ListedRequest> {
+  return {
+    rows: requests,
+    columns: [
+      { name: 'ordered_at', value: (row) => row.ordered_at, show: (row) => shortTime(row.ordered_at) },
+      { name: 'request_id', value: (row) => row.request_id },
+      {
+        name: 'status',
+        value: (row) => row.status ?? row.state,
+        style: (row) => (row.status === null ? 'yellow' : statusStyle(row.status)),
+      },
+      { name: 'package_id', value: (row) => row.package_id },
+      { name: 'first_name', value: (row) => row.recipient?.first_name },
+      { name: 'last_name', value: (row) => row.recipient?.last_name },
+      { name: 'email', value: (row) => row.recipient?.email },
+      { name: 'phone', value: (row) => row.recipient?.phone, extra: true },
+      { name: 'status_read_at', value: (row) => row.status_read_at, extra: true },
+      { name: 'batch_id', value: (row) => row.batch_id, extra: true },
+      { name: 'user_email', value: (row) => row.user_email, extra: true },
+      { name: 'base_url', value: (row) => row.base_url, extra: true },
+      { name: 'reason', value: (row) => row.reason, extra: true },
+    ],
+    empty: 'No requests. This lists what was ordered from this machine and store, and matches the filters.',
+  }
+}
+
+function shortTime(iso: string): string {
+  return `${iso.slice(0, 16).replace('T', ' ')}Z`
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+
+import { sign, signingKey } from '../../../src/contract/signature.ts'
+import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
+import { signBody, verifyDelivery } from '../../../src/domain/webhook/verify.ts'
+import { InvalidInputError } from '../../../src/errors/invalid-input.ts'
+
+const secret = 'whsec-of-a-test'
+const body = Buffer.from(
+  '{"event":"request.updated","request_id":"3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55","status":"PARTIAL"}',
+)
+const signature = sign(body, signingKey(secret))
+
+test('a good signature gives the event', () => {
+  expect(verifyDelivery({ body, signatures: [signature] }, secret)).toEqual({
+    valid: true,
+    event: JSON.parse(body.toString()) as unknown,
+    failure: undefined,
+  })
+})
+
+test('a body that is not JSON may still be validly signed', () => {
+  const text = Buffer.from('hello')
+  expect(verifyDelivery({ body: text, signatures: [signBody(text, secret)] }, secret)).toMatchObject({
+    valid: true,
+    event: null,
+  })
+})
+
+test.each([
+  ['no signature', [], 'there is no signature'],
+  ['two signatures', [signature, signature], 'there are several signatures'],
+  ['an empty one', [''], 'the signature is empty'],
+  ['a prefix', [`sha256=${signature}`], 'the signature has a prefix, "sha256="'],
+  ['upper case', [signature.toUpperCase()], 'the signature is written in upper case'],
+  ['white space', [` ${signature}`], 'the signature has white space around it'],
+  ['cut', [signature.slice(1)], 'the signature has 63 characters instead of 64'],
+  ['not hex', ['g'.repeat(64)], 'the signature holds characters that are not hexadecimal'],
+  ['another body’s', ['0'.repeat(64)], 'the signature does not match the body'],
+])('refused, and why: %s', (_name, signatures, message) => {
+  const { valid, event, failure } = verifyDelivery({ body, signatures }, secret)
+  expect({ valid, event, message: failure?.message }).toEqual({ valid: false, event: null, message })
+})
+
+test('one changed byte anywhere in the body is refused', () => {
+  for (let at = 0; at < body.length; at += 1) {
+    const edited = Buffer.from(body)
+    edited[at] = (edited[at] ?? 0) ^ 1
+    expect(verifyDelivery({ body: edited, signatures: [signature] }, secret).valid).toBe(false)
+  }
+})
+
+const head = `POST /hook HTTP/1.1\r\nHost: x\r\nX-Service-Signature: ${signature}\r\n`
+
+test.each([
+  ['CRLF', `${head}Content-Length: ${body.length}\r\n\r\n${body.toString()}`],
+  ['LF alone', `${head}Content-Length: ${body.length}\r\n\r\n${body.toString()}`.replaceAll('\r\n', '\n')],
+  ['a newline added at the end', `${head}content-length: ${body.length}\r\n\r\n${body.toString()}\n`],
+  ['no length', `${head}\r\n${body.toString()}`],
+  ['another case of the header', `${head.replace('X-Service', 'x-sERVICE')}\r\n${body.toString()}`],
+])('a captured request with %s', (_name, text) => {
+  const delivery = parseCapturedRequest(Buffer.from(text))
+  expect(verifyDelivery(delivery, secret).valid).toBe(true)
+})
+
+test('every signature header of a captured request is seen', () => {
+  const delivery = parseCapturedRequest(
+    Buffer.from(`${head}X-Service-Signature: ${signature}\r\n\r\n${body.toString()}`),
+  )
+  expect(delivery.signatures).toHaveLength(2)
+})
+
+test.each([
+  ['headers without end', 'POST / HTTP/1.1\r\nHost: x\r\n', 'no empty line'],
+  [
+    'a body that is cut',
+    `${head}Content-Length: 999\r\n\r\n{}`,
+    'Content-Length says 999 bytes, 2 are there',
+  ],
+])('a capture is refused: %s', (_name, text, message) => {
+  expect(() => parseCapturedRequest(Buffer.from(text))).toThrow(InvalidInputError)
+  expect(() => parseCapturedRequest(Buffer.from(text))).toThrow(message)
+})

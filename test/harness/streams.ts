@@ -1,0 +1,41 @@
+import { Readable } from 'node:stream'
+
+import type { Sink, Source, Streams } from '../../src/output/streams.ts'
+
+export interface CapturedStreams extends Streams {
+  out(): Buffer
+  err(): Buffer
+}
+
+export interface StreamOptions {
+  stdin?: string | Uint8Array | undefined
+  /** Whether each stream is a terminal; none is unless told. */
+  tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean } | undefined
+  columns?: number | undefined
+}
+
+/** Standard streams that are buffers. */
+export function captureStreams(options: StreamOptions = {}): CapturedStreams {
+  const tty =
+    typeof options.tty === 'object'
+      ? options.tty
+      : { stdin: options.tty, stdout: options.tty, stderr: options.tty }
+  const stdout = sink(tty.stdout ?? false, options.columns)
+  const stderr = sink(tty.stderr ?? false, options.columns)
+  const stdin: Source = {
+    isTTY: tty.stdin ?? false,
+    stream: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
+  }
+  return { stdin, stdout, stderr, out: stdout.taken, err: stderr.taken }
+}
+
+function sink(isTTY: boolean, columns = 80): Sink & { taken(): Buffer } {
+  const chunks: Uint8Array[] = []
+  return {
+    write: (data) => void chunks.push(Buffer.from(data)),
+    drained: () => Promise.resolve(),
+    isTTY,
+    columns,
+    taken: () => Buffer.concat(chunks),
+  }
+}

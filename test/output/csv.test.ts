@@ -1,0 +1,32 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { csv } from '../../src/output/csv.ts'
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['+cmd', "'+cmd"],
+  ['-2+3', "'-2+3"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\t=1', "'\t=1"],
+  ['+61412345678', '+61412345678'],
+  ['-12.5', '-12.5'],
+  ['plain', 'plain'],
+])('a cell %j is written so that no spreadsheet runs it: %j', (cell, written) => {
+  expect(csv([[cell]])).toBe(`${written}\n`)
+})
+
+test('quotes what RFC 4180 wants quoted, and nothing else', () => {
+  expect(csv([['a,b', 'say "hi"', 'two\nlines', 'plain', 7, true, null, undefined]])).toBe(
+    '"a,b","say ""hi""","two\nlines",plain,7,true,,\n',
+  )
+})
+
+test('no cell ever starts like a formula', () => {
+  fc.assert(
+    fc.property(fc.string(), (cell) => {
+      const written = csv([[cell]]).replace(/^"/, '')
+      expect(/^[=@\t\r]|^[+-](?!\d+(\.\d+)?"?\n$)/.test(written)).toBe(false)
+    }),
+  )
+})

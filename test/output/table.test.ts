@@ -1,0 +1,73 @@
+import { stripVTControlCharacters } from 'node:util'
+
+import { expect, test } from 'vitest'
+
+import { table } from '../../src/output/table.ts'
+import type { Column } from '../../src/output/view.ts'
+
+interface Row {
+  id: number
+  name: string | null
+  status: string
+}
+
+const columns: Column<Row>[] = [
+  { name: 'id', value: (row) => row.id },
+  { name: 'package_name', value: (row) => row.name },
+  { name: 'status', value: (row) => row.status, style: () => 'green' },
+]
+const rows: Row[] = [
+  { id: 1, name: 'Standard employment screen', status: 'ACTIVE' },
+  { id: 20, name: null, status: 'DISABLED' },
+]
+const pipe = { columns: undefined, color: false }
+
+test('aligned columns, a header, and a dash for what is missing', () => {
+  expect(table(rows, columns, pipe)).toMatchInlineSnapshot(`
+    "ID  PACKAGE NAME                STATUS
+    1   Standard employment screen  ACTIVE
+    20  -                           DISABLED"
+  `)
+})
+
+test('without its header', () => {
+  expect(table(rows, columns, pipe, false).split('\n')).toHaveLength(2)
+})
+
+test('a long cell wraps to the width of the terminal, nothing of it is lost', () => {
+  const text = table(rows, columns, { columns: 30, color: false })
+  expect(text.split('\n').every((line) => line.length <= 30)).toBe(true)
+  expect(text).toMatchInlineSnapshot(`
+    "ID  PACKAGE NAME      STATUS
+    1   Standard          ACTIVE
+        employment
+        screen
+    20  -                 DISABLED"
+  `)
+})
+
+test('wide characters take two columns', () => {
+  const text = table(
+    [
+      { id: 1, name: '山田太郎', status: 'ok' },
+      { id: 2, name: 'abcdefgh', status: 'ok' },
+    ],
+    columns,
+    pipe,
+    false,
+  )
+  expect(text).toBe('1  山田太郎  ok\n2  abcdefgh  ok')
+})
+
+test('escapes and bidi overrides in a cell are shown harmless', () => {
+  const evil = '\u001B[31mred\u001B]0;title\u0007 \u202Egnp.exe'
+  const text = table([{ id: 1, name: evil, status: 'ok' }], columns, { columns: 80, color: true })
+  expect(stripVTControlCharacters(text)).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u202E]/)
+  expect(text).toContain('red')
+  expect(text).not.toContain('title')
+})
+
+test('colours only where the terminal shows them', () => {
+  expect(table(rows, columns, { columns: 80, color: true })).toContain('\u001B[32mACTIVE')
+  expect(table(rows, columns, pipe)).not.toContain('\u001B')
+})
