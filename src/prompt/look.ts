@@ -22,12 +22,14 @@ export function lookOf(color: boolean) {
   const key = paint('bold')
   const dim = paint('dim')
   return {
+    /** A reason while the answer is typed, and once Enter was pressed on it. */
+    doubt: paint('yellow'),
+    refusal: paint('red'),
     prefix: { idle: paint('blue')(sign('idle')), done: paint('green')(sign('done')) },
     style: {
       answer: paint('cyan'),
       message: paint('bold'),
       error: (text: string) => paint('red')(`> ${text}`),
-      warning: (text: string) => paint('yellow')(`> ${text}`),
       defaultAnswer: (text: string) => dim(`(${text})`),
       help: dim,
       highlight: paint('cyan'),

@@ -41,6 +41,7 @@ export class TerminalPrompter implements Prompter {
         initial: harmless(initial),
         check: cleaned(check),
         look: lookOf(this.#options.color),
+        columns: this.#options.output.columns,
       }
       return textPrompt(config, context)
     })

@@ -58,6 +58,15 @@ describe('a line of text', () => {
     await terminal.ended
   })
 
+  test('a reason longer than the terminal is wide breaks between words', async () => {
+    const terminal = await openTerminal([program, 'text', 'plain'], 24)
+    await terminal.until(/With \+ and the country\s+calling code\./)
+    terminal.type('0400 000 000')
+    await terminal.until(/> has no \+ \(12 so\s+far\)/)
+    terminal.type(keys.ctrlC)
+    expect((await terminal.ended).code).toBe(0)
+  })
+
   test('what stands there first can be kept, changed and cleared', async () => {
     const answers = await Promise.all(
       ['', 'a', keys.ctrlU].map(async (typed) => {

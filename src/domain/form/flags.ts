@@ -71,9 +71,11 @@ function readField(
  */
 function splitField(flag: string, checks: readonly CheckInformation[]) {
   const byLength = checks.toSorted((a, b) => b.code.length - a.code.length)
+  // A value full of `=` is not tried against the schema again and again.
+  const longest = columnsOf(checks).reduce((length, column) => Math.max(length, column.length), 0)
   for (let equals = flag.indexOf('='); equals !== -1; equals = flag.indexOf('=', equals + 1)) {
     const key = flag.slice(0, equals)
-    if (key.length > longestName(checks)) return undefined
+    if (key.length > longest) return undefined
     for (const check of byLength) {
       const name = key.slice(check.code.length + 1)
       if (key.startsWith(`${check.code}.`) && Object.hasOwn(check.fields, name)) {
@@ -86,11 +88,6 @@ function splitField(flag: string, checks: readonly CheckInformation[]) {
 
 function columnsOf(checks: readonly CheckInformation[]): string[] {
   return checks.flatMap(({ code, fields }) => Object.keys(fields).map((name) => `${code}.${name}`))
-}
-
-/** Bounds the search: a value full of `=` is not tried against the schema again and again. */
-function longestName(checks: readonly CheckInformation[]): number {
-  return Math.max(0, ...columnsOf(checks).map((column) => column.length))
 }
 
 function unknownName(flag: string, checks: readonly CheckInformation[]): Problem {
