@@ -8,7 +8,7 @@ const addressHint = 'Write it like https://api.example.com.'
  * to this machine ("HTTPS only"). `source` names where it came from. The InvalidInputError repeats no
  * more of the text than a host: what stands in the wrong place may be a password or a key.
  */
-export function parseBaseUrl(text: string, source = 'The base URL'): string {
+export function parseBaseUrl(text: string, source = 'the base URL'): string {
   const refused = (why: string, hint: string): InvalidInputError =>
     new InvalidInputError(`${source} ${why}`, { hint, field: 'base_url' })
   const trimmed = text.trim()

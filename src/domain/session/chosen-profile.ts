@@ -34,7 +34,7 @@ export async function chosenProfile(sources: ProfileSources): Promise<ChosenProf
 
 export async function unknownProfile(name: string, settings: Settings): Promise<UsageError> {
   const known = [...(await settings.profiles()).keys()]
-  return new UsageError(`There is no profile "${name}"`, {
+  return new UsageError(`there is no profile "${name}"`, {
     hint: known.length === 0 ? 'Run: refcheck auth login' : `The profiles are ${known.join(', ')}.`,
   })
 }

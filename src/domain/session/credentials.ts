@@ -14,7 +14,7 @@ export interface Credentials {
  * An API key ("API keys are 32-character opaque values"), without the line break that a pipe leaves
  * at its end. The InvalidInputError says how many characters came, never which.
  */
-export function checkApiKey(text: string, source = 'The API key'): string {
+export function checkApiKey(text: string, source = 'the API key'): string {
   const key = withoutLastLineBreak(text)
   const hint = `Copy it again from the organisation settings: ${apiKeyLength} characters, nothing before or after.`
   const refused = (why: string): InvalidInputError => new InvalidInputError(`${source} ${why}`, { hint })
@@ -30,7 +30,7 @@ export function checkApiKey(text: string, source = 'The API key'): string {
 }
 
 /** The secret of the organisation's webhook, without the line break that a pipe leaves at its end. */
-export function checkWebhookSecret(text: string, source = 'The webhook secret'): string {
+export function checkWebhookSecret(text: string, source = 'the webhook secret'): string {
   const secret = withoutLastLineBreak(text)
   if (secret === '') {
     throw new InvalidInputError(`${source} is empty`, {
@@ -46,7 +46,7 @@ export function checkWebhookSecret(text: string, source = 'The webhook secret'):
 }
 
 /** A user's e-mail as it goes into a header. Only what looks like one is repeated in the InvalidInputError. */
-export function checkEmail(text: string, source = 'The e-mail'): string {
+export function checkEmail(text: string, source = 'the e-mail'): string {
   const refused = (why: string, hint: string): InvalidInputError =>
     new InvalidInputError(`${source} ${why}`, { hint, field: 'email' })
   const hint = 'Give the e-mail of an active user of the organisation, like ana@example.com.'

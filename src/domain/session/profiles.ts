@@ -68,7 +68,7 @@ export async function logout(
   const { settings, secrets } = sources
   const name = sources.name ?? (await chosenProfile(sources))?.name
   if (name === undefined) {
-    throw new UsageError('There is no profile to log out of', {
+    throw new UsageError('there is no profile to log out of', {
       hint: 'Name one: refcheck auth logout NAME (refcheck auth list shows them)',
     })
   }

@@ -64,7 +64,7 @@ function checked(
 function missing({ baseUrl, apiKey }: EnvironmentValues): UnauthenticatedError | UsageError {
   if (apiKey === undefined) return noKey()
   if (baseUrl === undefined) return noBaseUrl()
-  return new UsageError('There is no user e-mail to call the service with', {
+  return new UsageError('there is no user e-mail to call the service with', {
     hint: 'Set REFCHECK_USER_EMAIL, or run: refcheck auth login',
   })
 }
@@ -115,33 +115,33 @@ function withKeptKey(
 ): Session {
   if (kept.baseUrl !== undefined && !sameOrigin(baseUrl, kept.baseUrl)) {
     throw new UsageError(
-      `Profile "${profile.name}" names ${baseUrl}, but its key was saved for ${kept.baseUrl}`,
+      `profile "${profile.name}" names ${baseUrl}, but its key was saved for ${kept.baseUrl}`,
       { hint: `Run: refcheck auth login --profile ${profile.name} --base-url ${baseUrl}` },
     )
   }
-  const apiKey = checkApiKey(kept.value, `The kept API key of profile "${profile.name}"`)
+  const apiKey = checkApiKey(kept.value, `the kept API key of profile "${profile.name}"`)
   return { baseUrl, apiKey, email, profile: profile.name, keyFrom: kept.storage }
 }
 
 /** The file may have been edited by hand. */
 function baseUrlOf(profile: ChosenProfile): string {
-  return parseBaseUrl(profile.baseUrl, `The base URL of profile "${profile.name}"`)
+  return parseBaseUrl(profile.baseUrl, `the base URL of profile "${profile.name}"`)
 }
 
 function emailOf(profile: ChosenProfile): string {
-  return checkEmail(profile.userEmail, `The e-mail of profile "${profile.name}"`)
+  return checkEmail(profile.userEmail, `the e-mail of profile "${profile.name}"`)
 }
 
 function noKey(profile?: string): UnauthenticatedError {
   const login = `refcheck auth login${profile === undefined ? '' : ` --profile ${profile}`}`
   return new UnauthenticatedError(
-    profile === undefined ? 'You are not logged in' : `Profile "${profile}" has no API key`,
+    profile === undefined ? 'you are not logged in' : `profile "${profile}" has no API key`,
     { hint: `Run: ${login} (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)` },
   )
 }
 
 function noBaseUrl(): UsageError {
-  return new UsageError('There is no base URL to call', {
+  return new UsageError('there is no base URL to call', {
     hint: 'Set REFCHECK_BASE_URL, or run: refcheck auth login',
   })
 }

@@ -23,7 +23,7 @@ export async function resolveWebhookSecret(sources: SessionSources): Promise<Web
   const profile = await chosenProfile(sources)
   const kept = profile === undefined ? undefined : await sources.secrets.read(profile.name, 'webhook-secret')
   if (kept !== undefined) {
-    const source = `The kept webhook secret of profile "${profile?.name}"`
+    const source = `the kept webhook secret of profile "${profile?.name}"`
     return { secret: checkWebhookSecret(kept.value, source), from: kept.storage }
   }
   return fromEnvironment(sources.env)
@@ -32,7 +32,7 @@ export async function resolveWebhookSecret(sources: SessionSources): Promise<Web
 function fromEnvironment(env: Environment): WebhookSecret {
   const text = env[variableName]
   if (text !== undefined) return { secret: checkWebhookSecret(text, variableName), from: 'environment' }
-  throw new UsageError('There is no webhook secret', {
+  throw new UsageError('there is no webhook secret', {
     hint: `Set ${variableName}, or keep it with a profile: refcheck config set webhook-secret`,
   })
 }
@@ -59,7 +59,7 @@ export async function forgetWebhookSecret(
 async function profileToKeepIn(sources: SessionSources): Promise<{ name: string }> {
   const profile = await chosenProfile(sources)
   if (profile !== undefined) return profile
-  throw new UsageError('There is no profile to keep a webhook secret with', {
+  throw new UsageError('there is no profile to keep a webhook secret with', {
     hint: `Run: refcheck auth login (or set ${variableName})`,
   })
 }

@@ -210,7 +210,7 @@ class KeptSecrets implements Secrets {
     } catch {
       // What the keychain says differs by system and helps nobody.
     }
-    throw new IoError(`Cannot read the ${spoken[name]} of profile "${profile}" from the system keychain`, {
+    throw new IoError(`cannot read the ${spoken[name]} of profile "${profile}" from the system keychain`, {
       hint:
         name === 'api-key'
           ? 'Unlock the keychain, or set REFCHECK_API_KEY, or run: refcheck auth login --insecure-storage'

@@ -122,7 +122,7 @@ function definitionOf(key: string): SettingDefinition | undefined {
 export function settingDefinition(key: string): SettingDefinition {
   const found = definitionOf(key)
   if (found !== undefined) return found
-  throw new UsageError(`There is no setting "${key.slice(0, 60)}"`, {
+  throw new UsageError(`there is no setting "${key.slice(0, 60)}"`, {
     hint: `The settings are ${settingDefinitions.map((each) => each.key).join(', ')}.`,
   })
 }

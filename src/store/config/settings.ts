@@ -221,7 +221,7 @@ function requireProfile(file: SettingsFile, name: string): ProfileEntry {
   const entry = own(file.profiles, checkProfileName(name))
   if (entry !== undefined) return entry
   const known = Object.keys(file.profiles ?? {})
-  throw new UsageError(`There is no profile "${name}"`, {
+  throw new UsageError(`there is no profile "${name}"`, {
     hint: known.length === 0 ? 'Run: refcheck auth login' : `The profiles are ${known.join(', ')}.`,
   })
 }

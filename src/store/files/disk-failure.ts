@@ -31,7 +31,7 @@ export function diskFailure(action: string, path: string, cause: unknown): IoErr
     `the disk or system reported ${code}`,
     'Check the disk, then run it again.',
   ]
-  return new IoError(`Cannot ${action} "${path}": ${why}`, { hint, cause })
+  return new IoError(`cannot ${action} "${path}": ${why}`, { hint, cause })
 }
 
 /** Whether this is the failure of a write that may not replace what stands at its target. */

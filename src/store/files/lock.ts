@@ -73,7 +73,7 @@ function createLockFile(path: string): void {
     if (errorNumber(error) !== 'EEXIST') throw diskFailure('create the lock file', path, error)
   }
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
-    throw new IoError(`Cannot use the lock file "${path}": it is not a regular file`, {
+    throw new IoError(`cannot use the lock file "${path}": it is not a regular file`, {
       hint: 'Move it away, then run it again.',
     })
   }
@@ -93,12 +93,12 @@ function lockOnce(path: string): DatabaseSync | undefined {
     if (database?.isOpen === true) database.close()
     if (resultCode(error) === sqliteBusy) return undefined
     if (resultCode(error) === sqliteReadOnly) {
-      throw new IoError(`Cannot take the lock "${path}": it cannot be written to`, {
+      throw new IoError(`cannot take the lock "${path}": it cannot be written to`, {
         hint: 'Check who owns the file, and whether its disk is read-only.',
         cause: error,
       })
     }
-    throw new IoError(`Cannot take the lock "${path}": ${reason(error)}`, {
+    throw new IoError(`cannot take the lock "${path}": ${reason(error)}`, {
       hint: 'Check that the file is empty and can be written to; if nothing else is running, remove it.',
       cause: error,
     })

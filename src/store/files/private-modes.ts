@@ -33,7 +33,7 @@ export async function mendFolder(path: string): Promise<string | undefined> {
   if (!status.isDirectory()) throw diskFailure('use the folder', path, notAFolder())
   if ((status.mode & others) === 0) return undefined
   if ((status.mode & stickyBit) !== 0) {
-    throw new IoError(`Cannot keep private files in "${path}": every account of this machine shares it`, {
+    throw new IoError(`cannot keep private files in "${path}": every account of this machine shares it`, {
       hint: 'Name a folder of your own inside it.',
     })
   }
@@ -61,9 +61,13 @@ export async function readPrivate(path: string, maxBytes: number): Promise<Priva
     const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
       const status = await file.stat()
-      if (!status.isFile()) throw new IoError(`Cannot read "${path}": it is not a regular file`)
-      if (status.size > maxBytes)
-        throw new IoError(`Cannot read "${path}": it is larger than ${maxBytes} bytes`)
+      const odd = status.isFile() ? undefined : 'it is not a regular file'
+      const why = odd ?? (status.size > maxBytes ? `it is larger than ${maxBytes} bytes` : undefined)
+      if (why !== undefined) {
+        throw new IoError(`cannot read "${path}": ${why}`, {
+          hint: 'It is not what stood there; move it away, then run it again.',
+        })
+      }
       let notice: string | undefined
       if ((status.mode & others) !== 0) {
         await file.chmod(status.mode & 0o700).catch((error: unknown) => {
@@ -92,7 +96,7 @@ function mendedNotice(kind: string, path: string, before: number, after: number)
 }
 
 function cannotMend(path: string, cause: unknown): IoError {
-  return new IoError(`Other accounts can read "${path}", and its permissions cannot be changed`, {
+  return new IoError(`other accounts can read "${path}", and its permissions cannot be changed`, {
     hint: `Make it private (chmod go= "${path}"), or use another folder.`,
     cause,
   })

@@ -77,7 +77,7 @@ async function refuseTarget(path: string, overwrite: boolean): Promise<void> {
 }
 
 function refusal(path: string, why: string, hint: string): IoError {
-  return new IoError(`Cannot write "${path}": ${why}`, { hint })
+  return new IoError(`cannot write "${path}": ${why}`, { hint })
 }
 
 function alreadyThere(path: string): IoError {

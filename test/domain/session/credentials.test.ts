@@ -20,28 +20,28 @@ test.each([key, `${key}\n`, `${key}\r\n`])(
 )
 
 test.each([
-  ['', 'The API key is empty'],
-  ['\n', 'The API key is empty'],
-  [key.slice(1), 'The API key has 31 characters instead of 32'],
-  [`${key}x`, 'The API key has 33 characters instead of 32'],
-  [`${key}\n\n`, 'The API key has 33 characters instead of 32'],
-  [`"${key}"`, 'The API key has 34 characters instead of 32'],
-  ['x'.repeat(100_000), 'The API key has 100000 characters instead of 32'],
+  ['', 'the API key is empty'],
+  ['\n', 'the API key is empty'],
+  [key.slice(1), 'the API key has 31 characters instead of 32'],
+  [`${key}x`, 'the API key has 33 characters instead of 32'],
+  [`${key}\n\n`, 'the API key has 33 characters instead of 32'],
+  [`"${key}"`, 'the API key has 34 characters instead of 32'],
+  ['x'.repeat(100_000), 'the API key has 100000 characters instead of 32'],
   [
     ` ${key.slice(1)}`,
-    'The API key has 32 characters, but number 1 is a space, a line break or not plain ASCII',
+    'the API key has 32 characters, but number 1 is a space, a line break or not plain ASCII',
   ],
   [
     `${key.slice(0, 15)}\n${key.slice(16)}`,
-    'The API key has 32 characters, but number 16 is a space, a line break or not plain ASCII',
+    'the API key has 32 characters, but number 16 is a space, a line break or not plain ASCII',
   ],
   [
     `${key.slice(0, 31)}ü`,
-    'The API key has 32 characters, but number 32 is a space, a line break or not plain ASCII',
+    'the API key has 32 characters, but number 32 is a space, a line break or not plain ASCII',
   ],
   [
     `${key.slice(0, 31)}\0`,
-    'The API key has 32 characters, but number 32 is a space, a line break or not plain ASCII',
+    'the API key has 32 characters, but number 32 is a space, a line break or not plain ASCII',
   ],
 ])('%.40j: %s', (text, message) => {
   expect(() => checkApiKey(text)).toThrow(invalid(message))
@@ -71,7 +71,7 @@ test('every 32 characters of printable ASCII are a key, nothing else is', () => 
   assert(
     property(string({ unit: 'binary', maxLength: 40 }), (text) => {
       pre(!/^[!-~]{32}(\r?\n)?$/.test(text))
-      expect(() => checkApiKey(text)).toThrow(/^The API key /)
+      expect(() => checkApiKey(text)).toThrow(/^the API key /)
     }),
   )
 })
@@ -85,17 +85,17 @@ test.each([
 })
 
 test.each([
-  ['', 'The e-mail is empty'],
-  ['ana@example.com\n', 'The e-mail holds a line break or another control character'],
-  ['ana@example.com\r\nX-Service-API-Key: x', 'The e-mail holds a line break or another control character'],
-  ['ana\0@example.com', 'The e-mail holds a line break or another control character'],
-  [`${'a'.repeat(243)}@example.com`, 'The e-mail has 255 characters; 254 are the most'],
-  ['a'.repeat(100_000), 'The e-mail has 100000 characters; 254 are the most'],
-  ['ana@', 'The e-mail "ana@" is not an address'],
-  ['ana @example.com', 'The e-mail "ana @example.com" is not an address'],
-  ['Ana <ana@example.com>', 'The e-mail "Ana <ana@example.com>" is not an address'],
-  ['änä@example.com', 'The e-mail "änä@example.com" is not an address'],
-  [key, 'The e-mail is not an address'],
+  ['', 'the e-mail is empty'],
+  ['ana@example.com\n', 'the e-mail holds a line break or another control character'],
+  ['ana@example.com\r\nX-Service-API-Key: x', 'the e-mail holds a line break or another control character'],
+  ['ana\0@example.com', 'the e-mail holds a line break or another control character'],
+  [`${'a'.repeat(243)}@example.com`, 'the e-mail has 255 characters; 254 are the most'],
+  ['a'.repeat(100_000), 'the e-mail has 100000 characters; 254 are the most'],
+  ['ana@', 'the e-mail "ana@" is not an address'],
+  ['ana @example.com', 'the e-mail "ana @example.com" is not an address'],
+  ['Ana <ana@example.com>', 'the e-mail "Ana <ana@example.com>" is not an address'],
+  ['änä@example.com', 'the e-mail "änä@example.com" is not an address'],
+  [key, 'the e-mail is not an address'],
 ])('%.40j: %s', (text, message) => {
   expect(() => checkEmail(text)).toThrow(invalid(message))
 })
@@ -106,11 +106,11 @@ test('a webhook secret is any one line', () => {
 })
 
 test.each([
-  ['', 'The webhook secret is empty'],
-  ['\r\n', 'The webhook secret is empty'],
-  ['one\ntwo', 'The webhook secret holds a line break or another control character'],
-  ['one\n\n', 'The webhook secret holds a line break or another control character'],
-  ['one\0', 'The webhook secret holds a line break or another control character'],
+  ['', 'the webhook secret is empty'],
+  ['\r\n', 'the webhook secret is empty'],
+  ['one\ntwo', 'the webhook secret holds a line break or another control character'],
+  ['one\n\n', 'the webhook secret holds a line break or another control character'],
+  ['one\0', 'the webhook secret holds a line break or another control character'],
 ])('a webhook secret %j: %s', (text, message) => {
   expect(() => checkWebhookSecret(text)).toThrow(invalid(message))
 })

@@ -87,7 +87,7 @@ test('logging out removes the profile, its key and its webhook secret', async ()
   expect(await home.settings.currentProfile()).toBeUndefined()
   await expect(logout({ env: {}, ...home })).rejects.toMatchObject({
     code: 'usage',
-    message: 'There is no profile to log out of',
+    message: 'there is no profile to log out of',
   })
   expect(await logout({ name: 'home', env: {}, ...home })).toMatchObject({
     profile: 'home',
@@ -126,7 +126,7 @@ test('a profile that is not there, or cannot be', async () => {
   await home.add('work', work, key)
   await expect(logout({ name: 'wrok', env: {}, ...home })).rejects.toMatchObject({
     code: 'usage',
-    message: 'There is no profile "wrok"',
+    message: 'there is no profile "wrok"',
     hint: 'The profiles are work.',
   })
   await expect(logout({ name: '../work', env: {}, ...home })).rejects.toMatchObject({ code: 'invalid_input' })

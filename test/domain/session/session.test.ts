@@ -109,7 +109,7 @@ test('nor when the profile’s base URL was changed after the key was saved', as
   for (const profile of [undefined, 'work']) {
     await expect(resolveSession({ profile, env: {}, ...kept })).rejects.toMatchObject({
       code: 'usage',
-      message: `Profile "work" names https://evil.example, but its key was saved for ${work}`,
+      message: `profile "work" names https://evil.example, but its key was saved for ${work}`,
       hint: 'Run: refcheck auth login --profile work --base-url https://evil.example',
     })
   }
@@ -119,7 +119,7 @@ test('nobody logged in: exit 3 and how to log in', async () => {
   using kept = openHome()
   await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject({
     code: 'unauthenticated',
-    message: 'You are not logged in',
+    message: 'you are not logged in',
     hint: 'Run: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)',
   })
   expect(kept.files()).toEqual([null, null])
@@ -129,12 +129,12 @@ test('a key alone: what else is missing', async () => {
   using kept = openHome()
   await expect(resolveSession({ env: { REFCHECK_API_KEY: key }, ...kept })).rejects.toMatchObject({
     code: 'usage',
-    message: 'There is no base URL to call',
+    message: 'there is no base URL to call',
   })
   const two = { REFCHECK_API_KEY: key, REFCHECK_BASE_URL: work }
   await expect(resolveSession({ env: two, ...kept })).rejects.toMatchObject({
     code: 'usage',
-    message: 'There is no user e-mail to call the service with',
+    message: 'there is no user e-mail to call the service with',
     hint: 'Set REFCHECK_USER_EMAIL, or run: refcheck auth login',
   })
 })
@@ -144,7 +144,7 @@ test('a profile without a key: exit 3, unless the environment has one for it', a
   await kept.add('work', work)
   const noKey = {
     code: 'unauthenticated',
-    message: 'Profile "work" has no API key',
+    message: 'profile "work" has no API key',
     hint: expect.stringMatching(/^Run: refcheck auth login --profile work /),
   }
   await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject(noKey)
@@ -162,14 +162,14 @@ test('a profile that is not there: the known ones are named', async () => {
   using kept = openHome()
   await expect(resolveSession({ profile: 'wrok', env: {}, ...kept })).rejects.toMatchObject({
     code: 'usage',
-    message: 'There is no profile "wrok"',
+    message: 'there is no profile "wrok"',
     hint: 'Run: refcheck auth login',
   })
   await kept.add('work', work, key)
   await kept.add('home', home, otherKey)
   const unknown = {
     code: 'usage',
-    message: 'There is no profile "wrok"',
+    message: 'there is no profile "wrok"',
     hint: 'The profiles are work, home.',
   }
   await expect(resolveSession({ profile: 'wrok', env, ...kept })).rejects.toMatchObject(unknown)
@@ -204,14 +204,14 @@ test('what a hand put into the files is checked too, and never quoted', async ()
   using kept = openHome()
   await kept.add('work', 'http://work.example.com', key)
   await expect(resolveSession({ env: {}, ...kept })).rejects.toThrow(
-    /^The base URL of profile "work" would call work\.example\.com in clear text/,
+    /^the base URL of profile "work" would call work\.example\.com in clear text/,
   )
   await kept.add('home', home, 'mistyped', 'no-address')
   await expect(resolveSession({ env: {}, ...kept })).rejects.toThrow(
-    'The e-mail of profile "home" is not an address',
+    'the e-mail of profile "home" is not an address',
   )
   await expect(resolveSession({ env: { REFCHECK_USER_EMAIL: 'ana@example.com' }, ...kept })).rejects.toThrow(
-    'The kept API key of profile "home" has 8 characters instead of 32',
+    'the kept API key of profile "home" has 8 characters instead of 32',
   )
 })
 
@@ -219,7 +219,7 @@ test('the base URL alone needs no key: --profile, then the environment, then the
   using kept = openHome()
   await expect(resolveBaseUrl({ env: {}, settings: kept.settings })).rejects.toMatchObject({
     code: 'usage',
-    message: 'There is no base URL to call',
+    message: 'there is no base URL to call',
     hint: 'Set REFCHECK_BASE_URL, or run: refcheck auth login',
   })
   expect(await resolveBaseUrl({ env, settings: untouchable.settings })).toBe('https://env.example.com')

@@ -59,7 +59,7 @@ test('none anywhere: how to give one', async () => {
   using kept = openHome()
   const none = {
     code: 'usage',
-    message: 'There is no webhook secret',
+    message: 'there is no webhook secret',
     hint: 'Set REFCHECK_WEBHOOK_SECRET, or keep it with a profile: refcheck config set webhook-secret',
   }
   await expect(resolveWebhookSecret({ env: {}, ...kept })).rejects.toMatchObject(none)
@@ -71,7 +71,7 @@ test('an empty one is not kept, and without a profile there is nowhere to', asyn
   using kept = openHome()
   await expect(keepWebhookSecret({ env: {}, ...kept, secret: 'hush' })).rejects.toMatchObject({
     code: 'usage',
-    message: 'There is no profile to keep a webhook secret with',
+    message: 'there is no profile to keep a webhook secret with',
   })
   await kept.add('work', work, key)
   await expect(keepWebhookSecret({ env: {}, ...kept, secret: '' })).rejects.toMatchObject({

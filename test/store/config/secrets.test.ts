@@ -265,7 +265,7 @@ describe('in a keychain', () => {
     keychain.locked = true
     const said = {
       code: 'io',
-      message: 'Cannot read the API key of profile "work" from the system keychain',
+      message: 'cannot read the API key of profile "work" from the system keychain',
       hint: 'Unlock the keychain, or set REFCHECK_API_KEY, or run: refcheck auth login --insecure-storage',
     }
     await expect(secrets.read('work', 'api-key')).rejects.toMatchObject(said)

@@ -104,7 +104,7 @@ test('an unknown setting: the known ones are named', () => {
   expect(() => settingDefinition('__proto__')).toThrow(
     expect.objectContaining({
       code: 'usage',
-      message: 'There is no setting "__proto__"',
+      message: 'there is no setting "__proto__"',
       hint: 'The settings are package, output-dir, store, concurrency, timeout, default-country.',
     }),
   )

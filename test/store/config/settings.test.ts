@@ -85,7 +85,7 @@ describe('profiles', () => {
   test('switching to one that is not there names the others', async () => {
     await expect(settings.switchTo('work')).rejects.toMatchObject({
       code: 'usage',
-      message: 'There is no profile "work"',
+      message: 'there is no profile "work"',
       hint: 'Run: refcheck auth login',
     })
     await settings.saveProfile('home', home, { makeCurrent: true })

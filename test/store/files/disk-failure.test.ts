@@ -21,7 +21,7 @@ test.each([
   const cause = failed(code)
   expect(diskFailure('write', '/data/report.pdf', cause)).toMatchObject({
     code: 'io',
-    message: `Cannot write "/data/report.pdf": ${why}`,
+    message: `cannot write "/data/report.pdf": ${why}`,
     hint: expect.stringMatching(/\.$/),
     cause,
   })
@@ -29,7 +29,7 @@ test.each([
 
 test('what is no system error is said to be unknown', () => {
   expect(diskFailure('read', '/x', 'odd').message).toBe(
-    'Cannot read "/x": the disk or system reported an unknown error',
+    'cannot read "/x": the disk or system reported an unknown error',
   )
   expect(errorNumber(Object.assign(new Error('odd'), { code: 7 }))).toBeUndefined()
 })
@@ -50,7 +50,7 @@ test('a real refusal of this machine reads the same', () => {
     } catch (error) {
       cause = error
     }
-    expect(diskFailure('read', 'a', cause).message).toBe('Cannot read "a": it is a folder')
+    expect(diskFailure('read', 'a', cause).message).toBe('cannot read "a": it is a folder')
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -121,7 +121,7 @@ test('a symbolic link, a folder, a foreign file or a missing folder is refused',
   writeFileSync(join(folder, 'foreign'), 'not a database '.repeat(100))
   await expect(acquire(join(folder, 'foreign'), { clock, waitMs: 0 })).rejects.toMatchObject({ code: 'io' })
   await expect(acquire(join(folder, 'no', 'a'), { clock, waitMs: 0 })).rejects.toThrow(
-    /Cannot create the lock file .* no such file or folder/,
+    /cannot create the lock file .* no such file or folder/,
   )
 })
 
@@ -136,5 +136,5 @@ test('a lock file that can only be read is an error, not a lock that two may hol
     const lock = await acquire(${JSON.stringify(path)}, { clock, waitMs: 0 }).catch((error) => error.message)
     process.stdout.write(String(lock))`
   const said = execFileSync(process.execPath, ['--input-type=module', '--eval', source], { encoding: 'utf8' })
-  expect(said).toBe(`Cannot take the lock "${path}": it cannot be written to`)
+  expect(said).toBe(`cannot take the lock "${path}": it cannot be written to`)
 })

@@ -59,14 +59,14 @@ test('a shared folder like /tmp is refused and stays as it is', async () => {
   chmodSync(path, 0o1777)
   await expect(privateFolder(path)).rejects.toMatchObject({
     code: 'io',
-    message: `Cannot keep private files in "${path}": every account of this machine shares it`,
+    message: `cannot keep private files in "${path}": every account of this machine shares it`,
   })
   expect(modeOf(path)).toBe(0o777)
 })
 
 test('a file where the folder should be is said plainly', async () => {
   writeFileSync(path, '')
-  await expect(privateFolder(path)).rejects.toThrow(/Cannot make the folder .*: a part of the path is a file/)
+  await expect(privateFolder(path)).rejects.toThrow(/cannot make the folder .*: a part of the path is a file/)
   await expect(privateFolder(join(path, 'a'))).rejects.toThrow(/a part of the path is a file/)
   await expect(mendFolder(path)).rejects.toThrow(/a part of the path is a file/)
 })
@@ -89,7 +89,7 @@ test('a link, a folder, a pipe and an oversized file are refused', async () => {
   writeFileSync(path, 'x'.repeat(101), { mode: 0o644 })
   const link = join(folder, 'link')
   symlinkSync(path, link)
-  await expect(readPrivate(link, 1000)).rejects.toThrow(`Cannot read "${link}": it is a symbolic link`)
+  await expect(readPrivate(link, 1000)).rejects.toThrow(`cannot read "${link}": it is a symbolic link`)
   expect(modeOf(path)).toBe(0o644)
   await expect(readPrivate(path, 100)).rejects.toThrow(/larger than 100 bytes/)
   await expect(readPrivate(folder, 100)).rejects.toThrow(/not a regular file/)
@@ -105,5 +105,5 @@ test('another account’s open folder is refused, whoever runs this', () => {
     }
     await privateFolder('/usr').catch((e) => process.stdout.write(e.code + ': ' + e.message))`
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
-  expect(said).toBe('io: Other accounts can read "/usr", and its permissions cannot be changed')
+  expect(said).toBe('io: other accounts can read "/usr", and its permissions cannot be changed')
 })

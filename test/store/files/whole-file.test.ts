@@ -78,7 +78,7 @@ test('an asked-for mode is the mode, and the temporary file is never looser', as
 test('overwrite: false leaves an existing file, and the error can be told from others', async () => {
   await writeWhole(path, 'first', { overwrite: false })
   const failure = await writeWhole(path, 'second', { overwrite: false }).catch((error: unknown) => error)
-  expect(failure).toMatchObject({ code: 'io', message: `Cannot write "${path}": it exists already` })
+  expect(failure).toMatchObject({ code: 'io', message: `cannot write "${path}": it exists already` })
   expect(existsAlready(failure)).toBe(true)
   expect(readFileSync(path, 'utf8')).toBe('first')
   expect(readdirSync(folder)).toEqual(['report.pdf'])
@@ -101,7 +101,7 @@ test('a symbolic link is refused and what it points to is left alone', async () 
   symlinkSync(outside, path)
   await expect(writeWhole(path, 'x')).rejects.toMatchObject({
     code: 'io',
-    message: `Cannot write "${path}": it is a symbolic link`,
+    message: `cannot write "${path}": it is a symbolic link`,
     hint: 'Name the real file instead.',
   })
   expect(readFileSync(outside, 'utf8')).toBe('untouched')
@@ -135,7 +135,7 @@ test('a folder is refused; one that appears meanwhile fails the write and stays'
     yield Buffer.from('ours')
     mkdirSync(other)
   }
-  await expect(writeWhole(other, late())).rejects.toThrow(`Cannot write "${other}": it is a folder`)
+  await expect(writeWhole(other, late())).rejects.toThrow(`cannot write "${other}": it is a folder`)
   expect(readdirSync(folder).sort()).toEqual(['other', 'report.pdf'])
 })
 
@@ -211,7 +211,7 @@ test('a disk that stops taking bytes: one sentence, the old file, nothing left b
     'ulimit -f 8',
     `await writeWhole(${JSON.stringify(path)}, Buffer.alloc(1e6)).catch((e) => process.stdout.write(e.code + ': ' + e.message))`,
   )
-  expect(said).toBe(`io: Cannot write "${path}": the file would be larger than this account may write`)
+  expect(said).toBe(`io: cannot write "${path}": the file would be larger than this account may write`)
   expect(readFileSync(path, 'utf8')).toBe('old')
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })
