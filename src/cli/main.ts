@@ -13,7 +13,7 @@ import { failureJson } from '../output/failure.ts'
 import { terminalOf } from '../output/terminal.ts'
 import { type Context, within } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
-import { isParseFailure, usageError } from './parse-failure.ts'
+import { isParseFailure, unframed, usageError } from './parse-failure.ts'
 import { Told } from './told.ts'
 
 export interface MainOptions {
@@ -90,7 +90,7 @@ function plainExit(error: unknown): number | undefined {
 }
 
 function asRefcheckError(error: unknown, context: Context): RefcheckError {
-  if (error instanceof RefcheckError) return error
+  if (error instanceof RefcheckError) return unframed(error)
   if (context.interrupts.stopped) return new InterruptedError('interrupted', { cause: error })
   if (isParseFailure(error)) return usageError(error)
   return new InternalError(`a fault of this program: ${error instanceof Error ? error.message : 'unknown'}`, {

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 
+import type { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/usage.ts'
 import { concealed } from './concealed.ts'
 import { nearest } from './nearest.ts'
@@ -58,14 +59,29 @@ function argumentName(arg: unknown): string {
   return name.toUpperCase()
 }
 
+/** oclif writes a frame of its own into the message of whatever a flag's `parse` throws; this takes it off. */
+export function unframed(error: RefcheckError): RefcheckError {
+  const [, own] = /^Parsing --[\w-]+\s*\n\t([\s\S]*)\nSee more help with --help$/.exec(error.message) ?? []
+  return own === undefined
+    ? error
+    : new UsageError(own, { hint: error.hint, field: error.field, cause: error })
+}
+
 function firstLine(message: string): string {
   const lines = stripVTControlCharacters(message)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('See more help'))
   const [first = 'the command line is not understood', second] = lines
-  if (/^The following errors? occurred:?$/.test(first) && second !== undefined) return second
-  return first
+  const [, flag] = /^Parsing (--[\w-]+)$/.exec(first) ?? []
+  if (second === undefined) return withoutValues(first)
+  if (flag !== undefined) return `${flag}: ${second}`
+  return withoutValues(/^The following errors? occurred:?$/.test(first) ? second : first)
+}
+
+/** `--url=… cannot also be provided when using --request`, without what stood behind the =. */
+function withoutValues(line: string): string {
+  return line.replace(/(--[\w-]+)=.*?(?= cannot | to be one of|$)/g, '$1')
 }
 
 function helpHint(error: ParseFailure): string {

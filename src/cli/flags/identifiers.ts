@@ -48,6 +48,6 @@ export const uuidFlag = Flags.custom({
 export const uuidArg = Args.custom({
   ignoreStdin: true,
   async parse(text, _context, options) {
-    return parseUuid(text, options.name ?? 'ID')
+    return parseUuid(text, (options.name ?? 'ID').toUpperCase())
   },
 })

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { onTestFinished } from 'vitest'
+
+import { systemClock } from '../../src/host/clock.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { listen } from '../../src/server/listen.ts'
+import { type Outcome, refcheck, type RunOptions } from './run-command.ts'
+
+/** A sandbox on a port, folders of its own, and a way to type command lines at it. */
+export interface World {
+  sandbox: Sandbox
+  url: string
+  /** A temporary folder that goes away with the test. */
+  folder: string
+  /** Environment that needs no login; folders below `folder`. */
+  env: Record<string, string>
+  /** Runs `refcheck …` in this world. */
+  run(argv: readonly string[], options?: RunOptions): Promise<Outcome>
+}
+
+/** A folder that is removed when the test is over. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'refcheck-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Folders of its own and nothing else: no profile, no key, no service. */
+export function emptyEnv(folder: string): Record<string, string> {
+  return { REFCHECK_CONFIG_DIR: join(folder, 'config'), REFCHECK_DATA_DIR: join(folder, 'data') }
+}
+
+/** Ends with the test. */
+export async function world(options: Partial<SandboxOptions> = {}): Promise<World> {
+  const folder = temporaryFolder()
+  const sandbox = createSandbox({ clock: systemClock, ...options })
+  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
+  onTestFinished(async () => {
+    await listener.close()
+    sandbox.close()
+  })
+  const { apiKey, userEmail, webhookSecret } = sandbox.credentials
+  const env = {
+    ...emptyEnv(folder),
+    REFCHECK_BASE_URL: listener.url,
+    REFCHECK_API_KEY: apiKey,
+    REFCHECK_USER_EMAIL: userEmail,
+    REFCHECK_WEBHOOK_SECRET: webhookSecret,
+  }
+  return {
+    sandbox,
+    url: listener.url,
+    folder,
+    env,
+    run: (argv, more = {}) => refcheck(argv, { cwd: folder, ...more, env: { ...env, ...more.env } }),
+  }
+}
