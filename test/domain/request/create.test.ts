@@ -4,10 +4,16 @@ import { createRequest } from '../../../src/domain/request/create.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import type { ManualClock } from '../../harness/manual-clock.ts'
 import { clientError, lost, order, requestId, taken, unsent } from './answers.ts'
 import type { Script } from './scripted-api.ts'
-import { refusal, scriptedOrdering, type ScriptedOrdering, twoMinutes } from './scripted-ordering.ts'
-import { virtualClock } from './virtual-clock.ts'
+import {
+  halfPastNine,
+  refusal,
+  scriptedOrdering,
+  type ScriptedOrdering,
+  twoMinutes,
+} from './scripted-ordering.ts'
 
 let place: Scratch
 let ledger: Ledger
@@ -126,11 +132,12 @@ describe('the same order twice', () => {
     const errors: unknown[] = []
     const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '5'), taken()] })
     const { clock } = parts
-    const sleep = async (ms: number): Promise<void> => {
+    const sleep = clock.sleep.bind(clock)
+    clock.sleep = async (ms) => {
       errors.push(await refusal(ordering({})))
-      clock.pass(ms)
+      await sleep(ms)
     }
-    await createRequest({ ...parts, clock: { ...clock, sleep } }, order, twoMinutes)
+    await createRequest(parts, order, twoMinutes)
     expect(errors).toMatchObject([{ code: 'duplicate', message: /is waiting to be ordered/ }])
   })
 })
@@ -162,7 +169,7 @@ describe('what created nothing is tried again, as a new attempt', () => {
   test('a 429: after its Retry-After', async () => {
     const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '17'), taken()] })
     await createRequest(parts, order, twoMinutes)
-    expect(parts.clock.waits).toEqual([17_000])
+    expect(parts.clock.sleeps).toEqual([17_000])
     expect(parts.events).toEqual([
       { name: 'waiting', cause: 'throttled', seconds: 17, understood: true, reason: 'rate limit exceeded' },
       { name: 'retrying', attempt: 2 },
@@ -179,7 +186,7 @@ describe('what created nothing is tried again, as a new attempt', () => {
   test('a connection that never stood: with growing pauses', async () => {
     const parts = ordering({ creates: [unsent, unsent, unsent, taken()] })
     await createRequest(parts, order, twoMinutes)
-    expect(parts.clock.waits).toEqual([375, 750, 1500])
+    expect(parts.clock.sleeps).toEqual([375, 750, 1500])
     expect(parts.events[0]).toMatchObject({
       name: 'waiting',
       cause: 'unreachable',
@@ -196,7 +203,7 @@ describe('what created nothing is tried again, as a new attempt', () => {
       retryAfter: 3600,
       ...hint(/^Nothing was ordered\. Wait 3600 s .*--timeout/),
     })
-    expect(parts.clock.waits).toEqual([])
+    expect(parts.clock.sleeps).toEqual([])
     expect(await states()).toEqual(['cancelled'])
     await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
   })
@@ -205,7 +212,7 @@ describe('what created nothing is tried again, as a new attempt', () => {
     const creates = Array.from({ length: 3 }, () => clientError(429, 'rate limit exceeded', '50'))
     const parts = ordering({ creates })
     expect(await refusal(parts)).toMatchObject({ code: 'throttled' })
-    expect(parts.clock.waits).toEqual([50_000, 50_000])
+    expect(parts.clock.sleeps).toEqual([50_000, 50_000])
   })
 
   test('an hour without a connection ends as unreachable', async () => {
@@ -214,7 +221,7 @@ describe('what created nothing is tried again, as a new attempt', () => {
     expect(await refusal(parts, { waitBudgetMs: 3_600_000 })).toMatchObject({
       code: 'unavailable',
     })
-    expect(Math.max(...parts.clock.waits)).toBe(22_500)
+    expect(Math.max(...parts.clock.sleeps)).toBe(22_500)
     expect(await states()).toEqual(['cancelled'])
   })
 
@@ -226,22 +233,32 @@ describe('what created nothing is tried again, as a new attempt', () => {
 
 describe('a journal that is more than 5 s old when the bytes would leave', () => {
   /** A machine that is suspended for a while after its next commits. */
-  function suspended(pauses: (() => void)[]): Ledger {
+  function suspended(...pauses: (() => Promise<void>)[]): Ledger {
     return {
       ...bound(ledger),
       async begin(...from) {
         const attempt = await ledger.begin(...from)
-        pauses.shift()?.()
+        await pauses.shift()?.()
         return attempt
       },
     }
   }
 
+  /** One of the two clocks goes on, the other one stands. */
+  async function pass(clock: ManualClock, ms: number, which: 'wall' | 'monotonic'): Promise<void> {
+    if (which === 'wall') {
+      clock.jump(ms)
+      return
+    }
+    await clock.advance(ms)
+    clock.jump(-ms)
+  }
+
   test.each(['wall', 'monotonic'] as const)(
     'by the %s clock: no byte leaves, another attempt',
     async (which) => {
-      const clock = virtualClock()
-      const sleepy = suspended([() => clock.pass(5_001, which)])
+      const clock = halfPastNine()
+      const sleepy = suspended(() => pass(clock, 5_001, which))
       const parts = scriptedOrdering(sleepy, { creates: [taken()] }, { clock })
       await createRequest(parts, order, twoMinutes)
       expect(parts.api.sent).toHaveLength(1)
@@ -250,13 +267,13 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
   )
 
   test('5 s are not too many, and a wall clock set back is no reason', async () => {
-    const clock = virtualClock()
-    const setBack = (): void => {
-      clock.pass(5_000, 'monotonic')
-      clock.pass(-86_400_000, 'wall')
+    const clock = halfPastNine()
+    const setBack = async (): Promise<void> => {
+      await pass(clock, 5_000, 'monotonic')
+      clock.jump(-86_400_000)
     }
     await createRequest(
-      scriptedOrdering(suspended([setBack]), { creates: [taken()] }, { clock }),
+      scriptedOrdering(suspended(setBack), { creates: [taken()] }, { clock }),
       order,
       twoMinutes,
     )

@@ -2,13 +2,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import type { CreateAnswer } from '../../../src/api/create-answer.ts'
 import { createRequest } from '../../../src/domain/request/create.ts'
-import type { Ordering } from '../../../src/domain/request/ordering.ts'
-import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import { clientError, lost, order, requestId, requestOf, serverError, taken, unsent } from './answers.ts'
-import { scriptedApi, type Script, type ScriptedApi } from './scripted-api.ts'
-import { virtualClock } from './virtual-clock.ts'
+import type { Script } from './scripted-api.ts'
+import { scriptedOrdering, type ScriptedOrdering, twoMinutes as options } from './scripted-ordering.ts'
 
 let place: Scratch
 let ledger: Ledger
@@ -21,12 +19,8 @@ beforeEach(async () => {
 })
 afterEach(() => place.end())
 
-const options = { allowDuplicate: false, waitBudgetMs: 120_000 }
-
-function ordering(script: Script, changes: Partial<Ordering> = {}): Ordering & { api: ScriptedApi } {
-  const api = scriptedApi(script)
-  return { ledger, clock: virtualClock(), random: systemRandom, signal: stop.signal, ...changes, api }
-}
+const ordering = (script: Script): ScriptedOrdering =>
+  scriptedOrdering(ledger, script, { signal: stop.signal })
 
 /** Ctrl-C is pressed while this answer is on its way. */
 function interruptedBefore(answer: CreateAnswer): () => CreateAnswer {
@@ -84,15 +78,8 @@ test('an unknown one comes with what to do', async () => {
 })
 
 test('while it waits: nothing was ordered, and the same order is free', async () => {
-  const clock = virtualClock()
-  const sleep = (ms: number, signal?: AbortSignal) => {
-    stop.abort()
-    return clock.sleep(ms, signal)
-  }
-  const parts = ordering(
-    { creates: [clientError(429, 'rate limit exceeded', '5')] },
-    { clock: { ...clock, sleep } },
-  )
+  const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '5')] })
+  parts.onEvent = () => stop.abort()
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(await ledger.list({})).toMatchObject([{ state: 'cancelled' }])
 })

@@ -8,18 +8,19 @@ import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import type { ManualClock } from '../../harness/manual-clock.ts'
 import { clientError, lost, orderFor, requestOf, taken } from './answers.ts'
 import { type Script, scriptedApi } from './scripted-api.ts'
-import { virtualClock, type VirtualClock } from './virtual-clock.ts'
+import { halfPastNine } from './scripted-ordering.ts'
 
 let place: Scratch
 let ledger: Ledger
-let clock: VirtualClock
+let clock: ManualClock
 
 beforeEach(async () => {
   place = scratch()
   ledger = await place.open()
-  clock = virtualClock()
+  clock = halfPastNine()
 })
 afterEach(() => place.end())
 
@@ -38,7 +39,7 @@ async function ordered(
     (created) => created.batchId,
     () => '',
   )
-  clock.pass(60_000)
+  await clock.advance(60_000)
   return batchId
 }
 

@@ -2,29 +2,34 @@ import { createRequest } from '../../../src/domain/request/create.ts'
 import type { CreateEvent, CreateOptions, Ordering } from '../../../src/domain/request/ordering.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
 import { order } from './answers.ts'
 import { type Script, scriptedApi, type ScriptedApi } from './scripted-api.ts'
-import { virtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export const twoMinutes: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
 
 export interface ScriptedOrdering extends Ordering {
   api: ScriptedApi
-  clock: VirtualClock
+  clock: ManualClock
   /** What was told on the way. */
   events: CreateEvent[]
+}
+
+/** Half past nine on a morning, and time that passes by sleeping. */
+export function halfPastNine(): ManualClock {
+  return new ManualClock({ now: Date.UTC(2026, 10, 21, 9, 30), auto: true })
 }
 
 /** All that ordering needs: a service that follows a script, time that passes by sleeping, luck that is even. */
 export function scriptedOrdering(
   ledger: Ledger,
   script: Script,
-  changes: { clock?: VirtualClock; signal?: AbortSignal } = {},
+  changes: { clock?: ManualClock; signal?: AbortSignal } = {},
 ): ScriptedOrdering {
   const events: CreateEvent[] = []
   return {
     ledger,
-    clock: changes.clock ?? virtualClock(),
+    clock: changes.clock ?? halfPastNine(),
     random: { ...systemRandom, fraction: () => 0.5 },
     signal: changes.signal,
     events,
