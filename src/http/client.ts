@@ -68,7 +68,7 @@ export class HttpClient {
     }
   }
 
-  /** Closes every connection, also one in use. */
+  /** Closes every connection, also one in use, for good. */
   async close(): Promise<void> {
     await this.#transport.close()
   }

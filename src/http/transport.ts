@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 
+import { InternalError } from '../errors/internal.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { Environment } from '../host/env.ts'
 import { isLoopback } from '../host/loopback.ts'
@@ -41,6 +42,7 @@ export class Transport {
   readonly #env: Environment
   readonly #kept = new Map<'loopback' | 'network', Route>()
   #proxies: ProxySettings | undefined
+  #closed = false
 
   constructor(env: Environment) {
     this.#env = env
@@ -64,10 +66,13 @@ export class Transport {
 
   /** Connections that nobody used before; the caller closes them. */
   fresh(url: URL, limits: HttpLimits): Route {
+    if (this.#closed) throw new InternalError('a closed HTTP client was used')
     return isLoopback(url.hostname) ? loopbackRoute(limits) : networkRoute(limits, this.#settings())
   }
 
+  /** For good: what is repeated after this opens nothing again. */
   async close(): Promise<void> {
+    this.#closed = true
     const routes = [...this.#kept.values()]
     this.#kept.clear()
     await Promise.all(routes.map((each) => each.close()))

@@ -128,3 +128,15 @@ test('the body of a stream left early gives its connection back', async () => {
   // The server's own ends are counted here too: its listener alone is left.
   expect(openSockets()).toEqual(['TCPServerWrap'])
 })
+
+test('a closed client opens nothing again', async () => {
+  await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(200)) })
+  const client = startClient()
+  const url = `${server.origin}/`
+  await client.send({ method: 'GET', url })
+  await client.close()
+  await client.close()
+  await expect(client.send({ method: 'GET', url })).rejects.toMatchObject({ code: 'internal' })
+  await expect(client.sendOnce(post(url))).rejects.toMatchObject({ code: 'internal' })
+  expect(server.connections).toBe(1)
+})

@@ -18,7 +18,7 @@ const created = enveloped(201, { request_id: '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e
 /** What one create through the proxy came to; an error that is not of the transport fails the test. */
 async function outcome(url: string): Promise<'answered' | 'lost' | 'unsent'> {
   await using client = startClient()
-  return client.sendOnce(post(url)).then(
+  return await client.sendOnce(post(url)).then(
     () => 'answered',
     (error: unknown) => {
       if (!(error instanceof TransportError)) throw error

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest'
+
+import { failure, forbiddenCause, namedField } from '../../src/api/failure.ts'
+import { exitCodes } from '../../src/cli/exit-codes.ts'
+import type { Envelope } from '../../src/contract/envelope.ts'
+
+/** The status matrix of the document ("Errors"), against the exit codes of cli-contract. */
+
+function said(message: string, status_message = 'client_error'): Envelope {
+  return { data: null, status_message, message }
+}
+
+test.each([
+  [400, 'invalid_input', 2],
+  [401, 'unauthenticated', 3],
+  [403, 'forbidden', 4],
+  [404, 'not_found', 5],
+  [422, 'invalid_input', 2],
+  [429, 'throttled', 6],
+  [500, 'unavailable', 7],
+  [502, 'unavailable', 7],
+  [503, 'unavailable', 7],
+  [599, 'unavailable', 7],
+  [202, 'unavailable', 7],
+  [204, 'unavailable', 7],
+  [301, 'unavailable', 7],
+  [308, 'unavailable', 7],
+  [402, 'unavailable', 7],
+  [405, 'unavailable', 7],
+  [408, 'unavailable', 7],
+  [409, 'unavailable', 7],
+  [413, 'unavailable', 7],
+  [418, 'unavailable', 7],
+])('a %i in the envelope is "%s", exit %i', (status, code, exit) => {
+  const error = failure({ status, envelope: said('as the service says') })
+  expect(error).toMatchObject({ code, status })
+  expect(exitCodes[error.code]).toBe(exit)
+  expect(error.hint).toMatch(/\S/)
+})
+
+test.each([400, 401, 403, 404, 408, 422])('a %i without the envelope is not the service’s', (status) => {
+  expect(failure({ status, envelope: undefined })).toMatchObject({
+    code: 'unavailable',
+    status,
+    message: `the answer (${status}) is not the service’s: no envelope`,
+    hint: 'Something between here and the service may have answered in its place; check the base URL.',
+  })
+})
+
+test.each([
+  [429, 'throttled'],
+  [500, 'unavailable'],
+  [503, 'unavailable'],
+  [302, 'unavailable'],
+])('a %i without the envelope is still "%s"', (status, code) => {
+  expect(failure({ status, envelope: undefined })).toMatchObject({ code, status })
+})
+
+test('the service’s own message is told as it is', () => {
+  expect(failure({ status: 401, envelope: said(' invalid API key\n') }).message).toBe('invalid API key')
+  expect(failure({ status: 500, envelope: said('internal server error', 'server_error') }).message).toBe(
+    'the service failed (500): internal server error',
+  )
+})
+
+test.each([
+  [400, 'the service refused the request as invalid'],
+  [401, 'the API key was not accepted'],
+  [403, 'the service does not permit this'],
+  [404, 'not found'],
+  [429, 'the quota is used up'],
+  [503, 'the service failed (503)'],
+])('a %i with an empty message says: %s', (status, message) => {
+  expect(failure({ status, envelope: said('') }).message).toBe(message)
+})
+
+test('a redirect says that none is followed, and where to mend it', () => {
+  expect(failure({ status: 302, envelope: undefined })).toMatchObject({
+    message: 'the service answered with a redirect (302), which is never followed',
+    hint: 'Set the base URL to where the service really is.',
+  })
+})
+
+test('a 429 says how long to wait', () => {
+  expect(failure({ status: 429, envelope: said('rate limit exceeded'), retryAfter: 42 })).toMatchObject({
+    retryAfter: 42,
+    hint: 'Wait 42 s and run it again.',
+  })
+  expect(failure({ status: 429, envelope: said('') })).toMatchObject({ hint: 'Wait and run it again.' })
+})
+
+test('an endpoint knows better what a 401 or a 404 means', () => {
+  const hints = { 401: 'read again', 404: 'not ready' }
+  expect(failure({ status: 401, envelope: said('x'), hints }).hint).toBe('read again')
+  expect(failure({ status: 404, envelope: said('x'), hints }).hint).toBe('not ready')
+  expect(failure({ status: 403, envelope: said('x'), hints }).hint).not.toMatch(/read again|not ready/)
+})
+
+test.each([
+  ['recipient.email: must be a valid email address', 'recipient.email'],
+  ['additional_information[0].fields.start_date: is required', 'additional_information[0].fields.start_date'],
+  ['package_id: not ACTIVE', 'package_id'],
+  ['x-y.z_1: bad', 'x-y.z_1'],
+  ['Invalid JSON', undefined],
+  ['Invalid JSON: unexpected token', undefined],
+  ['recipient.email:no space', undefined],
+  [': nothing before', undefined],
+  ['', undefined],
+  [`${'a'.repeat(201)}: too long to be a path`, undefined],
+])('the field a 400 names: %j → %j', (message, field) => {
+  expect(namedField(message)).toBe(field)
+  expect(failure({ status: 400, envelope: said(message) }).field).toBe(field)
+})
+
+test.each([
+  ['organisation has no credits remaining', 'credits'],
+  ['Insufficient credits', 'credits'],
+  ['trial expired', 'trial'],
+  ['The organisation has an expired trial', 'trial'],
+  ['organisation subscription not active', 'subscription'],
+  ['Inactive subscription', 'subscription'],
+  ['user not a member of the organisation', 'membership'],
+  ['User is not an active member of the organisation', 'membership'],
+  ['User not a permitted member of the organisation', 'membership'],
+  ['User email does not match an active user of the organisation', 'membership'],
+  ['The role does not permit the action', 'role'],
+  ['Role "member" may not create requests', 'role'],
+  ['This action is not permitted', 'role'],
+  ['No access to the package', 'package'],
+  ['', 'unknown'],
+  ['Forbidden', 'unknown'],
+  ['Access was patrolled and industrial', 'unknown'],
+] as const)('why a 403: %j → %s', (message, cause) => {
+  expect(forbiddenCause(message)).toBe(cause)
+})
+
+test('each cause of a 403 has its own advice', () => {
+  const messages = [
+    'no credits',
+    'trial expired',
+    'subscription',
+    'role',
+    'the package',
+    'not a member',
+    'no',
+  ]
+  const hints = messages.map((message) => failure({ status: 403, envelope: said(message) }).hint)
+  expect(new Set(hints).size).toBe(messages.length)
+})
+
+test.each(['a', 'a.', 'a: ', ' member', 'subscri', ' '])(
+  'a message of %j a million times ends: a quadratic expression would not within the time a test has',
+  (piece) => {
+    const envelope = said(piece.repeat(1_000_000))
+    expect(failure({ status: 400, envelope }).code).toBe('invalid_input')
+    expect(failure({ status: 403, envelope }).code).toBe('forbidden')
+  },
+)

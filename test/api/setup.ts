@@ -1,0 +1,40 @@
+import { type ApiClientOptions } from '../../src/api/client.ts'
+import { connectApi } from '../../src/api/service.ts'
+import type { Api } from '../../src/api/api.ts'
+import type { Random } from '../../src/host/random.ts'
+import type { ExchangeReport } from '../../src/http/types.ts'
+import type { RetryNotice } from '../../src/http/retry.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
+import { startClient } from '../http/setup.ts'
+
+export const apiKey = 'sk0123456789abcdefghijklmnopqrst'
+export const userEmail = 'casey@example.com'
+export const requestId = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
+export const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
+
+const middling: Random = { uuid: () => '', bytes: (count) => Buffer.alloc(count), fraction: () => 0.5 }
+
+export interface TestApi extends Api, AsyncDisposable {
+  readonly clock: ManualClock
+  readonly notices: readonly RetryNotice[]
+  readonly exchanges: readonly ExchangeReport[]
+}
+
+/** The service at a base URL, on a clock whose waits end at once. */
+export function startApi(baseUrl: string, options: Partial<ApiClientOptions> = {}): TestApi {
+  const clock = new ManualClock({ auto: true })
+  const notices: RetryNotice[] = []
+  const exchanges: ExchangeReport[] = []
+  const http = startClient({ onExchange: (report) => exchanges.push(report) })
+  const api = connectApi({
+    http,
+    clock,
+    random: middling,
+    baseUrl,
+    credentials: { apiKey, userEmail },
+    budgetMs: 120_000,
+    onNotice: (notice) => notices.push(notice),
+    ...options,
+  })
+  return { ...api, clock, notices, exchanges, [Symbol.asyncDispose]: () => http.close() }
+}
