@@ -4,6 +4,7 @@ import type { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/usage.ts'
 import { failureText } from '../output/failure.ts'
 import { arrange, jsonDocument, type ListFormat, presentList, presentText } from '../output/present.ts'
+import type { Sink } from '../output/streams.ts'
 import { type Terminal, terminalOf } from '../output/terminal.ts'
 import type { ListView, View } from '../output/view.ts'
 import { type Context, currentContext } from './context.ts'
@@ -72,7 +73,11 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   /** How stdout looks to a view. */
   protected get terminal(): Terminal {
-    return terminalOf(this.context.streams.stdout, this.context.env, this.flags['no-color'])
+    return this.terminalAt(this.context.streams.stdout)
+  }
+
+  protected terminalAt(sink: Sink): Terminal {
+    return terminalOf(sink, this.context.env, this.flags['no-color'])
   }
 
   /** Prints the answer. With a failure the command answers and fails at once, as the contract says. */
@@ -108,7 +113,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   private fail(failure: RefcheckError): never {
     const { stderr } = this.context.streams
     if (!this.flags.json) {
-      stderr.write(failureText(failure, terminalOf(stderr, this.context.env, this.flags['no-color'])))
+      stderr.write(failureText(failure, this.terminalAt(stderr)))
     }
     throw new Told(failure)
   }

@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { terminalOf } from '../../output/terminal.ts'
 import { documentView } from '../../output/views/schema.ts'
 
 export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
@@ -20,13 +19,13 @@ export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
 
   async run(): Promise<void> {
     const { json, output } = this.flags
-    const { streams, env, cwd } = this.context
+    const { streams, cwd } = this.context
     const sink = json ? streams.stderr : streams.stdout
     const { runDemo } = await import('../../cli/demo.ts')
     const result = await runDemo({
       context: this.context,
       sink,
-      terminal: terminalOf(sink, env, this.flags['no-color']),
+      terminal: this.terminalAt(sink),
       output: output === undefined ? undefined : resolve(cwd, output),
     })
     if (json) this.answer(documentView(result))
