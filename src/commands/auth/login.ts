@@ -9,11 +9,8 @@ import { loginView, replacedText } from '../../output/views/auth.ts'
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override summary = 'Log in: check a key live, and keep it as a profile.'
-  static override description = [
-    'Asks for the base URL, the API key (not shown) and the user e-mail, checks them with one call, and',
-    'saves a profile. The key goes into the system keychain where there is one, else into a file that only',
-    'this account can read. For scripts: --with-key reads the key from stdin.',
-  ].join('\n')
+  static override description =
+    'Asks for the base URL, the API key (not shown) and the user e-mail, checks them with one call, and saves a profile. The key goes into the system keychain where there is one, else into a file that only this account can read. For scripts: --with-key reads the key from stdin.'
   static override examples = [
     '<%= config.bin %> auth login',
     '<%= config.bin %> auth login --profile acme --base-url https://api.example.com --email ana@example.com --with-key < key.txt',

@@ -5,17 +5,15 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { parseUuid, uuidFlag } from '../../cli/flags/identifiers.ts'
+import { readSecretLine } from '../../cli/input.ts'
 import { type DownloadSource, fetchReports, streamReport } from '../../domain/report/download.ts'
 import { destination } from '../../domain/report/place.ts'
 import { reportsView } from '../../output/views/reports.ts'
 
 export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   static override summary = 'Download finished PDF reports, each whole or not at all.'
-  static override description = [
-    'One report by its CHECK_ID (and --referee), one by a signed --url, or every report of --request ID.',
-    'A request costs one call of the quota, however many reports it has. What is on disk already is',
-    'skipped; --overwrite replaces it. Exit 10 when some reports are not there yet.',
-  ].join('\n')
+  static override description =
+    'One report by its CHECK_ID (and --referee), one by a signed --url, or every report of --request ID. A request costs one call of the quota, however many reports it has. What is on disk already is skipped; --overwrite replaces it. Exit 10 when some reports are not there yet.'
   static override examples = [
     '<%= config.bin %> report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --output reports',
     '<%= config.bin %> report download CHECK_ID --referee 7 --output reference.pdf',
@@ -53,7 +51,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   }
 
   async run(): Promise<void> {
-    const source = this.source()
+    const source = await this.source()
     const options = { api: await this.services.api(), signal: this.signal }
     if (this.flags.output === '-') return this.stream(source, options)
     const { reportFiles: files, standingAt } = await this.services.reportFiles()
@@ -77,7 +75,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     this.answer(reportsView(stored, missing, this.context.cwd), failure)
   }
 
-  private source(): DownloadSource {
+  private async source(): Promise<DownloadSource> {
     const { referee, request, url } = this.flags
     const checkId = this.args.check_id
     const given = [checkId, request, url].filter((each) => each !== undefined).length
@@ -87,6 +85,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       'Name a CHECK_ID, --request ID, or --url SIGNED_URL.',
     )
     this.refuse(given > 1, 'CHECK_ID, --request and --url exclude each other', 'Name one of them.')
+    if (url === '-') return { kind: 'url', url: await readSecretLine(this.context, 'the signed URL') }
     if (url !== undefined) return { kind: 'url', url }
     if (request !== undefined) return { kind: 'requests', requestIds: [...new Set(request)] }
     return { kind: 'ids', checkId: checkId ?? '', refereeId: referee }

@@ -10,18 +10,12 @@ import { composeOrder, type Order } from '../../domain/request/compose.ts'
 import { placeOrder } from '../../domain/request/place-order.ts'
 import { bodyView, changeText, createdView, reviewText } from '../../output/views/order.ts'
 
-const withoutFile = { exclusive: ['file'] }
-
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order the checks of a package on one person.'
   static override description = [
-    'On a terminal it asks, from the package’s schema, for what the flags leave out, shows a review and',
-    'confirms. Elsewhere everything is given and --yes says that it may be ordered.',
-    '',
-    'Every order is journaled before it is sent and is sent once. The same package for the same person is',
-    'refused (exit 2) unless --allow-duplicate. Exit 8: it may or may not have been ordered; that is',
-    'settled first, never sent again.',
-  ].join('\n')
+    'On a terminal it asks, from the package’s schema, for what the flags leave out, shows a review and confirms. Elsewhere everything is given and --yes says that it may be ordered.',
+    'Every order is journaled before it is sent and is sent once. The same package for the same person is refused (exit 2) unless --allow-duplicate. Exit 8: it may or may not have been ordered; that is settled first, never sent again.',
+  ].join('\n\n')
   static override examples = [
     '<%= config.bin %> request create',
     '<%= config.bin %> request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes',
@@ -29,15 +23,14 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   ]
   static override flags = {
     package: packageIdFlag({ summary: 'Package to order (default: package of config).' }),
-    'first-name': Flags.string({ helpValue: 'NAME', ...withoutFile }),
-    'last-name': Flags.string({ helpValue: 'NAME', ...withoutFile }),
-    email: Flags.string({ helpValue: 'EMAIL', ...withoutFile }),
-    phone: Flags.string({ summary: 'E.164: +61412345678.', helpValue: 'PHONE', ...withoutFile }),
+    'first-name': Flags.string({ summary: 'First name of the recipient.', helpValue: 'NAME' }),
+    'last-name': Flags.string({ summary: 'Last name of the recipient.', helpValue: 'NAME' }),
+    email: Flags.string({ summary: 'E-mail of the recipient.', helpValue: 'EMAIL' }),
+    phone: Flags.string({ summary: 'Phone of the recipient, as +61412345678.', helpValue: 'PHONE' }),
     field: Flags.string({
       summary: 'A field of additional information; may be repeated.',
       helpValue: 'CODE.NAME=VALUE',
       multiple: true,
-      ...withoutFile,
     }),
     file: Flags.string({ summary: 'The whole body as JSON; - for stdin.', helpValue: 'FILE' }),
     'dry-run': Flags.boolean({ summary: 'Check everything, print the body, send nothing.' }),
@@ -71,6 +64,12 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   private async compose(): Promise<Order> {
     const { flags, services } = this
     const { file } = flags
+    const told = [flags['first-name'], flags['last-name'], flags.email, flags.phone, flags.field]
+    this.refuse(
+      file !== undefined && told.some((each) => each !== undefined),
+      '--file and the flags for single fields exclude each other',
+      'Put everything into the file, or nothing.',
+    )
     const given = {
       packageId: flags.package ?? (file === undefined ? await services.packageSetting() : undefined),
       body:

@@ -10,10 +10,8 @@ import { listedRequestsView } from '../../output/views/requests.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {
   static override summary = 'List the requests that this store knows it created.'
-  static override description = [
-    'The API has no list of requests, so this is the journal of this machine: what was accepted, and what',
-    'may have been (status unknown). The statuses are as last read; --refresh reads the unfinished again.',
-  ].join('\n')
+  static override description =
+    'The API has no list of requests, so this is the journal of this machine: what was accepted, and what may have been (status unknown). The statuses are as last read; --refresh reads the unfinished again.'
   static override examples = [
     '<%= config.bin %> request list --status unknown',
     '<%= config.bin %> request list --since 7d --refresh',

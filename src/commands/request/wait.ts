@@ -9,11 +9,9 @@ import { requestsView } from '../../output/views/request.ts'
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override summary = 'Wait until requests have come as far as wanted.'
   static override description = [
-    'Reads them inside the quota until each has a terminal status, or the one given with --for:',
-    'partial (PARTIAL or past it), completed, or report (COMPLETED, and every report ready).',
-    '',
+    'Reads them inside the quota until each has a terminal status, or the one given with --for: partial (PARTIAL or past it), completed, or report (COMPLETED, and every report ready).',
     'Exit 0 when all have come so far, 10 when one ended CANCELLED or ERROR, 11 when --timeout is up.',
-  ].join('\n')
+  ].join('\n\n')
   static override examples = [
     '<%= config.bin %> request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --for report',
     '<%= config.bin %> request wait ID ID --timeout 2h --json',

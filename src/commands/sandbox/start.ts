@@ -10,18 +10,15 @@ const sandboxProfile = 'sandbox'
 
 export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
   static override summary = 'Run the whole service on this machine, to practise and to test against.'
-  static override description = [
-    'Every endpoint of the API with its rules, errors and limits, on loopback, with packages and users to',
-    'try. Requests progress by themselves and are COMPLETED within an hour; --speed 600 shows that in six',
-    'seconds. With --json one line tells how to reach it once it is ready. SIGINT or SIGTERM ends it.',
-  ].join('\n')
+  static override description =
+    'Every endpoint of the API with its rules, errors and limits, on loopback, with packages and users to try. Requests progress by themselves and are COMPLETED within an hour; --speed 600 shows that in six seconds. With --json one line tells how to reach it once it is ready. SIGINT or SIGTERM ends it.'
   static override examples = [
     '<%= config.bin %> sandbox start --login',
     '<%= config.bin %> sandbox start --port 0 --speed 600 --json',
   ]
   static override flags = {
     port: Flags.integer({
-      summary: 'Port; 0 takes a free one (default 4280).',
+      summary: 'Port; 0 takes a free one.',
       min: 0,
       max: 65_535,
       default: 4280,

@@ -8,11 +8,8 @@ import { verificationView } from '../../output/views/webhook.ts'
 
 export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
   static override summary = 'Verify the signature of a captured webhook delivery.'
-  static override description = [
-    'Checks the exact bytes of the body in FILE (or stdin) against --signature, or a whole captured request',
-    'with its headers given with --http. The secret comes from REFCHECK_WEBHOOK_SECRET or from the profile',
-    '(refcheck config set webhook-secret). Exit 9 when the signature does not match.',
-  ].join('\n')
+  static override description =
+    'Checks the exact bytes of the body in FILE (or stdin) against --signature, or a whole captured request with its headers given with --http. The secret comes from REFCHECK_WEBHOOK_SECRET or from the profile (refcheck config set webhook-secret). Exit 9 when the signature does not match.'
   static override examples = [
     '<%= config.bin %> webhook verify body.json --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
     '<%= config.bin %> webhook verify --http request.txt --json',
