@@ -64,7 +64,7 @@ function checkRows(check: Check): CheckRow[] {
 
 function refereeRow(referee: Referee): CheckRow {
   return {
-    check: `  ${referee.referee_name ?? 'Unnamed referee'}`,
+    check: `└ ${referee.referee_name ?? 'Unnamed referee'}`,
     status: referee.status,
     id: `referee ${referee.referee_id}`,
     report: readiness(referee.report_pdf_url),
