@@ -31,6 +31,11 @@ export class ManualClock implements Clock {
     return this.#now
   }
 
+  /** Puts the clock where a kept state left it; nobody is woken. */
+  set(now: number): void {
+    this.#now = now
+  }
+
   monotonic(): number {
     return this.#now
   }

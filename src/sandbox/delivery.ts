@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto'
 
-import { requestUpdated, type WebhookEvent } from '../contract/event.ts'
+import type { WebhookEvent } from '../contract/event.ts'
 import { signatureHeader } from '../contract/headers.ts'
 import type { RequestStatus } from '../contract/request.ts'
 import { sign, signingKey } from '../contract/signature.ts'
+import { InvalidInputError } from '../errors/invalid-input.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Luck } from './luck.ts'
 import type { DeliveryRecord, Organisation, RequestRecord } from './records.ts'
@@ -28,6 +29,12 @@ const schedules: Record<Choice<'webhook-retries'>, readonly number[]> = {
   quick: [1, 2, 4],
   never: [],
 }
+
+const repeatAfterMs = 2_000
+const lateByMs = 60_000
+
+/** Of acknowledged events, how many are sent again under the rule that allows it. */
+const repeatedShare = 0.25
 
 export interface DeliveriesOptions {
   service: Service
@@ -56,31 +63,82 @@ export class Deliveries {
     const { service, luck } = this.#options
     const organisation = service.state.organisations.get(request.organisation_id)
     if (organisation === undefined || organisation.webhook_url === null) return
-    if (status === 'RECEIVED' && service.rules.get('event-on-acceptance') === 'no') return
-    const event: WebhookEvent = {
-      event: requestUpdated,
-      request_id: request.request_id,
-      status,
-      ...(status === 'ERROR' && request.error_reason !== null && { error_reason: request.error_reason }),
-    }
-    const delivery: DeliveryRecord = {
-      id: luck.uuid('delivery', request.number, status),
+    if (status === 'RECEIVED' && service.rule('event-on-acceptance') === 'no') return
+    const { scenarios } = request
+    const first: DeliveryRecord = {
+      id: luck.uuid('delivery', request.number, status, 1),
       organisation_id: organisation.id,
       request_id: request.request_id,
       status,
-      body: JSON.stringify(event),
+      body: JSON.stringify(eventOf(request, status)),
       state: 'waiting',
       attempts: 0,
-      at,
+      forged: scenarios.includes('event-forged') ? 1 : 0,
+      at: at + this.#delay(request),
       outcome: null,
     }
-    service.commit({ does: 'delivery', delivery })
-    this.#schedule(delivery)
+    this.#send(first)
+    if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(first, 2)
+  }
+
+  /** Sends an event once more, now. Throws InvalidInputError for one that is not known any more. */
+  redeliver(id: string): DeliveryRecord {
+    const { service, luck, clock } = this.#options
+    const known = service.state.deliveries.get(id)
+    if (known === undefined) throw new InvalidInputError(`there is no delivery "${id}"`)
+    const at = clock.now()
+    return this.#send({
+      ...known,
+      id: luck.uuid('redelivery', id, at),
+      state: 'waiting',
+      attempts: 0,
+      forged: 0,
+      outcome: null,
+      at,
+    })
+  }
+
+  /** Takes up the deliveries that still wait, after a restart. */
+  resume(): void {
+    for (const delivery of this.#options.service.state.deliveries.values()) {
+      if (delivery.state === 'waiting') this.#schedule(delivery)
+    }
   }
 
   /** Stops waiting and ends attempts under way. */
   close(): void {
     this.#stop.abort()
+  }
+
+  #isRepeated({ number }: RequestRecord, status: RequestStatus): boolean {
+    const { service, luck } = this.#options
+    if (service.rule('repeated-events') === 'never') return false
+    return luck.fraction('repeat', number, status) < repeatedShare
+  }
+
+  #repeat(first: DeliveryRecord, copy: number): void {
+    this.#send({
+      ...first,
+      id: this.#options.luck.uuid('delivery', first.id, copy),
+      at: first.at + repeatAfterMs,
+    })
+  }
+
+  /** Milliseconds an event is held back by the request's scenarios. */
+  #delay(request: RequestRecord): number {
+    if (request.scenarios.includes('event-late')) return lateByMs
+    if (!request.scenarios.includes('event-unordered')) return 0
+    const { service, clock } = this.#options
+    const last = request.steps.at(-1)
+    if (last === undefined) return 0
+    const left = request.created_at + last.at / service.speed - clock.now()
+    return Math.max(0, left) + 1000 * (request.steps.length - request.applied)
+  }
+
+  #send(delivery: DeliveryRecord): DeliveryRecord {
+    this.#keep(delivery)
+    this.#schedule(delivery)
+    return delivery
   }
 
   #schedule(delivery: DeliveryRecord): void {
@@ -97,33 +155,27 @@ export class Deliveries {
     const organisation = service.state.organisations.get(delivery?.organisation_id ?? '')
     if (delivery?.state !== 'waiting' || organisation === undefined) return
     const outcome = await this.#post(delivery, organisation)
-    if (this.#stop.signal.aborted) return
+    if (this.#stop.signal.aborted || service.state.deliveries.get(id) !== delivery) return
     const attempts = delivery.attempts + 1
-    const pause = schedules[service.rules.get('webhook-retries')][attempts - 1]
+    const pause = schedules[service.rule('webhook-retries')][attempts - 1]
     const now = clock.now()
-    const after = { ...delivery, attempts, outcome }
-    if (/^2\d\d$/.test(outcome)) this.#keep({ ...after, state: 'delivered', at: now })
-    else if (pause === undefined) this.#keep({ ...after, state: 'given_up', at: now })
-    else {
-      const again = this.#keep({ ...after, at: now + pause * 1000 })
-      this.#schedule(again)
-    }
-    onAttempt?.({ ...after }, now)
+    const after: DeliveryRecord = { ...delivery, attempts, outcome, at: now }
+    if (/^2\d\d$/.test(outcome)) this.#keep({ ...after, state: 'delivered' })
+    else if (pause === undefined) this.#keep({ ...after, state: 'given_up' })
+    else this.#send({ ...after, at: now + pause * 1000 })
+    onAttempt?.(after, now)
   }
 
-  #keep(delivery: DeliveryRecord): DeliveryRecord {
+  #keep(delivery: DeliveryRecord): void {
     this.#options.service.commit({ does: 'delivery', delivery })
-    return delivery
   }
 
   /** The HTTP status as text, or what went wrong. */
   async #post(delivery: DeliveryRecord, organisation: Organisation): Promise<string> {
     if (organisation.webhook_url === null) return 'no webhook is configured'
     const body = Buffer.from(delivery.body)
-    const headers = {
-      'Content-Type': 'application/json',
-      [signatureHeader]: sign(body, this.#key(organisation.webhook_secret)),
-    }
+    const secret = organisation.webhook_secret + (delivery.attempts < delivery.forged ? ' ' : '')
+    const headers = { 'Content-Type': 'application/json', [signatureHeader]: sign(body, this.#key(secret)) }
     const ended = new AbortController()
     const stop = AbortSignal.any([this.#stop.signal, ended.signal])
     try {
@@ -143,5 +195,14 @@ export class Deliveries {
     const made = signingKey(secret)
     this.#keys.set(secret, made)
     return made
+  }
+}
+
+function eventOf(request: RequestRecord, status: RequestStatus): WebhookEvent {
+  return {
+    event: 'request.updated',
+    request_id: request.request_id,
+    status,
+    ...(status === 'ERROR' && request.error_reason !== null && { error_reason: request.error_reason }),
   }
 }

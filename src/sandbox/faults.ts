@@ -1,4 +1,5 @@
 import { cacheHeaders, failure } from './answer.ts'
+import type { Switch } from './switches.ts'
 
 /** Whether the call has done its work when the fault strikes. */
 export type Moment = 'before' | 'after'
@@ -27,7 +28,22 @@ export type Fault =
   /** The answer, head and body, replaced after the work. */
   | { kind: 'body'; body: string; status?: number | undefined; contentType?: string | undefined }
 
-export interface Injection {
+  /** Before the call is looked at, something changes for good. */
+  | { kind: 'switch'; switch: Switch }
+
+export type Injection = FaultInjection | ScenarioInjection
+
+/** The next requests created go by a scenario, whatever their recipient's e-mail. */
+export interface ScenarioInjection {
+  /** A tag of the scenario table. */
+  scenario: string
+  /** How many requests; default 1. */
+  times?: number | undefined
+  /** How many are created before it begins; default 0. */
+  after?: number | undefined
+}
+
+export interface FaultInjection {
   /** Method and route, for example `POST /v1/requests`, `GET /v1/requests/:id`, `GET *`, `*`. */
   on: string
   /** How many calls it strikes; default 1. */
@@ -49,7 +65,7 @@ export class Faults {
   readonly #armed = new Set<Armed>()
 
   /** Returns what takes the fault back. */
-  add({ on, times = 1, after = 0, fault }: Injection): () => void {
+  add({ on, times = 1, after = 0, fault }: FaultInjection): () => void {
     const armed: Armed = { matches: pattern(on), pass: after, left: times, fault }
     this.#armed.add(armed)
     return () => void this.#armed.delete(armed)

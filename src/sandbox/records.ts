@@ -87,7 +87,14 @@ export interface CheckRecord {
 
 /** One thing that happens to a request, `at` milliseconds of progress after its creation. */
 export type Step =
-  | { at: number; does: 'check'; check: number; status: CheckRecord['status'] }
+  | {
+      at: number
+      does: 'check'
+      check: number
+      status: CheckRecord['status']
+      /** Under way without having been created yet: it has no id to tell. */
+      uncreated?: true
+    }
   | { at: number; does: 'nominate'; check: number; referee: RefereeRecord }
   | { at: number; does: 'referee'; check: number; referee: number; status: RefereeRecord['status'] }
   | { at: number; does: 'report'; check: number; referee: number | null }
@@ -103,7 +110,8 @@ export interface RequestRecord {
   requester_email: string
   recipient: Recipient
   additional_information: AdditionalInformation[]
-  scenario: string | null
+  /** What its recipient's e-mail, or an injection, asked for. */
+  scenarios: string[]
   status: RequestStatus
   error_reason: string | null
   checks: CheckRecord[]
@@ -122,6 +130,8 @@ export interface DeliveryRecord {
   state: 'waiting' | 'delivered' | 'given_up'
   /** Attempts made. */
   attempts: number
+  /** How many of the first attempts carry a signature that does not fit. */
+  forged: number
   /** When the next attempt is due, or the last one was made. */
   at: number
   /** What the last attempt met: an HTTP status, or why there was none. */

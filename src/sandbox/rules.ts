@@ -1,3 +1,4 @@
+import { InvalidInputError } from '../errors/invalid-input.ts'
 import type { Luck } from './luck.ts'
 
 interface Rule {
@@ -80,6 +81,18 @@ export const ruleTable = {
     open: 'When a failed delivery is tried again.',
     choices: ['backoff', 'quick', 'never'],
   },
+  'repeated-events': {
+    section: 'Events',
+    sentence: 'Delivery is at least once; duplicates are possible.',
+    open: 'Whether an event that was acknowledged is sometimes sent a second time.',
+    choices: ['never', 'sometimes'],
+  },
+  'error-reason-form': {
+    section: 'Events',
+    sentence: 'error_reason: diagnostic text. Its format: not shown',
+    open: 'What the text looks like.',
+    choices: ['sentence', 'code', 'lines'],
+  },
   'created-at-form': {
     section: 'Request',
     sentence: 'created_at: string (ISO 8601 timestamp)',
@@ -116,32 +129,31 @@ export interface RuleSetting extends Rule {
   current: string
 }
 
-export const ruleNames = Object.keys(ruleTable) as RuleName[]
+const ruleNames = Object.keys(ruleTable) as RuleName[]
 
-/** The choices in force. */
-export class Rules {
-  readonly #current: Choices
+export function ruleSettings(current: Choices): RuleSetting[] {
+  return ruleNames.map((name) => ({ name, ...ruleTable[name], current: current[name] }))
+}
 
-  constructor(start: Partial<Choices> = {}) {
-    const defaults = Object.fromEntries(ruleNames.map((name) => [name, ruleTable[name].choices[0]]))
-    this.#current = { ...(defaults as Choices), ...start }
+/** What the sandbox does unless told otherwise: the first choice of each. */
+export function usualRules(): Choices {
+  return Object.fromEntries(ruleNames.map((name) => [name, ruleTable[name].choices[0]])) as Choices
+}
+
+/** Throws InvalidInputError unless there is such a rule with such a choice. */
+export function checkedChoice(name: string, choice: string): Partial<Choices> {
+  const rule: Rule | undefined = Object.hasOwn(ruleTable, name) ? ruleTable[name as RuleName] : undefined
+  if (rule === undefined) {
+    throw new InvalidInputError(`there is no rule "${name}"`, {
+      hint: `The rules are ${ruleNames.join(', ')}.`,
+    })
   }
-
-  get<N extends RuleName>(name: N): Choices[N] {
-    return this.#current[name]
+  if (!rule.choices.includes(choice)) {
+    throw new InvalidInputError(`the rule "${name}" has no choice "${choice}"`, {
+      hint: `Its choices are ${rule.choices.join(', ')}.`,
+    })
   }
-
-  set<N extends RuleName>(name: N, choice: Choices[N]): void {
-    this.#current[name] = choice
-  }
-
-  current(): Choices {
-    return { ...this.#current }
-  }
-
-  list(): RuleSetting[] {
-    return ruleNames.map((name) => ({ name, ...ruleTable[name], current: this.#current[name] }))
-  }
+  return { [name]: choice }
 }
 
 /** One choice each, drawn from the seed, so that clients meet all of what the document allows. */

@@ -1,7 +1,7 @@
 import type { CheckInformation } from '../contract/package-schema.ts'
 import type { Luck } from './luck.ts'
 import type { Organisation, PackageRecord, Role, Team, UserRecord } from './records.ts'
-import type { Snapshot } from './state.ts'
+import type { Settings, Snapshot } from './state.ts'
 
 /** The people and things of the built-in fixture, by what a test wants them for. */
 export const people = {
@@ -29,7 +29,7 @@ export const packageIds = {
 } as const
 
 /** What the sandbox holds when nobody gave it a fixture. Keys and secrets come from the seed. */
-export function defaultSeed(luck: Luck): Snapshot {
+export function defaultSeed(luck: Luck, settings: Settings): Snapshot {
   const home = newOrganisation(luck, 'Sandbox Pty Ltd')
   const other = newOrganisation(luck, 'Elsewhere Ltd')
   const teams: Team[] = [
@@ -39,6 +39,7 @@ export function defaultSeed(luck: Luck): Snapshot {
   ]
   return {
     version: 1,
+    settings,
     organisations: [home, other],
     keys: [home, other].map(({ id, name }) => ({
       key: luck.text(32, 'api key', name),

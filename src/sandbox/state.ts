@@ -7,12 +7,21 @@ import type {
   Team,
   UserRecord,
 } from './records.ts'
-import { progress } from './progress/step.ts'
 import type { WindowUse } from './quota.ts'
+import type { Choices } from './rules.ts'
+
+/** What holds for the whole sandbox. */
+export interface Settings {
+  seed: string
+  rules: Choices
+  /** Where a clock that is moved by hand stands; null under the real one. */
+  clock: number | null
+}
 
 /** Everything that is kept, as JSON. */
 export interface Snapshot {
   version: 1
+  settings: Settings
   organisations: Organisation[]
   keys: ApiKey[]
   teams: Team[]
@@ -23,21 +32,24 @@ export interface Snapshot {
   quota: Record<string, WindowUse[]>
 }
 
-/** The one way in which anything changes; replaying all changes gives the state. */
+/** The one way in which anything changes; making all changes again gives the state. */
 export type Change =
+  | { does: 'settings'; settings: Settings }
   | { does: 'organisation'; organisation: Organisation }
   | { does: 'key'; key: ApiKey }
   | { does: 'team'; team: Team }
   | { does: 'user'; user: UserRecord }
   | { does: 'package'; package: PackageRecord }
   | { does: 'request'; request: RequestRecord }
-  | { does: 'progress'; request_id: string; elapsed: number; speed: number }
   | { does: 'quota'; key: string; uses: WindowUse[] }
   | { does: 'delivery'; delivery: DeliveryRecord }
-  | { does: 'reset'; to: Snapshot }
+
+/** Deliveries that are over are kept up to this number, for `redeliver`. */
+const finishedDeliveriesKept = 1000
 
 /** What the sandbox knows, indexed for its reads. */
 export class State {
+  settings: Settings
   readonly organisations = new Map<string, Organisation>()
   readonly keys = new Map<string, ApiKey>()
   readonly teams = new Map<string, Team>()
@@ -50,9 +62,17 @@ export class State {
   readonly checks = new Map<string, RequestRecord>()
   readonly deliveries = new Map<string, DeliveryRecord>()
   readonly quota = new Map<string, readonly WindowUse[]>()
+  readonly #finished: string[] = []
+
+  constructor(settings: Settings) {
+    this.settings = settings
+  }
 
   apply(change: Change): void {
     switch (change.does) {
+      case 'settings':
+        this.settings = change.settings
+        return
       case 'organisation':
         this.organisations.set(change.organisation.id, change.organisation)
         return
@@ -71,28 +91,38 @@ export class State {
       case 'request':
         this.#putRequest(change.request)
         return
-      case 'progress': {
-        const request = this.requests.get(change.request_id)
-        if (request !== undefined) {
-          progress(request, change.elapsed, (at) => request.created_at + at / change.speed)
-        }
-        return
-      }
       case 'quota':
         this.quota.set(change.key, change.uses)
         return
       case 'delivery':
-        this.deliveries.set(change.delivery.id, change.delivery)
-        return
-      case 'reset':
-        this.#reset(change.to)
+        this.#putDelivery(change.delivery)
     }
+  }
+
+  /** Forgets everything and holds what the snapshot held. */
+  restore(snapshot: Snapshot): void {
+    const { organisations, keys, teams, users, packages, requests, checks, deliveries, quota } = this
+    for (const map of [organisations, keys, teams, users, packages, requests, checks, deliveries, quota]) {
+      map.clear()
+    }
+    this.#finished.length = 0
+    for (const change of changesTo(structuredClone(snapshot))) this.apply(change)
   }
 
   /** A copy that later changes do not touch. */
   snapshot(): Snapshot {
-    return structuredClone({
+    return structuredClone(this.#whole())
+  }
+
+  /** The changes that lead here from nothing. */
+  changes(): Iterable<Change> {
+    return changesTo(this.#whole())
+  }
+
+  #whole(): Snapshot {
+    return {
       version: 1,
+      settings: this.settings,
       organisations: [...this.organisations.values()],
       keys: [...this.keys.values()],
       teams: [...this.teams.values()],
@@ -101,7 +131,7 @@ export class State {
       requests: [...this.requests.values()],
       deliveries: [...this.deliveries.values()],
       quota: Object.fromEntries(this.quota) as Record<string, WindowUse[]>,
-    } satisfies Snapshot)
+    }
   }
 
   #putRequest(request: RequestRecord): void {
@@ -109,17 +139,17 @@ export class State {
     for (const check of request.checks) this.checks.set(check.id, request)
   }
 
-  #reset(to: Snapshot): void {
-    const { organisations, keys, teams, users, packages, requests, checks, deliveries, quota } = this
-    for (const map of [organisations, keys, teams, users, packages, requests, checks, deliveries, quota]) {
-      map.clear()
-    }
-    for (const change of changesTo(structuredClone(to))) this.apply(change)
+  #putDelivery(delivery: DeliveryRecord): void {
+    const known = this.deliveries.get(delivery.id)
+    this.deliveries.set(delivery.id, delivery)
+    if (delivery.state === 'waiting' || (known !== undefined && known.state !== 'waiting')) return
+    this.#finished.push(delivery.id)
+    if (this.#finished.length > finishedDeliveriesKept) this.deliveries.delete(this.#finished.shift() ?? '')
   }
 }
 
-/** A snapshot as the changes that lead to it from nothing. */
 function* changesTo(snapshot: Snapshot): Generator<Change> {
+  yield { does: 'settings', settings: snapshot.settings }
   for (const organisation of snapshot.organisations) yield { does: 'organisation', organisation }
   for (const key of snapshot.keys) yield { does: 'key', key }
   for (const team of snapshot.teams) yield { does: 'team', team }

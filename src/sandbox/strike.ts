@@ -27,6 +27,8 @@ export function strike(
       return relabelled(answer, fault.value)
     case 'truncated':
       return truncated(fault, answer, connection)
+    case 'switch':
+      return answer ?? never()
     case 'body':
       return new Response(fault.body, {
         status: fault.status ?? answer?.status ?? 200,

@@ -68,10 +68,10 @@ function schema(context: Context<CallEnv>): Response {
   if (id === undefined) throw refusals.notFound()
   const known = service.state.packages.get(caller.organisation.id)?.get(id)
   if (known !== undefined && !isVisible(known, caller.user)) {
-    throw service.rules.get('hidden-package-schema') === '403' ? refusals.role() : refusals.notFound()
+    throw service.rule('hidden-package-schema') === '403' ? refusals.role() : refusals.notFound()
   }
   const pack = visiblePackage(id, caller, service)
-  if (pack.status === 'DISABLED' && service.rules.get('disabled-package-schema') === '404') {
+  if (pack.status === 'DISABLED' && service.rule('disabled-package-schema') === '404') {
     throw refusals.notFound()
   }
   return ok(schemaView(pack))

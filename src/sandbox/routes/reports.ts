@@ -4,6 +4,7 @@ import { cacheHeaders, refusals } from '../answer.ts'
 import { authenticate, type Call, type CallEnv } from '../call.ts'
 import type { CheckRecord, RefereeRecord, RequestRecord } from '../records.ts'
 import { reportPdf } from '../report.ts'
+import { reportFault } from '../scenarios.ts'
 import { backgroundReport, refereeReport } from '../token.ts'
 
 export function addReportRoutes(app: Hono<CallEnv>): void {
@@ -49,6 +50,7 @@ function download(
   const found = find(context.req.param('check') ?? '', refereeId, context.env)
   if (found === undefined || !fits(found)) throw refusals.notFound()
   if (organisation !== undefined && found.request.organisation_id !== organisation) throw refusals.notFound()
+  context.env.fault ??= reportFault(found.request.scenarios)
   return pdf(found)
 }
 

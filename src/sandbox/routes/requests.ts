@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
 
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
-import { ok, refusals } from '../answer.ts'
+import { failure, ok, refusals } from '../answer.ts'
 import { authenticate, type CallEnv } from '../call.ts'
 import { createRequest } from '../create.ts'
 import type { CheckRecord, RequestRecord } from '../records.ts'
@@ -10,8 +10,10 @@ import { backgroundReport, refereeReport } from '../token.ts'
 
 export function addRequestRoutes(app: Hono<CallEnv>): void {
   app.post('/v1/requests', async (context) => {
-    const { request_id, status } = await createRequest(context.req.raw, context.env)
-    return ok({ request_id, status }, 201)
+    const created = await createRequest(context.req.raw, context.env)
+    return created === undefined
+      ? failure(500, 'internal server error')
+      : ok({ request_id: created.request_id, status: 'RECEIVED' }, 201)
   })
   app.get('/v1/requests/:id', read)
 }
@@ -40,7 +42,7 @@ export function requestView(
     request_id: request.request_id,
     package_id: request.package_id,
     status: request.status,
-    created_at: timestamp(request.created_at, service.rules.get('created-at-form')),
+    created_at: timestamp(request.created_at, service.rule('created-at-form')),
     requester: { email: request.requester_email },
     recipient: { ...request.recipient },
     checks: request.checks.map((check) => checkView(check, signed)),

@@ -1,13 +1,13 @@
 import type { CheckInformation, FieldDefinition } from '../../contract/package-schema.ts'
 import type { AdditionalInformation } from '../../contract/request-body.ts'
 import { refusals } from '../answer.ts'
-import type { Rules } from '../rules.ts'
+import type { Choices } from '../rules.ts'
 
 /** "Check-specific information as defined by the package schema"; 400 where it does not fit. */
 export function checkAdditionalInformation(
   given: readonly AdditionalInformation[],
   wanted: readonly CheckInformation[],
-  rules: Rules,
+  rules: Choices,
 ): void {
   for (const [index, { code, fields }] of given.entries()) {
     const path = `additional_information[${index}]`
@@ -32,7 +32,7 @@ function checkFields(
   values: AdditionalInformation['fields'],
   information: CheckInformation,
   path: string,
-  rules: Rules,
+  rules: Choices,
 ): void {
   const definitions = new Map(Object.entries(information.fields))
   for (const name of Object.keys(values)) {
@@ -47,11 +47,11 @@ function checkFields(
 
 const articles: Record<string, string> = { integer: 'an integer', array: 'an array', object: 'an object' }
 
-function checkValue(value: unknown, { type, required }: FieldDefinition, path: string, rules: Rules): void {
+function checkValue(value: unknown, { type, required }: FieldDefinition, path: string, rules: Choices): void {
   if (!hasType(value, type)) throw refusals.invalid(path, `must be ${articles[type] ?? `a ${type}`}`)
   if (typeof value !== 'string') return
   if (required && value.trim() === '') throw refusals.invalid(path, 'must not be empty')
-  if (rules.get('text-limit') === '255' && value.length > 255) {
+  if (rules['text-limit'] === '255' && value.length > 255) {
     throw refusals.invalid(path, 'must be at most 255 characters')
   }
 }

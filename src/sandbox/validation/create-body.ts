@@ -1,6 +1,6 @@
 import type { AdditionalInformation, FieldValue, Recipient } from '../../contract/request-body.ts'
 import { Refusal, refusals } from '../answer.ts'
-import type { Rules } from '../rules.ts'
+import type { Choices } from '../rules.ts'
 
 /** A body of POST /v1/requests whose shape is right; the package has not been looked at. */
 export interface CreateBody {
@@ -15,7 +15,7 @@ const bodyFields = ['package_id', 'recipient', 'additional_information']
 const recipientFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
 /** Reads the body field by field; the first one at fault is named in a 400. */
-export function parseCreateBody(text: string, rules: Rules): CreateBody {
+export function parseCreateBody(text: string, rules: Choices): CreateBody {
   const body = asObject(parseJson(text), 'body')
   refuseUnknown(body, bodyFields, '')
   const packageId = required(body, 'package_id', 'package_id')
@@ -35,7 +35,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function parseRecipient(value: unknown, rules: Rules): Recipient {
+function parseRecipient(value: unknown, rules: Choices): Recipient {
   const recipient = asObject(value, 'recipient')
   refuseUnknown(recipient, recipientFields, 'recipient.')
   const texts = recipientFields.map((name) => {
@@ -90,9 +90,9 @@ function asObject(value: unknown, path: string): Json {
   throw refusals.invalid(path, 'must be an object')
 }
 
-function asText(value: unknown, path: string, rules: Rules): string {
+function asText(value: unknown, path: string, rules: Choices): string {
   if (typeof value !== 'string') throw refusals.invalid(path, 'must be a string')
-  if (rules.get('text-limit') === '255' && value.length > 255) {
+  if (rules['text-limit'] === '255' && value.length > 255) {
     throw refusals.invalid(path, 'must be at most 255 characters')
   }
   return value

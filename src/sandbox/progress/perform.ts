@@ -46,7 +46,7 @@ function perform(request: RequestRecord, step: Step, time: number): void {
   switch (step.does) {
     case 'check':
       check.status = step.status
-      check.created = true
+      check.created = step.uncreated !== true
       return
     case 'nominate':
       check.referees.push({ ...step.referee })

@@ -1,0 +1,152 @@
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { z } from 'zod'
+
+import { RefcheckError } from '../errors/base.ts'
+import { InvalidInputError } from '../errors/invalid-input.ts'
+import { isLoopback } from '../host/loopback.ts'
+import type { Connection } from '../server/listen.ts'
+import { controlPath } from './gateway.ts'
+import { injection } from './injection.ts'
+import { scenarioTable } from './scenarios.ts'
+import type { Snapshot } from './state.ts'
+import { switchNames } from './switches.ts'
+import type { Sandbox } from './types.ts'
+
+/*
+ * How another process controls a running sandbox. Plain JSON, `{error: {code, message, hint}}` on
+ * failure, for this machine only, outside the service and its quotas.
+ */
+
+interface ControlEnv {
+  Bindings: { sandbox: Sandbox }
+}
+
+const app = new Hono<ControlEnv>().basePath(controlPath.slice(0, -1))
+
+app.get('/state', ({ env }) => json(env.sandbox.overview()))
+app.get('/rules', ({ env }) => json(env.sandbox.rules()))
+app.get('/scenarios', () => json(scenarioTable))
+app.get('/requests', ({ env }) => json(env.sandbox.requests()))
+app.get('/deliveries', ({ env }) => json(env.sandbox.deliveries()))
+app.get('/snapshot', ({ env }) => json(env.sandbox.snapshot()))
+app.get('/log', ({ env, req }) => json(env.sandbox.log.entries(Number(req.query('from') ?? 0) || 0)))
+
+app.post('/advance', async (context) => {
+  const { ms } = await body(context, z.object({ ms: z.number().nonnegative() }))
+  await context.env.sandbox.advance(ms)
+  return json(context.env.sandbox.overview())
+})
+app.post('/inject', async (context) => {
+  context.env.sandbox.inject(await body(context, injection))
+  return json({})
+})
+app.post('/clear-faults', async (context) => {
+  await body(context, z.object({}))
+  context.env.sandbox.clearFaults()
+  return json({})
+})
+app.post('/rules', async (context) => {
+  const chosen = await body(context, z.record(z.string(), z.string()))
+  for (const [name, choice] of Object.entries(chosen)) context.env.sandbox.setRule(name, choice)
+  return json(context.env.sandbox.rules())
+})
+app.post('/switch', async (context) => {
+  const { switch: name } = await body(context, z.object({ switch: z.enum(switchNames) }))
+  context.env.sandbox.throwSwitch(name)
+  return json({})
+})
+app.post('/renew-key', async (context) => {
+  await body(context, z.object({}))
+  return json({ api_key: context.env.sandbox.renewKey() })
+})
+app.post('/user', async (context) => {
+  const { email, active } = await body(context, z.object({ email: z.string(), active: z.boolean() }))
+  if (active) context.env.sandbox.activateUser(email)
+  else context.env.sandbox.deactivateUser(email)
+  return json({})
+})
+app.post('/credits', async (context) => {
+  const { credits } = await body(context, z.object({ credits: z.int().nonnegative().nullable() }))
+  context.env.sandbox.setCredits(credits)
+  return json({})
+})
+app.post('/webhook', async (context) => {
+  const { url } = await body(context, z.object({ url: z.url().nullable() }))
+  context.env.sandbox.setWebhook(url)
+  return json({})
+})
+app.post('/replace-package', async (context) => {
+  const { id } = await body(context, z.object({ id: z.int() }))
+  return json({ id: context.env.sandbox.replacePackage(id) })
+})
+app.post('/hasten', async (context) => {
+  const given = await body(context, z.object({ request_id: z.string(), check_id: z.string().optional() }))
+  context.env.sandbox.hasten(given.request_id, given.check_id)
+  return json({})
+})
+app.post('/redeliver', async (context) => {
+  const { delivery_id } = await body(context, z.object({ delivery_id: z.string() }))
+  context.env.sandbox.redeliver(delivery_id)
+  return json({})
+})
+app.post('/reset', async (context) => {
+  await body(context, z.object({}))
+  context.env.sandbox.reset()
+  return json(context.env.sandbox.overview())
+})
+app.post('/restore', async (context) => {
+  const snapshot = await body(
+    context,
+    z.looseObject({ version: z.literal(1), requests: z.array(z.unknown()) }),
+  )
+  context.env.sandbox.restore(snapshot as unknown as Snapshot)
+  return json(context.env.sandbox.overview())
+})
+
+app.notFound(() => failed(404, { code: 'not_found', message: 'there is no such control' }))
+app.onError((error) => {
+  if (!(error instanceof RefcheckError)) throw error
+  return failed(400, { code: error.code, message: error.message, hint: error.hint })
+})
+
+/** Answers a call below `controlPath`, if it comes from this machine and not from a foreign page. */
+export function control(
+  sandbox: Sandbox,
+  request: Request,
+  connection: Connection,
+): Response | Promise<Response> {
+  const url = new URL(request.url)
+  const origin = request.headers.get('Origin')
+  const local = isLoopback(connection.remoteAddress.replace(/^::ffff:/, '')) && isLoopback(url.hostname)
+  if (!local || (origin !== null && origin !== url.origin)) {
+    return failed(403, { code: 'forbidden', message: 'a sandbox is controlled from its own machine only' })
+  }
+  return app.fetch(request, { sandbox })
+}
+
+/** JSON only, which no page of another origin can send without asking first. */
+async function body<T>({ req }: Context<ControlEnv>, schema: z.ZodType<T>): Promise<T> {
+  if (req.header('Content-Type')?.split(';')[0]?.trim() !== 'application/json') {
+    throw new InvalidInputError('Content-Type: must be application/json')
+  }
+  const given: unknown = await req.json().catch(() => {
+    throw new InvalidInputError('the body is not valid JSON')
+  })
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const path = issue?.path.join('.') ?? ''
+  throw new InvalidInputError(`${path === '' ? 'body' : path}: ${issue?.message ?? 'is not valid'}`)
+}
+
+function json(value: unknown): Response {
+  return Response.json(value, { headers: { 'Cache-Control': 'no-store' } })
+}
+
+function failed(
+  status: number,
+  error: { code: string; message: string; hint?: string | undefined },
+): Response {
+  return Response.json({ error }, { status, headers: { 'Cache-Control': 'no-store' } })
+}

@@ -1,0 +1,302 @@
+import type { RequestResource } from '../contract/request.ts'
+import { UsageError } from '../errors/usage.ts'
+import type { Clock } from '../host/clock.ts'
+import type { Connection } from '../server/listen.ts'
+import { ManualClock } from './clock.ts'
+import { Deliveries } from './delivery.ts'
+import { httpDeliver } from './deliver-http.ts'
+import type { Injection } from './faults.ts'
+import { seedFrom } from './fixture.ts'
+import { controlPath, detached, Gateway, pathOf } from './gateway.ts'
+import { homeOf, strangerOf } from './home.ts'
+import { Log } from './log.ts'
+import { type Luck, seededLuck } from './luck.ts'
+import { type Overview, overview } from './overview.ts'
+import { documentedQuota } from './quota.ts'
+import type { DeliveryRecord, RequestRecord } from './records.ts'
+import { requestView } from './routes/requests.ts'
+import { checkedChoice, type RuleSetting, ruleSettings } from './rules.ts'
+import { checkedScenario } from './scenarios.ts'
+import { defaultSeed, packageIds, people } from './seed.ts'
+import { Service } from './service.ts'
+import { startingSettings } from './settings.ts'
+import { type Snapshot, State } from './state.ts'
+import { type Home, type Switch, Switches } from './switches.ts'
+import { Timetable } from './timetable.ts'
+import type { Credentials, Sandbox, SandboxOptions } from './types.ts'
+
+/** The composition of the sandbox; what its parts do stands with them. */
+export class EmbeddedSandbox implements Sandbox {
+  readonly people = people
+  readonly packageIds = packageIds
+  readonly log = new Log()
+  readonly #options: SandboxOptions
+  readonly #clock: Clock
+  readonly #luck: Luck
+  readonly #state: State
+  readonly #service: Service
+  readonly #gateway: Gateway
+  readonly #deliveries: Deliveries
+  readonly #switches: Switches
+  readonly #timetable: Timetable
+  readonly #beginning: Snapshot
+  #home: Home
+
+  constructor(options: SandboxOptions) {
+    const { clock, data } = options
+    this.#options = options
+    this.#clock = clock
+    this.#state = new State(startingSettings(options))
+    const { seed } = this.#state.settings
+    this.#luck = seededLuck(seed)
+    this.#timetable = new Timetable(clock)
+    this.#service = new Service({
+      state: this.#state,
+      luck: this.#luck,
+      windows: options.quota ?? documentedQuota,
+      speed: options.speed ?? 1,
+      onChange: data === undefined ? undefined : (change) => data.append(change),
+      onStatus: (request, status, at) => this.#onStatus(request, status, at),
+    })
+    this.#switches = new Switches(this.#service, this.#luck, () => this.#home)
+    this.#gateway = new Gateway({
+      service: this.#service,
+      clock,
+      log: this.log,
+      onSwitch: (name) => this.throwSwitch(name),
+    })
+    this.#deliveries = this.#newDeliveries()
+    this.#beginning = this.#newBeginning()
+    this.#home = this.#open()
+    if (options.webhookUrl !== undefined) this.setWebhook(options.webhookUrl)
+  }
+
+  get credentials(): Credentials {
+    const { apiKey, userEmail, organisationId } = this.#home
+    const organisation = this.#state.organisations.get(organisationId)
+    return { apiKey, userEmail, webhookSecret: organisation?.webhook_secret ?? '' }
+  }
+
+  get stranger(): { apiKey: string; userEmail: string } {
+    return strangerOf(this.#state)
+  }
+
+  fetch(request: Request, connection: Connection = detached): Response | Promise<Response> {
+    if (pathOf(request.url).startsWith(controlPath)) return this.#controlled(request, connection)
+    return this.#gateway.fetch(request, connection)
+  }
+
+  inject(injection: Injection): () => void {
+    if ('scenario' in injection) {
+      const { scenario, times = 1, after = 0 } = injection
+      return this.#service.armScenario(checkedScenario(scenario), times, after)
+    }
+    return this.#gateway.faults.add(injection)
+  }
+
+  clearFaults(): void {
+    this.#gateway.faults.clear()
+    this.#service.disarmScenarios()
+  }
+
+  requests(): RequestResource[] {
+    const now = this.#clock.now()
+    return Array.from(this.#state.requests.values(), (request) => {
+      this.#service.bringUpToDate(request, now)
+      return requestView(request, this.#service, now, 'http://127.0.0.1')
+    })
+  }
+
+  deliveries(): DeliveryRecord[] {
+    return [...this.#state.deliveries.values()]
+  }
+
+  overview(): Overview {
+    const { organisationId, apiKey } = this.#home
+    return overview({
+      service: this.#service,
+      now: this.#clock.now(),
+      manual: this.#clock instanceof ManualClock,
+      organisationId,
+      apiKey,
+    })
+  }
+
+  rules(): RuleSetting[] {
+    return ruleSettings(this.#state.settings.rules)
+  }
+
+  setRule(name: string, choice: string): void {
+    const chosen = checkedChoice(name, choice)
+    this.#service.changeSettings({ rules: { ...this.#state.settings.rules, ...chosen } })
+  }
+
+  throwSwitch(name: Switch): void {
+    this.#switches.throw(name)
+  }
+
+  revokeKey(): void {
+    this.#switches.revokeKey()
+  }
+
+  renewKey(): string {
+    const key = this.#switches.renewKey()
+    this.#home = { ...this.#home, apiKey: key }
+    return key
+  }
+
+  deactivateUser(email: string): void {
+    this.#switches.setUserActive(email, false)
+  }
+
+  activateUser(email: string): void {
+    this.#switches.setUserActive(email, true)
+  }
+
+  setCredits(credits: number | null): void {
+    this.#switches.change({ credits })
+  }
+
+  expireTrial(): void {
+    this.#switches.change({ trial: 'expired' })
+  }
+
+  deactivateSubscription(): void {
+    this.#switches.change({ subscription: 'inactive' })
+  }
+
+  setWebhook(url: string | null): void {
+    this.#service.bringAllUpToDate(this.#clock.now())
+    this.#switches.change({ webhook_url: url })
+    this.#watchAll()
+  }
+
+  replacePackage(id: number): number {
+    return this.#switches.replacePackage(id)
+  }
+
+  hasten(requestId: string, checkId?: string): void {
+    this.#watch(this.#service.hasten(requestId, checkId, this.#clock.now()))
+  }
+
+  redeliver(deliveryId: string): void {
+    this.#deliveries.redeliver(deliveryId)
+  }
+
+  async advance(ms: number): Promise<void> {
+    if (!(this.#clock instanceof ManualClock)) {
+      throw new UsageError('this sandbox goes by the real clock and cannot be advanced', {
+        hint: 'Start it with --clock manual.',
+      })
+    }
+    await this.#clock.advance(ms)
+    this.#service.bringAllUpToDate(this.#clock.now())
+    this.#service.changeSettings({ clock: this.#clock.now() })
+  }
+
+  snapshot(): Snapshot {
+    return this.#state.snapshot()
+  }
+
+  restore(snapshot: Snapshot): void {
+    this.#timetable.clear()
+    this.clearFaults()
+    const { seed } = this.#state.settings
+    this.#state.restore(snapshot)
+    this.#state.settings = { ...this.#state.settings, seed }
+    this.#options.data?.rewrite(this.#state.changes())
+    this.#home = this.#takeUp()
+  }
+
+  reset(): void {
+    this.restore(this.#beginning)
+  }
+
+  close(): void {
+    this.#timetable.close()
+    this.#deliveries.close()
+    this.#options.data?.close()
+  }
+
+  #newDeliveries(): Deliveries {
+    const { clock, deliver } = this.#options
+    return new Deliveries({
+      service: this.#service,
+      clock,
+      luck: this.#luck,
+      timetable: this.#timetable,
+      deliver: deliver ?? httpDeliver(clock),
+      onWork: (work) => {
+        if (clock instanceof ManualClock) clock.hold(work)
+      },
+      onAttempt: ({ id, request_id, status, attempts, outcome }, at) =>
+        this.log.add(at, {
+          kind: 'delivery',
+          delivery_id: id,
+          request_id,
+          status,
+          attempt: attempts,
+          outcome: outcome ?? '',
+        }),
+    })
+  }
+
+  #newBeginning(): Snapshot {
+    const { fixture, webhookUrl } = this.#options
+    const { settings } = this.#state
+    const made =
+      fixture === undefined ? defaultSeed(this.#luck, settings) : seedFrom(fixture, this.#luck, settings)
+    const [first] = made.organisations
+    if (first !== undefined && webhookUrl !== undefined) first.webhook_url = webhookUrl
+    return made
+  }
+
+  /** Goes on from the data where there is some, else begins. */
+  #open(): Home {
+    const { data } = this.#options
+    if (data !== undefined && data.changes.length > 0) {
+      const { settings } = this.#state
+      for (const change of data.changes) this.#state.apply(change)
+      this.#state.settings = settings
+    } else this.#state.restore(this.#beginning)
+    data?.rewrite(this.#state.changes())
+    return this.#takeUp()
+  }
+
+  /** What a new state asks of the clock. */
+  #takeUp(): Home {
+    const { clock } = this.#state.settings
+    if (clock !== null && this.#clock instanceof ManualClock) this.#clock.set(clock)
+    this.#deliveries.resume()
+    this.#watchAll()
+    return homeOf(this.#state)
+  }
+
+  #onStatus(request: RequestRecord, status: RequestRecord['status'], at: number): void {
+    this.log.add(at, { kind: 'status', request_id: request.request_id, status })
+    this.#deliveries.announce(request, status, at)
+    if (status === 'RECEIVED') this.#watch(request)
+  }
+
+  #watchAll(): void {
+    for (const request of this.#state.requests.values()) this.#watch(request)
+  }
+
+  /** Where a webhook waits for it, progress is followed by the clock; elsewhere a read is soon enough. */
+  #watch(request: RequestRecord): void {
+    const { organisations, requests } = this.#state
+    if (organisations.get(request.organisation_id)?.webhook_url === null) return
+    const at = this.#service.nextAt(request)
+    if (at === undefined) return
+    this.#timetable.add(at, () => {
+      if (requests.get(request.request_id) !== request) return
+      this.#service.bringUpToDate(request, this.#clock.now())
+      this.#watch(request)
+    })
+  }
+
+  async #controlled(request: Request, connection: Connection): Promise<Response> {
+    const { control } = await import('./control.ts')
+    return control(this, request, connection)
+  }
+}
