@@ -15,48 +15,40 @@ const longestLine = 100_000
  * the line itself never holds a character a terminal would swallow. `flags` are put in before `--yes`.
  */
 export function commandLine(body: RequestBody, schema: PackageSchema, flags: readonly string[] = []): string {
-  const args = fieldFlags(body)
   const command = ['refcheck', 'request', 'create']
-  if (saysExactly(args, body, schema)) {
-    return [...command, ...option('--package', String(body.package_id)), ...recipientFlags(body), ...args]
-      .concat(flags, '--yes')
-      .map(quoted)
-      .join(' ')
+  if (saysExactly(body, schema)) {
+    const { recipient, package_id } = body
+    const given: [string, string][] = [
+      ['--package', String(package_id)],
+      ['--first-name', recipient.first_name],
+      ['--last-name', recipient.last_name],
+      ['--email', recipient.email],
+      ['--phone', recipient.phone],
+      ...fieldsOf(body).map((field): [string, string] => ['--field', field]),
+    ]
+    return [...command, ...given.flat(), ...flags, '--yes'].map(quoted).join(' ')
   }
   const json = plain(JSON.stringify(body))
   return `printf %s ${quoted(json)} | ${[...command, '--file', '-', ...flags, '--yes'].map(quoted).join(' ')}`
 }
 
-function recipientFlags({ recipient }: RequestBody): string[] {
-  return [
-    ...option('--first-name', recipient.first_name),
-    ...option('--last-name', recipient.last_name),
-    ...option('--email', recipient.email),
-    ...option('--phone', recipient.phone),
-  ]
-}
-
-function fieldFlags({ additional_information = [] }: RequestBody): string[] {
+/** The values of the --field flags. */
+function fieldsOf({ additional_information = [] }: RequestBody): string[] {
   return additional_information.flatMap(({ code, fields }) =>
-    Object.entries(fields).flatMap(([name, value]) =>
-      option('--field', `${code}.${name}=${flagText(value)}`),
-    ),
+    Object.entries(fields).map(([name, value]) => `${code}.${name}=${flagText(value)}`),
   )
-}
-
-/** A value that begins with a dash would be taken for a flag of its own. */
-function option(name: string, value: string): string[] {
-  return value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 }
 
 function flagText(value: FieldValue): string {
   return typeof value === 'string' ? value : plain(JSON.stringify(value))
 }
 
-function saysExactly(args: readonly string[], body: RequestBody, schema: PackageSchema): boolean {
-  const words = [...args, ...recipientFlags(body)]
-  if (words.some((word) => unprintable.test(word)) || words.join('').length > longestLine) return false
-  const fields = args.filter((arg) => arg !== '--field').map((arg) => arg.replace(/^--field=/, ''))
+/** Whether flags give this body back. A value that begins with a dash could be taken for a flag itself. */
+function saysExactly(body: RequestBody, schema: PackageSchema): boolean {
+  const fields = fieldsOf(body)
+  const values = [...Object.values(body.recipient), ...fields]
+  if (values.some((value) => value.startsWith('-') || unprintable.test(value))) return false
+  if (values.join('').length > longestLine) return false
   try {
     const { additional_information } = bodyFromFlags({ fields }, schema)
     return JSON.stringify(additional_information) === JSON.stringify(body.additional_information)

@@ -1,7 +1,7 @@
 import type { FieldValue } from '../../contract/request-body.ts'
 
 /** Where and why a text is not the JSON this program takes. */
-export interface JsonFault {
+interface JsonFault {
   reason: string
   /** In UTF-16 units from the start of the text. */
   offset: number

@@ -203,6 +203,14 @@ describe('__proto__ and constructor are names like any other', () => {
     )
   })
 
+  test('unknown to a schema whose maps have a prototype, they are refused all the same', () => {
+    const plain = schemaOf({ x: { y: ['string', false] } })
+    for (const check of plain.fields.additional_information) check.fields = { ...check.fields }
+    expect(problemsOf(bodyOf('{"constructor": "a"}'), plain)).toEqual([
+      'additional_information[0].fields.constructor: is not a field of the check "x"; it takes y',
+    ])
+  })
+
   test('left out, they are missing, not inherited', () => {
     expect(problemsOf(bodyOf('{}'), schema)).toEqual([
       'additional_information[0].fields.__proto__: is required (string)',
