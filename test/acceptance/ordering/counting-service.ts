@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface CountingService {
+  baseUrl: string
+  /** Ids of the requests made for a person, in the order of their making. */
+  requestsOf(email: string): string[]
+  /** While set, an order is taken and counted, and answered only once this resolves. */
+  beforeAnswer: (() => Promise<void>) | undefined
+  close(): Promise<void>
+}
+
+/** A service that takes every order it is sent, and counts. It stops nobody from ordering twice. */
+export async function countingService(): Promise<CountingService> {
+  const taken = new Map<string, string[]>()
+  const server = createServer((request, response) => void handle(request, response))
+  const service: CountingService = {
+    baseUrl: '',
+    requestsOf: (email) => taken.get(email) ?? [],
+    beforeAnswer: undefined,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { recipient } = JSON.parse(Buffer.concat(chunks).toString()) as { recipient: { email: string } }
+    const request_id = randomUUID()
+    taken.set(recipient.email, [...service.requestsOf(recipient.email), request_id])
+    await service.beforeAnswer?.()
+    response.writeHead(201, { 'content-type': 'application/json' })
+    const data = { request_id, status: 'RECEIVED' }
+    response.end(JSON.stringify({ data, status_message: 'ok', message: '' }))
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  service.baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return service
+}
