@@ -12,7 +12,10 @@ import { type DraftBody, validateBody, validateDraft } from './validate.ts'
 export interface InterviewOptions {
   /** Draws the answers before each question what to do with them. */
   show?: ((rows: ReviewRow[]) => void) | undefined
-  /** False where the person has said yes beforehand: asked for what is missing, and nothing else. */
+  /**
+   * False where the person has said yes beforehand: asked for what is required and missing, and nothing else,
+   * so that a complete command line with --yes asks nothing on a terminal either.
+   */
   review?: boolean | undefined
   /** What saying yes does, as a choice reads: "Create the request". */
   action?: string | undefined
@@ -33,7 +36,8 @@ export async function interview(
 ): Promise<RequestBody> {
   const fields = formFields(schema)
   const answers = answersIn(given, schema, fields)
-  for (const field of fields.filter((missing) => !answers.has(missing))) {
+  const open = fields.filter((field) => !answers.has(field) && (review || field.required))
+  for (const field of open) {
     keep(answers, field, await askField(prompter, field))
   }
   if (review) await reviewAnswers(prompter, fields, answers, { show, action })

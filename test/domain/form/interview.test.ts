@@ -245,8 +245,13 @@ describe('the review', () => {
     )
   })
 
-  test('is left out for one who has said yes beforehand', async () => {
+  test('is left out for one who has said yes beforehand, and so is what is optional', async () => {
     expect(await held(plainSchema, complete(), [], { review: false })).toEqual(complete())
+    const schema = schemaOf({ visa: { number: ['string', true], note: ['string', false] } })
+    const body = await held(schema, known(), [{ ask: 'Check visa: Number (required)', type: 'A1' }], {
+      review: false,
+    })
+    expect(body.additional_information).toEqual([{ code: 'visa', fields: { number: 'A1' } }])
   })
 })
 
