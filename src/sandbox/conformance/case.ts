@@ -1,0 +1,56 @@
+import type { Visit } from './visit.ts'
+
+/**
+ * `read`: reads only. `create`: orders, or tries to. `slow`: uses up a whole quota, so it needs to be
+ * told the windows. `control`: needs a hand on the deployment, such as its clock or its webhook.
+ */
+export type CaseKind = 'read' | 'create' | 'slow' | 'control'
+
+/** One rule of the document, and how a deployment is asked whether it keeps it. */
+export interface Case {
+  /** `<topic>.<what>`. */
+  id: string
+  /** Heading of the document. */
+  section: string
+  /** The document's own words. */
+  rule: string
+  kind: CaseKind
+  /**
+   * What breaks the rule, a line each; nothing where it holds. Throws NotJudged where the rule
+   * cannot be seen on this deployment.
+   */
+  run(visit: Visit): Promise<string[]>
+}
+
+/** The rule cannot be judged here, and why. */
+export class NotJudged extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'NotJudged'
+  }
+}
+
+/** Ends a case that has nothing to judge. */
+export function unless(possible: boolean, reason: string): asserts possible {
+  if (!possible) throw new NotJudged(reason)
+}
+
+export type Verdict = 'holds' | 'broken' | 'not_judged'
+
+export interface CaseResult {
+  id: string
+  section: string
+  rule: string
+  kind: CaseKind
+  verdict: Verdict
+  /** Of a broken rule: what was expected, and what came. */
+  findings: string[]
+  /** Of one not judged. */
+  reason: string | null
+}
+
+export interface ConformanceReport {
+  base_url: string
+  counts: { cases: number; holds: number; broken: number; not_judged: number }
+  cases: CaseResult[]
+}

@@ -1,0 +1,133 @@
+import { type Answer, entries, field } from './answer.ts'
+import { NotJudged } from './case.ts'
+import { type ListedPackage, packages, schemaOf } from './discoveries.ts'
+import { isObject } from './shape.ts'
+import type { Visit } from './visit.ts'
+
+/** Body of POST /v1/requests. */
+export interface Body {
+  package_id: number
+  recipient: Recipient
+  additional_information?: Information[]
+}
+
+export interface Recipient {
+  first_name: string
+  last_name: string
+  email: string
+  phone: string
+}
+
+export interface Information {
+  code: string
+  fields: Record<string, unknown>
+}
+
+/** An order that was accepted, and the 2xx that said so. */
+export interface Ordered {
+  pack: ListedPackage
+  body: Body
+  answer: Answer
+  requestId: string
+}
+
+/** Nobody: the domain is reserved (RFC 2606), and so is the number (for fiction, by the Australian regulator). */
+export const recipient: Recipient = {
+  first_name: 'Conformance',
+  last_name: 'Example',
+  email: 'conformance@example.com',
+  phone: '+61491570006',
+}
+
+/** How many packages are tried before it is said that nothing can be ordered. */
+const mostTries = 4
+
+/** An accepted order of the package that asks for least. */
+export function plainOrder(visit: Visit): Promise<Ordered> {
+  return visit.once('plain order', async () =>
+    firstAccepted(
+      visit,
+      (await orderable(visit)).sort((a, b) => weight(a) - weight(b)),
+      recipient,
+    ),
+  )
+}
+
+/** A new order of the package with the most checks, for this recipient. */
+export async function richOrder(visit: Visit, to: Recipient): Promise<Ordered> {
+  const heaviestFirst = (await orderable(visit)).sort((a, b) => weight(b) - weight(a))
+  return firstAccepted(visit, heaviestFirst, to)
+}
+
+/** The body a package's schema asks for, with no more than it requires. */
+export async function bodyFor(visit: Visit, pack: ListedPackage, to: Recipient): Promise<Body> {
+  const schema = (await schemaOf(visit, pack.id)).data
+  const information = entries(field(schema, 'fields', 'additional_information')).flatMap((entry) => {
+    const code = field(entry, 'code')
+    const fields = requiredSamples(field(entry, 'fields'))
+    return typeof code === 'string' && Object.keys(fields).length > 0 ? [{ code, fields }] : []
+  })
+  const body = { package_id: pack.id, recipient: to }
+  return information.length === 0 ? body : { ...body, additional_information: information }
+}
+
+/** Sends an order; every order of the suite passes here. */
+export function tryOrder(visit: Visit, body: unknown, options?: Parameters<Visit['probe']['post']>[1]) {
+  if (!visit.mayCreate) throw new NotJudged('creating requests was not allowed')
+  return visit.probe.post(body, options)
+}
+
+/** The request_id of a 2xx; undefined of anything else. */
+export function acceptedId(answer: Answer): string | undefined {
+  const id = field(answer.data, 'request_id')
+  return answer.status >= 200 && answer.status < 300 && typeof id === 'string' ? id : undefined
+}
+
+async function orderable(visit: Visit): Promise<ListedPackage[]> {
+  if (!visit.mayCreate) throw new NotJudged('creating requests was not allowed')
+  const active = (await packages(visit)).filter(({ status }) => status === 'ACTIVE')
+  if (active.length === 0) throw new NotJudged('this user sees no ACTIVE package here')
+  return active
+}
+
+function weight({ survey, checks }: ListedPackage): number {
+  return checks.length + (survey ? 1 : 0) + (survey && checks.length > 1 ? 100 : 0)
+}
+
+async function firstAccepted(visit: Visit, candidates: ListedPackage[], to: Recipient): Promise<Ordered> {
+  let last: Answer | undefined
+  for (const pack of candidates.slice(0, mostTries)) {
+    const body = await bodyFor(visit, pack, to)
+    const answer = await tryOrder(visit, body)
+    const requestId = acceptedId(answer)
+    if (requestId !== undefined) return { pack, body, answer, requestId }
+    last = answer
+  }
+  throw new NotJudged(`no order was accepted: ${last?.summary ?? 'there was none to make'}`)
+}
+
+function requiredSamples(fields: unknown): Record<string, unknown> {
+  if (!isObject(fields)) return {}
+  const required = Object.entries(fields).filter(([, definition]) => field(definition, 'required') === true)
+  return Object.fromEntries(required.map(([name, definition]) => [name, sample(name, definition)]))
+}
+
+/** A value of the type a schema names. */
+function sample(name: string, definition: unknown): unknown {
+  switch (field(definition, 'type')) {
+    case 'integer':
+      return 5
+    case 'number':
+      return 1.5
+    case 'boolean':
+      return false
+    case 'array':
+      return ['Example']
+    case 'object':
+      return { example: 'Example' }
+    default:
+      return /\bdate\b/i.test(`${name.replaceAll('_', ' ')} ${String(field(definition, 'description'))}`)
+        ? '1990-04-30'
+        : 'Example'
+  }
+}

@@ -1,0 +1,74 @@
+import { shown } from './shown.ts'
+
+/*
+ * Small checks of JSON against the tables of "Resources and their fields". They know nothing of the
+ * contract's own, so that a mistake there is not repeated here.
+ */
+
+/** What is wrong with a value; `where` names it. */
+export type Shape = (value: unknown, where: string) => string[]
+
+const expected = (what: string, value: unknown, where: string): string[] => [
+  `${where}: expected ${what}, got ${shown(value)}`,
+]
+
+const simple =
+  (what: string, holds: (value: unknown) => boolean): Shape =>
+  (value, where) =>
+    holds(value) ? [] : expected(what, value, where)
+
+export const text = simple('a string', (value) => typeof value === 'string')
+export const integer = simple('an integer', (value) => Number.isInteger(value))
+export const boolean = simple('true or false', (value) => typeof value === 'boolean')
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+export const uuid = simple('a UUID', (value) => typeof value === 'string' && uuidForm.test(value))
+
+const timestampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$/
+export const timestamp = simple(
+  'an ISO 8601 timestamp',
+  (value) =>
+    typeof value === 'string' &&
+    timestampForm.test(value) &&
+    Number.isFinite(Date.parse(value.replace(',', '.'))),
+)
+
+export const oneOf = (...words: string[]): Shape =>
+  simple(`one of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value))
+
+export const nullable =
+  (shape: Shape): Shape =>
+  (value, where) =>
+    value === null ? [] : shape(value, where).map((line) => line.replace(', got', ' or null, got'))
+
+export const arrayOf =
+  (shape: Shape): Shape =>
+  (value, where) =>
+    Array.isArray(value)
+      ? value.flatMap((entry, at) => shape(entry, `${where}[${at}]`))
+      : expected('an array', value, where)
+
+/** A map from any name to the same shape. */
+export const mapOf =
+  (shape: Shape): Shape =>
+  (value, where) =>
+    isObject(value)
+      ? Object.entries(value).flatMap(([name, entry]) => shape(entry, `${where}.${name}`))
+      : expected('an object', value, where)
+
+/** Exactly these fields: none missing, and none that the document does not name. */
+export const object =
+  (fields: Record<string, Shape>): Shape =>
+  (value, where) => {
+    if (!isObject(value)) return expected('an object', value, where)
+    const prefix = where === '' ? '' : `${where}.`
+    const known = Object.entries(fields).flatMap(([name, shape]) =>
+      Object.hasOwn(value, name) ? shape(value[name], prefix + name) : [`${prefix}${name} is missing`],
+    )
+    const others = Object.keys(value).filter((name) => !Object.hasOwn(fields, name))
+    return [...known, ...others.map((name) => `${prefix}${name} is not a field of the document`)]
+  }
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

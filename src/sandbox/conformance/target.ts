@@ -1,0 +1,42 @@
+/** Whom a call is made for. */
+export interface Identity {
+  apiKey: string
+  userEmail: string
+}
+
+/** The deployment under examination. */
+export interface Target extends Identity {
+  /** Without the version prefix; a slash at the end does not matter. */
+  baseUrl: string
+  /** Another active user of the same organisation, best one with fewer rights. */
+  secondEmail?: string | undefined
+  /** A key of another organisation, and a user of it. */
+  stranger?: Identity | undefined
+  /** The windows of the quota; naming them allows to use them up. */
+  quota?: readonly QuotaWindow[] | undefined
+  /** Recipients whose requests end in a way of their own. */
+  recipients?: { cancelled?: string | undefined; error?: string | undefined } | undefined
+  webhookSecret?: string | undefined
+}
+
+/** The shorter window first, as in "Limits". */
+export interface QuotaWindow {
+  calls: number
+  seconds: number
+}
+
+/** A hand on the deployment, as far as there is one. */
+export interface Control {
+  /** Moves its clock on by so many milliseconds; what falls due happens. */
+  advance?: ((ms: number) => Promise<void>) | undefined
+  /** Sends the organisation's events to this URL. */
+  pointWebhook?: ((url: string) => Promise<void>) | undefined
+  /** Whether the organisation may order. */
+  setPlan?: ((plan: Plan) => Promise<void>) | undefined
+  deactivateUser?: ((email: string) => Promise<void>) | undefined
+  revokeKey?: (() => Promise<void>) | undefined
+  /** Makes the next call of GET /v1/users end in an internal error. */
+  failNextUsers?: (() => Promise<void>) | undefined
+}
+
+export type Plan = 'good' | 'no credits' | 'trial expired' | 'subscription inactive'

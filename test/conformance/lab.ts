@@ -1,0 +1,96 @@
+import { onTestFinished } from 'vitest'
+
+import { systemClock } from '../../src/host/clock.ts'
+import { HttpClient } from '../../src/http/client.ts'
+import { ManualClock } from '../../src/sandbox/clock.ts'
+import type { ConformanceReport } from '../../src/sandbox/conformance/case.ts'
+import { type ConformanceOptions, runConformance } from '../../src/sandbox/conformance/run.ts'
+import { sandboxControl } from '../../src/sandbox/conformance/sandbox-control.ts'
+import type { Target } from '../../src/sandbox/conformance/target.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { type Handler, listen } from '../../src/server/listen.ts'
+
+/** A sandbox on a port whose clock stands still, and everything a run of the suite can use. */
+export interface Lab {
+  sandbox: Sandbox
+  clock: ManualClock
+  target: Target
+  http: HttpClient
+  /** The whole suite, or a part of it. */
+  run: (options?: Partial<ConformanceOptions>) => Promise<ConformanceReport>
+}
+
+export interface LabOptions extends Partial<SandboxOptions> {
+  /** Stands between the port and the sandbox. */
+  around?: ((sandbox: Sandbox) => Handler) | undefined
+}
+
+const start = Date.parse('2026-03-02T09:00:00.000Z')
+
+/** Large enough that nothing but the throttle cases notices it, and small enough for them. */
+export const roomy = [
+  { calls: 100_000, seconds: 60 },
+  { calls: 1_000_000, seconds: 3600 },
+]
+export const tight = [
+  { calls: 6, seconds: 60 },
+  { calls: 40, seconds: 3600 },
+]
+
+export async function lab(options: LabOptions = {}): Promise<Lab> {
+  const { around, ...rest } = options
+  const clock = new ManualClock(start)
+  const quota = options.quota ?? roomy
+  const sandbox = createSandbox({ ...rest, clock, quota })
+  const service: Handler = around?.(sandbox) ?? ((request, connection) => sandbox.fetch(request, connection))
+  const listener = await listen((request, connection) =>
+    new URL(request.url).pathname.startsWith('/v1/')
+      ? service(request, connection)
+      : sandbox.fetch(request, connection),
+  )
+  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
+  onTestFinished(async () => {
+    await http.close()
+    await listener.close()
+    sandbox.close()
+  })
+  const { apiKey, userEmail, webhookSecret } = sandbox.credentials
+  const target: Target = {
+    baseUrl: listener.url,
+    apiKey,
+    userEmail,
+    webhookSecret,
+    secondEmail: sandbox.people.member,
+    stranger: sandbox.stranger,
+    recipients: {
+      cancelled: 'conformance+declined@example.com',
+      error: 'conformance+error@example.com',
+    },
+    ...(options.quota !== undefined && { quota }),
+  }
+  return {
+    sandbox,
+    clock,
+    target,
+    http,
+    async run(given = {}) {
+      const control = await sandboxControl(http, target.baseUrl)
+      return runConformance({
+        http,
+        clock: systemClock,
+        target,
+        control,
+        allowCreate: true,
+        receivePort: 0,
+        ...given,
+      })
+    },
+  }
+}
+
+/** The cases that broke, with what they found. */
+export const broken = ({ cases }: ConformanceReport) =>
+  cases.filter(({ verdict }) => verdict === 'broken').map(({ id, findings }) => ({ id, findings }))
+
+export const notJudged = ({ cases }: ConformanceReport) =>
+  cases.filter(({ verdict }) => verdict === 'not_judged').map(({ id, reason }) => ({ id, reason }))
