@@ -9,8 +9,5 @@ export const envelope = z.looseObject({
 
 export type Envelope = z.infer<typeof envelope>
 
-/** The values of `status_message` ("Errors", envelope). */
-export const statusMessages = ['informational', 'ok', 'redirect', 'client_error', 'server_error'] as const
-
 /** `data` of GET /v1/ping. */
 export const ping = z.looseObject({ status: z.string() })

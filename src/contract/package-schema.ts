@@ -2,7 +2,6 @@ import { z } from 'zod'
 
 /** "string, integer, number, boolean, array, object" ("Package schema"). */
 export const fieldTypes = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
-export type FieldType = (typeof fieldTypes)[number]
 
 /**
  * A map keyed by names that the service chose. It has no prototype, so that a field called

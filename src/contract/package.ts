@@ -1,7 +1,5 @@
 import { z } from 'zod'
 
-export const packageStatuses = ['ACTIVE', 'INACTIVE', 'DISABLED'] as const
-
 /** "Package". Unknown keys and unknown statuses pass: a newer server may add some. */
 export const packageResource = z.looseObject({
   id: z.int(),

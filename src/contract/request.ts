@@ -14,12 +14,6 @@ export type RequestStatus = (typeof requestStatuses)[number]
 /** "Terminal statuses … never transition further" ("States and transitions", rule 1). */
 export const terminalStatuses: readonly string[] = ['COMPLETED', 'ERROR', 'CANCELLED']
 
-/** "Check status". */
-export const checkStatuses = ['RECEIVED', 'IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'ERROR'] as const
-
-/** "Referee status". */
-export const refereeStatuses = ['IN_PROGRESS', 'COMPLETED', 'CANCELLED'] as const
-
 /** "Referee". The id is told as a string in one place and "integer or string" in another; both pass, unchanged. */
 export const referee = z.looseObject({
   referee_id: z.union([z.string(), z.int()]),
@@ -63,4 +57,3 @@ export type RequestResource = z.infer<typeof requestResource>
 
 /** `data` of the 201 of POST /v1/requests. */
 export const createdRequest = z.looseObject({ request_id: z.guid(), status: z.string() })
-export type CreatedRequest = z.infer<typeof createdRequest>

@@ -29,7 +29,7 @@ export function captureStreams(options: StreamOptions = {}): CapturedStreams {
   return { stdin, stdout, stderr, out: stdout.taken, err: stderr.taken }
 }
 
-function sink(isTTY: boolean, columns = 80): Sink & { taken(): Buffer } {
+function sink(isTTY: boolean, columns = 80): Sink & { taken: () => Buffer } {
   const chunks: Uint8Array[] = []
   return {
     write: (data) => void chunks.push(Buffer.from(data)),

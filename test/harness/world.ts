@@ -18,7 +18,7 @@ export interface World {
   /** Environment that needs no login; folders below `folder`. */
   env: Record<string, string>
   /** Runs `refcheck …` in this world. */
-  run(argv: readonly string[], options?: RunOptions): Promise<Outcome>
+  run: (argv: readonly string[], options?: RunOptions) => Promise<Outcome>
 }
 
 /** A folder that is removed when the test is over. */
