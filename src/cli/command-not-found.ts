@@ -2,7 +2,7 @@ import type { Hook } from '@oclif/core'
 
 import { UsageError } from '../errors/usage.ts'
 import { concealed } from './concealed.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../domain/form/nearest.ts'
 
 /** Only suggests. Running a guess is never right for a tool that orders things. */
 const commandNotFound: Hook.CommandNotFound = async ({ config, id }) => {

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/usage.ts'
 import { concealed } from './concealed.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../domain/form/nearest.ts'
 
 /** What oclif's parser throws, as far as we read it; its classes are not exported by name. */
 interface ParseFailure {

@@ -31,6 +31,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       summary: 'A field of additional information; may be repeated.',
       helpValue: 'CODE.NAME=VALUE',
       multiple: true,
+      multipleNonGreedy: true,
     }),
     file: Flags.string({ summary: 'The whole body as JSON; - for stdin.', helpValue: 'FILE' }),
     'dry-run': Flags.boolean({ summary: 'Check everything, print the body, send nothing.' }),
