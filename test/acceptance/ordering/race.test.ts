@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -47,6 +49,14 @@ test(`and on one that has orders already: ${rounds} rounds`, async () => {
     expect([round, ...ends]).toEqual([round, 'duplicate', 'ordered'])
     expect(service.requestsOf(email)).toHaveLength(1)
   }
+})
+
+test('three processes make one store at the same moment, 60 times, and all can use it', async () => {
+  const program = new URL('opening-process.ts', import.meta.url).pathname
+  const start = Date.now() + 1_000
+  const args = [program, join(folder, 'opened'), String(start), '60', '20']
+  const ends = [1, 2, 3].map(() => promisify(execFile)(process.execPath, args))
+  await expect(Promise.all(ends)).resolves.toHaveLength(3)
 })
 
 test('two people are ordered side by side', async () => {

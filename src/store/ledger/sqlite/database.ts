@@ -50,7 +50,21 @@ export class Database {
 
   /** All of `work` or none of it; from its first read on no other process writes. Committed with an fsync. */
   transaction<T>(work: () => T): T {
-    this.exec('BEGIN IMMEDIATE')
+    return this.#within('BEGIN IMMEDIATE', work)
+  }
+
+  /** All reads of `work` see the store at one moment, whatever other processes write meanwhile. */
+  snapshot<T>(work: () => T): T {
+    return this.#within('BEGIN', work)
+  }
+
+  close(): void {
+    this.#statements.clear()
+    if (this.#connection.isOpen) this.#connection.close()
+  }
+
+  #within<T>(begin: string, work: () => T): T {
+    this.exec(begin)
     try {
       const result = work()
       this.exec('COMMIT')
@@ -59,11 +73,6 @@ export class Database {
       this.#rollBack()
       throw error
     }
-  }
-
-  close(): void {
-    this.#statements.clear()
-    if (this.#connection.isOpen) this.#connection.close()
   }
 
   #statement(sql: string): StatementSync {

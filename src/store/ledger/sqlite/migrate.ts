@@ -12,7 +12,10 @@ const applicationId = 0x52_46_43_4c
 export const fingerprintKeyName = 'fingerprint_key'
 const fingerprintKeyBytes = 32
 
-/** Refuses a file that is not ours, or that a newer refcheck made. Changes nothing. */
+/**
+ * Refuses a file that is not ours, or that a newer refcheck made. Changes nothing. Within a transaction
+ * of its caller: another process may be making the store.
+ */
 export function inspect(database: Database): void {
   const version = Number(database.pragma('user_version'))
   const application = database.pragma('application_id')

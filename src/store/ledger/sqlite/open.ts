@@ -21,7 +21,7 @@ export async function openSqliteLedger(location: string, options: LedgerOptions)
   const database = new Database(path, busyMs)
   try {
     await patiently(clock, busyMs, () => {
-      inspect(database)
+      database.snapshot(() => inspect(database))
       makeDurable(database)
       migrate(database, random)
     })

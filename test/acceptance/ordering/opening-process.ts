@@ -1,0 +1,18 @@
+/** Opens and closes one new store after another, each at the moment at which its siblings do. */
+import { join } from 'node:path'
+
+import { systemClock as clock } from '../../../src/host/clock.ts'
+import { systemRandom as random } from '../../../src/host/random.ts'
+import { openLedger } from '../../../src/store/ledger/open.ts'
+
+const [folder = '', start = '', rounds = '', everyMs = ''] = process.argv.slice(2)
+
+for (let round = 0; round < Number(rounds); round += 1) {
+  const due = Number(start) + round * Number(everyMs)
+  // Spinning meets the others closer than a timer would.
+  while (clock.now() < due);
+  const paths = { config: folder, data: join(folder, String(round)) }
+  const ledger = await openLedger({ chosen: undefined, paths, cwd: folder, clock, random })
+  await ledger.list({})
+  await ledger.close()
+}
