@@ -7,12 +7,13 @@ import { openLedger } from '../../../src/store/ledger/open.ts'
 
 const [folder = '', start = '', rounds = '', everyMs = ''] = process.argv.slice(2)
 
+const paths = { config: folder, data: join(folder, 'data') }
+
 for (let round = 0; round < Number(rounds); round += 1) {
   const due = Number(start) + round * Number(everyMs)
   // Spinning meets the others closer than a timer would.
   while (clock.now() < due);
-  const paths = { config: folder, data: join(folder, String(round)) }
-  const ledger = await openLedger({ chosen: undefined, paths, cwd: folder, clock, random })
+  const ledger = await openLedger({ chosen: `${round}.sqlite`, paths, cwd: folder, clock, random })
   await ledger.list({})
   await ledger.close()
 }
