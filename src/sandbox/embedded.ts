@@ -9,6 +9,7 @@ import type { Injection } from './faults.ts'
 import { seedFrom } from './fixture.ts'
 import { controlPath, detached, Gateway, pathOf } from './gateway.ts'
 import { homeOf, strangerOf } from './home.ts'
+import type { Journal } from './journal.ts'
 import { Log } from './log.ts'
 import { type Luck, seededLuck } from './luck.ts'
 import { type Overview, overview } from './overview.ts'
@@ -20,7 +21,7 @@ import { checkedScenario } from './scenarios.ts'
 import { defaultSeed, packageIds, people } from './seed.ts'
 import { Service } from './service.ts'
 import { startingSettings } from './settings.ts'
-import { type Snapshot, State } from './state.ts'
+import { type Change, type Snapshot, State } from './state.ts'
 import { type Home, type Switch, Switches } from './switches.ts'
 import { Timetable } from './timetable.ts'
 import type { Credentials, Sandbox, SandboxOptions } from './types.ts'
@@ -55,7 +56,7 @@ export class EmbeddedSandbox implements Sandbox {
       luck: this.#luck,
       windows: options.quota ?? documentedQuota,
       speed: options.speed ?? 1,
-      onChange: data === undefined ? undefined : (change) => data.append(change),
+      onChange: data === undefined ? undefined : (change) => this.#keep(change, data),
       onStatus: (request, status, at) => this.#onStatus(request, status, at),
     })
     this.#switches = new Switches(this.#service, this.#luck, () => this.#home)
@@ -216,6 +217,11 @@ export class EmbeddedSandbox implements Sandbox {
     this.#timetable.close()
     this.#deliveries.close()
     this.#options.data?.close()
+  }
+
+  #keep(change: Change, data: Journal): void {
+    if (data.isLong) data.rewrite(this.#state.changes())
+    data.append(change)
   }
 
   #newDeliveries(): Deliveries {
