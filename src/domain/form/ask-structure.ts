@@ -29,10 +29,11 @@ export async function askStructure(
 ): Promise<FieldValue | undefined> {
   const { type, label, required, help, current } = question
   const pieces = type === 'array' ? 'One item after the other' : 'One name and value after the other'
-  const way = await prompter.select<'pieces' | 'json' | 'skip'>({
+  const way = await prompter.select<'pieces' | 'none' | 'json' | 'skip'>({
     message: `${label} (${type === 'array' ? 'a list' : 'a group of names and values'}, ${required ? 'required' : 'optional'})`,
     choices: [
       { value: 'pieces', label: pieces, detail: help },
+      ...(type === 'array' ? [{ value: 'none' as const, label: 'None: an empty list', detail: help }] : []),
       {
         value: 'json',
         label: current === undefined ? 'As JSON' : 'As JSON, from what is there',
@@ -43,6 +44,7 @@ export async function askStructure(
     initial: current === undefined ? 'pieces' : 'json',
   })
   if (way === 'skip') return undefined
+  if (way === 'none') return []
   if (way === 'json') {
     const initial = current === undefined ? undefined : JSON.stringify(current)
     return askText(prompter, `${label}, as JSON`, { type, initial, help })

@@ -109,6 +109,12 @@ describe('lists and groups', () => {
     expect(body.additional_information).toEqual([{ code: 'cv', fields: { jobs: ['Baker', '12'] } }])
   })
 
+  test('an empty list is an answer, even where one is required', async () => {
+    const none: Answer = { ask: `${jobs} (a list, required)`, choose: 'None: an empty list' }
+    const body = await held(schema, known(), [none, skipHome, yes])
+    expect(body.additional_information).toEqual([{ code: 'cv', fields: { jobs: [] } }])
+  })
+
   test('groups in a list, and a list in a group', async () => {
     const body = await held(schema, known(), [
       oneByOne,
@@ -140,7 +146,7 @@ describe('lists and groups', () => {
       {
         ask: `${jobs} (a list, required)`,
         choose: 'As JSON',
-        offered: ['One item after the other', 'As JSON'],
+        offered: ['One item after the other', 'None: an empty list', 'As JSON'],
       },
       { ask: `${jobs}, as JSON`, type: '{}', refused: 'is an object, and an array is expected' },
       { ask: `${jobs}, as JSON`, type: '["Baker"', refused: /it ends before it is complete/ },
