@@ -110,7 +110,7 @@ test('an order whose process died on the way is unknown, and said so', async () 
 })
 
 describe('a store that cannot write the outcome down', () => {
-  const disk = new IoError('Cannot use the store: the disk reported an error')
+  const disk = new IoError('cannot use the store: the disk reported an error')
   const broken = (): Ledger => ({ ...bound(ledger), move: () => Promise.reject(disk) })
 
   test.each([

@@ -221,7 +221,7 @@ describe('a store that cannot be used says so in a line, and is left as it was',
     database.exec('BEGIN IMMEDIATE')
     await expect(addOne(ledger, 'a@example.com')).rejects.toMatchObject({
       code: 'io',
-      message: `Cannot use the store "${ledger.location}": another process has locked it`,
+      message: `cannot use the store "${ledger.location}": another process has locked it`,
     })
     database.exec('ROLLBACK')
     database.close()
@@ -241,8 +241,8 @@ describe('a store that cannot be used says so in a line, and is left as it was',
 
   test.each([
     ['a folder', 'data', /is a folder|is not a file/],
-    ['a path through a file', 'file/ledger.sqlite', /Cannot use the store/],
-    ['a folder where nobody can write', '/proc/self/ledger.sqlite', /Cannot use the store/],
+    ['a path through a file', 'file/ledger.sqlite', /cannot use the store/],
+    ['a folder where nobody can write', '/proc/self/ledger.sqlite', /cannot use the store/],
   ])('%s', async (_what, chosen, message) => {
     mkdirSync(join(place.folder, 'data'))
     writeFileSync(join(place.folder, 'file'), '')

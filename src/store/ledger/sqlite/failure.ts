@@ -40,5 +40,5 @@ export function storeFailure(location: string, error: unknown): Error {
     `SQLite reported error ${code}`,
     'Check the disk before you run it again.',
   ]
-  return new IoError(`Cannot use the store "${location}": ${why}`, { hint, cause: error })
+  return new IoError(`cannot use the store "${location}": ${why}`, { hint, cause: error })
 }

@@ -8,7 +8,7 @@ import type { Database } from './database.ts'
 export function makeDurable(database: Database): void {
   const mode = database.pragma('journal_mode')
   if (mode !== 'memory' && mode !== 'wal' && database.pragma('journal_mode = WAL') !== 'wal') {
-    throw new IoError(`Cannot use the store "${database.location}": its disk cannot keep a journal safely`, {
+    throw new IoError(`cannot use the store "${database.location}": its disk cannot keep a journal safely`, {
       hint: 'Choose a file on a local disk with REFCHECK_STORE.',
     })
   }

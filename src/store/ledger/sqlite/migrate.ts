@@ -21,13 +21,13 @@ export function inspect(database: Database): void {
   const application = database.pragma('application_id')
   const { count } = database.get('SELECT count(*) AS count FROM sqlite_schema') as { count: number }
   if (count > 0 && application !== applicationId) {
-    throw new IoError(`Cannot use the store "${database.location}": it is another program’s database`, {
+    throw new IoError(`cannot use the store "${database.location}": it is another program’s database`, {
       hint: 'Choose another file with REFCHECK_STORE.',
     })
   }
   if (version > migrations.length) {
     throw new IoError(
-      `Cannot use the store "${database.location}": a newer refcheck made it ` +
+      `cannot use the store "${database.location}": a newer refcheck made it ` +
         `(format ${version}; this one knows up to ${migrations.length})`,
       { hint: 'Update refcheck, or choose another file with REFCHECK_STORE.' },
     )

@@ -20,7 +20,7 @@ export async function preparePlace(path: string, onNotice: Notify): Promise<stri
     await makeFile(path)
     const real = await realpath(path)
     if (!(await stat(real)).isFile()) {
-      throw new IoError(`Cannot use the store "${path}": it is not a file`, { hint: 'Name a file.' })
+      throw new IoError(`cannot use the store "${path}": it is not a file`, { hint: 'Name a file.' })
     }
     // SQLite gives its own -wal and -shm the mode of the file; they can be looser where the file was.
     for (const suffix of ['', '-wal', '-shm']) await mend(real + suffix, onNotice)

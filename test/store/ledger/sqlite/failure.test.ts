@@ -26,7 +26,7 @@ test.each([
   ['a file that can only be read', failing('PRAGMA query_only = ON', fill), 'it cannot be written to'],
 ])('%s: says so, with what to do', (_what, error, why) => {
   const failure = storeFailure('/d/ledger.sqlite', error)
-  expect(failure).toMatchObject({ code: 'io', message: `Cannot use the store "/d/ledger.sqlite": ${why}` })
+  expect(failure).toMatchObject({ code: 'io', message: `cannot use the store "/d/ledger.sqlite": ${why}` })
   expect(failure).toMatchObject({ hint: expect.stringMatching(/\.$/) as string })
 })
 
