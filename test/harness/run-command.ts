@@ -21,7 +21,7 @@ export interface Outcome {
   /** stdout's exact bytes. */
   bytes: Buffer
   /** stdout as one JSON document; throws where it is anything else. */
-  json(): unknown
+  json: () => unknown
 }
 
 const root = new URL('../../', import.meta.url)
