@@ -108,7 +108,7 @@ export class SqliteLedger implements Ledger {
       if (taken === undefined) return undefined
       const { body, body_sha256 } = taken
       if (body === null || sha256(body) !== body_sha256) {
-        throw new IoError(`The store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
+        throw new IoError(`the store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
           hint: 'Nothing was sent. Put back a backup of the store, or choose another one with REFCHECK_STORE.',
         })
       }
