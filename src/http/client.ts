@@ -134,8 +134,12 @@ function target(request: HttpRequest): { url: URL; limits: HttpLimits } {
   return { url: secureUrl(request.url), limits: { ...jsonLimits, ...request.limits } }
 }
 
-/** The body, marking the flight as sent at the moment undici takes the first of it. */
+/**
+ * The body, marking the flight as sent at the moment undici takes the first of it. A flight that was
+ * given up has been told as unsent, so nothing of it may leave any more.
+ */
 async function* handedOver(body: Uint8Array, flight: Flight): AsyncGenerator<Uint8Array> {
+  flight.signal.throwIfAborted()
   flight.sent = true
   yield body
 }
