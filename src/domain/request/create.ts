@@ -16,6 +16,8 @@ import { known, settle } from './settle.ts'
 const firstBackoffMs = 500
 const longestBackoffMs = 30_000
 
+const untouched = 'interrupted; nothing was ordered'
+
 /**
  * Orders one check, at most once (ordering protocol, for a batch of one). Journaled before it is sent
  * and before it is told. Throws
@@ -32,7 +34,7 @@ export async function createRequest(
   options: CreateOptions,
 ): Promise<Created> {
   const { ledger, clock, random, signal, onEvent } = ordering
-  if (signal?.aborted) throw new InterruptedError('interrupted; nothing was ordered')
+  if (signal?.aborted) throw new InterruptedError(untouched)
   const batch = { id: random.uuid(), kind: 'single' } as const
   const hold = await ledger.hold(batch)
   if (hold === undefined) throw new InternalError('a new batch is held by somebody else')
@@ -73,10 +75,11 @@ async function sendUntilSettled(
   order: RequestBody,
   { waitBudgetMs }: CreateOptions,
 ): Promise<Created> {
-  const { clock, onEvent } = ordering
+  const { clock, signal, onEvent } = ordering
   const deadline = clock.monotonic() + waitBudgetMs
   let version = added
   for (let attempt = 1; ; attempt += 1) {
+    if (signal?.aborted) throw await cancelled(ordering, version, new InterruptedError(untouched))
     const tried = await attemptOnce(ordering, version)
     version = await settle(ordering, tried)
     const { outcome } = tried

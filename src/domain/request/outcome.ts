@@ -4,7 +4,6 @@ import { uuid } from '../../contract/identifiers.ts'
 import { parseRetryAfter } from '../../contract/retry-after.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { InternalError } from '../../errors/internal.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
 
 /** What one POST came to for the order (ordering protocol, the table of "One submission"). */
 export type Outcome =
@@ -71,9 +70,8 @@ function refused(answer: Answered): Outcome | undefined {
   const error = answer.error ?? new InternalError(`no error was made of the answer ${status}`)
   switch (status) {
     case 400:
-      return { kind: 'rejected', error, answerStatus: status }
     case 404:
-      return { kind: 'rejected', error: packageGone(error), answerStatus: status }
+      return { kind: 'rejected', error, answerStatus: status }
     case 401:
     case 403:
       return { kind: 'halted', error, answerStatus: status }
@@ -84,14 +82,6 @@ function refused(answer: Answered): Outcome | undefined {
     default:
       return undefined
   }
-}
-
-function packageGone(error: RefcheckError): RefcheckError {
-  return new NotFoundError(error.message, {
-    status: error.status,
-    hint: 'Nothing was ordered. "refcheck packages list" shows the packages that can be.',
-    cause: error,
-  })
 }
 
 function unknown(answer: Answered): Outcome {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CreateAnswer } from '../../../src/api/create-answer.ts'
 import { createRequest } from '../../../src/domain/request/create.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import { clientError, lost, order, requestId, requestOf, serverError, taken, unsent } from './answers.ts'
 import type { Script } from './scripted-api.ts'
@@ -35,6 +36,20 @@ test('before anything: nothing is sent, and nothing journaled', async () => {
   const parts = ordering({})
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(await ledger.list({})).toEqual([])
+})
+
+test('while the store is being asked: nothing is sent, and the same order is free', async () => {
+  const slow: Ledger = {
+    ...bound(ledger),
+    async recover(at) {
+      stop.abort()
+      return ledger.recover(at)
+    },
+  }
+  const parts = { ...ordering({}), ledger: slow }
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(parts.api.sent).toEqual([])
+  expect(await ledger.list({})).toMatchObject([{ state: 'cancelled', attempts: 0 }])
 })
 
 test('the exchange under way is finished: an order that is taken is told, with the interruption', async () => {

@@ -21,10 +21,13 @@ ORDER BY CASE s.state WHEN 'unknown' THEN 0 WHEN 'sending' THEN 1 WHEN 'accepted
   s.changed_at DESC
 LIMIT 1`
 
+/** From the submissions to their batches (CROSS JOIN keeps that order): few are unfinished, batches are many. */
 export const selectUnfinishedBatches = `
-SELECT DISTINCT b.id, b.kind
-FROM submissions s JOIN batches b ON b.id = s.batch_id
-WHERE s.state = 'sending' OR (s.state = 'pending' AND b.kind = 'single')`
+SELECT b.id, b.kind FROM submissions s CROSS JOIN batches b ON b.id = s.batch_id
+WHERE s.state = 'sending'
+UNION
+SELECT b.id, b.kind FROM submissions s CROSS JOIN batches b ON b.id = s.batch_id
+WHERE s.state = 'pending' AND b.kind = 'single'`
 
 export const selectUnfinishedRows = `${selectSubmissions}
 WHERE s.batch_id = :id AND (s.state = 'sending' OR (s.state = 'pending' AND b.kind = 'single'))`

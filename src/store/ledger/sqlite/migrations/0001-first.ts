@@ -45,7 +45,8 @@ CREATE TABLE submissions (
 
 CREATE INDEX submissions_by_fingerprint ON submissions (fingerprint);
 CREATE INDEX submissions_by_request ON submissions (request_id) WHERE request_id IS NOT NULL;
-CREATE INDEX submissions_unfinished ON submissions (state) WHERE state IN ('pending', 'sending');
+CREATE INDEX submissions_sending ON submissions (batch_id) WHERE state = 'sending';
+CREATE INDEX submissions_pending ON submissions (batch_id) WHERE state = 'pending';
 
 -- One order a person in a batch, whatever happens elsewhere.
 CREATE UNIQUE INDEX submissions_once_a_batch ON submissions (batch_id, fingerprint)
