@@ -44,9 +44,9 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
   const sandbox = createSandbox({ ...rest, clock, quota })
   const service: Handler = around?.(sandbox) ?? ((request, connection) => sandbox.fetch(request, connection))
   const listener = await listen((request, connection) =>
-    new URL(request.url).pathname.startsWith('/v1/')
-      ? service(request, connection)
-      : sandbox.fetch(request, connection),
+    new URL(request.url).pathname.startsWith('/_sandbox/')
+      ? sandbox.fetch(request, connection)
+      : service(request, connection),
   )
   const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
   onTestFinished(async () => {

@@ -44,19 +44,12 @@ const mostTries = 4
 
 /** An accepted order of the package that asks for least. */
 export function plainOrder(visit: Visit): Promise<Ordered> {
-  return visit.once('plain order', async () =>
-    firstAccepted(
-      visit,
-      (await orderable(visit)).sort((a, b) => weight(a) - weight(b)),
-      recipient,
-    ),
-  )
+  return visit.once('plain order', async () => firstAccepted(visit, await lightestFirst(visit), recipient))
 }
 
-/** A new order of the package with the most checks, for this recipient. */
+/** A new order of the package that asks for most, for this recipient. */
 export async function richOrder(visit: Visit, to: Recipient): Promise<Ordered> {
-  const heaviestFirst = (await orderable(visit)).sort((a, b) => weight(b) - weight(a))
-  return firstAccepted(visit, heaviestFirst, to)
+  return firstAccepted(visit, (await lightestFirst(visit)).reverse(), to)
 }
 
 /** The body a package's schema asks for, with no more than it requires. */
@@ -83,15 +76,24 @@ export function acceptedId(answer: Answer): string | undefined {
   return answer.status >= 200 && answer.status < 300 && typeof id === 'string' ? id : undefined
 }
 
-async function orderable(visit: Visit): Promise<ListedPackage[]> {
+/** The packages that can be ordered from, by what a request shows of the document. */
+async function lightestFirst(visit: Visit): Promise<ListedPackage[]> {
   if (!visit.mayCreate) throw new NotJudged('creating requests was not allowed')
   const active = (await packages(visit)).filter(({ status }) => status === 'ACTIVE')
   if (active.length === 0) throw new NotJudged('this user sees no ACTIVE package here')
-  return active
+  const weighed: { pack: ListedPackage; weight: number }[] = []
+  for (const pack of active) weighed.push({ pack, weight: await weigh(visit, pack) })
+  return weighed.sort((a, b) => a.weight - b.weight).map(({ pack }) => pack)
 }
 
-function weight({ survey, checks }: ListedPackage): number {
-  return checks.length + (survey ? 1 : 0) + (survey && checks.length > 1 ? 100 : 0)
+/** Both kinds of checks and several of them count most, then types of fields, then the number of checks. */
+async function weigh(visit: Visit, { id, survey, checks }: ListedPackage): Promise<number> {
+  const schema = (await schemaOf(visit, id)).data
+  const types = entries(field(schema, 'fields', 'additional_information'))
+    .flatMap((entry) => Object.values(field(entry, 'fields') ?? {}))
+    .map((definition) => field(definition, 'type'))
+  const varied = survey && checks.length > 1 ? 1000 : 0
+  return varied + 20 * new Set(types).size + checks.length + (survey ? 1 : 0)
 }
 
 async function firstAccepted(visit: Visit, candidates: ListedPackage[], to: Recipient): Promise<Ordered> {

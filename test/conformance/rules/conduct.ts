@@ -6,7 +6,7 @@ export const conductRules: Rule[] = [
   ...under('Authentication', [
     seen(
       'X-Service-API-Key | Yes | API key identifying the organisation. One key belongs to one organisation.',
-      'authentication.header-names',
+      'authentication.required',
       'authentication.other-organisation',
     ),
     seen(

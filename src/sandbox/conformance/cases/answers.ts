@@ -1,6 +1,6 @@
 import { type Answer, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { nowhere, packageList, userList } from '../discoveries.ts'
+import { nowhere, packageList, unknownEmail, userList } from '../discoveries.ts'
 import { isObject } from '../shape.ts'
 import { shown } from '../shown.ts'
 import type { Visit } from '../visit.ts'
@@ -13,13 +13,15 @@ import type { Visit } from '../visit.ts'
 const section = 'Errors'
 
 async function everyAnswer(visit: Visit): Promise<Answer[]> {
-  const { probe } = visit
+  const { probe, target } = visit
   await visit.once('one answer of each kind', async () => {
     await probe.get('/v1/ping', { as: {} })
     await packageList(visit)
     await userList(visit)
     await probe.get('/v1/users', { as: {}, note: 'without headers' })
     await probe.get('/v1/packages?status=paused')
+    const as = { apiKey: target.apiKey, userEmail: unknownEmail }
+    await probe.get('/v1/packages', { as, note: 'as a user nobody knows' })
     await probe.get(`/v1/requests/${nowhere}`)
     await probe.get('/v1/no/such/place', { note: ', which is no endpoint' })
   })

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../host/loopback.ts'
 import { entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { listed, packages, secondEmail, userList } from '../discoveries.ts'
+import { listed, packages, secondEmail, unknownEmail, userList } from '../discoveries.ts'
 import { expectSame, expectStatus } from '../expect.ts'
 import { plainOrder, recipient, bodyFor, tryOrder, acceptedId } from '../order.ts'
 import type { Identity } from '../target.ts'
@@ -9,9 +9,6 @@ import type { Visit } from '../visit.ts'
 import { everyEndpoint } from './endpoints.ts'
 
 const section = 'Authentication'
-
-/** An address nobody has: the domain is reserved (RFC 2606). */
-const unknownEmail = 'nobody@conformance.invalid'
 
 export const authenticationCases: readonly Case[] = [
   {
@@ -63,17 +60,6 @@ export const authenticationCases: readonly Case[] = [
       const note = 'with the letters of the key in the other case'
       const answer = await probe.get('/v1/users', { as: { apiKey: swapped, userEmail }, note })
       return [...findings, ...expectStatus(answer, 401)]
-    },
-  },
-  {
-    id: 'authentication.header-names',
-    section,
-    rule: 'X-Service-API-Key | Yes | API key identifying the organisation. One key belongs to one organisation.',
-    kind: 'read',
-    async run({ probe, target }) {
-      const headers = { 'x-service-api-key': target.apiKey, 'x-service-user-email': target.userEmail }
-      const note = 'with the header names in lowercase'
-      return expectStatus(await probe.get('/v1/users', { as: {}, headers, note }), 200)
     },
   },
   {

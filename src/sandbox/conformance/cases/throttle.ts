@@ -1,3 +1,4 @@
+import type { Answer } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 import { packages } from '../discoveries.ts'
 import { expectStatus } from '../expect.ts'
@@ -58,8 +59,13 @@ export const throttleCases: readonly Case[] = [
     async run(visit) {
       const windows = windowsOf(visit)
       const { minute } = windows
-      await atStart(visit, windows)
-      await fill(visit, minute.calls - 1)
+      await clear(visit, windows)
+      const before = await breach(visit, windows)
+      const wait = retryAfter(before.refusal)
+      if (!(wait >= 1 && wait <= minute.seconds)) return [unusable(before.refusal, minute.seconds)]
+      await visit.pace.pause(wait * 1000)
+      const begun = await fill(visit, minute.calls - 1)
+      if (begun.refusal !== undefined) return [`${wait} s, as told, were not enough to be let in again`]
       const passed = Math.floor(minute.seconds / 3)
       await visit.pace.pause(passed * 1000)
       const { refusal } = await fill(visit, 2)
@@ -189,6 +195,11 @@ export const throttleCases: readonly Case[] = [
   },
 ]
 
+function unusable(answer: Answer | undefined, seconds: number): string {
+  const got = answer?.header('retry-after') ?? (answer === undefined ? 'no 429' : 'none')
+  return `a full window: expected a 429 with a Retry-After of 1 to ${seconds}, got ${got}`
+}
+
 /**
  * Fills an hour from its very start, a minute's worth at a time, so that the minute is never
  * breached. The hour before it is filled first, for its end is the start.
@@ -199,9 +210,7 @@ async function hourOf(visit: Visit, windows: Windows) {
   const before = await fillHour(visit, windows, 2 * hour.calls)
   const wait = retryAfter(before.refusal)
   if (!(wait >= 1 && wait <= hour.seconds)) {
-    const got = before.refusal?.header('retry-after') ?? 'no 429'
-    const first = `${before.accepted} calls within ${hour.seconds} s: expected a 429 with a Retry-After up to ${hour.seconds}, got ${got}`
-    return { ...before, first, passed: 0 }
+    return { ...before, first: unusable(before.refusal, hour.seconds), passed: 0 }
   }
   await visit.pace.pause(wait * 1000)
   const startedAt = visit.pace.now()

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+
+import { broken } from '../lab.ts'
+import { answerDefects } from './answers.ts'
+import { createDefects } from './creates.ts'
+import { examined } from './examined.ts'
+import { readDefects } from './reads.ts'
+
+const defects = [...answerDefects, ...readDefects, ...createDefects]
+
+test.each(defects)('$name: $caughtBy', async (defect) => {
+  const report = await examined(defect)
+  expect(broken(report).map(({ id }) => id)).toContain(defect.caughtBy)
+})

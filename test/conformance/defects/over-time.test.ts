@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+
+import { broken } from '../lab.ts'
+import { examined } from './examined.ts'
+import { reportDefects } from './reports.ts'
+import { requestDefects } from './requests.ts'
+import { throttleDefects } from './throttle.ts'
+import { webhookDefects } from './webhook.ts'
+
+const defects = [...requestDefects, ...reportDefects, ...throttleDefects, ...webhookDefects]
+
+test.each(defects)('$name: $caughtBy', async (defect) => {
+  const report = await examined(defect)
+  expect(broken(report).map(({ id }) => id)).toContain(defect.caughtBy)
+})

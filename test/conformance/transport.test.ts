@@ -1,0 +1,74 @@
+import { connect, createServer, type Server } from 'node:net'
+
+import { expect, onTestFinished, test, vi } from 'vitest'
+
+import { systemClock } from '../../src/host/clock.ts'
+import { HttpClient } from '../../src/http/client.ts'
+import { runConformance } from '../../src/sandbox/conformance/run.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Handler, listen } from '../../src/server/listen.ts'
+import { identity } from '../http/raw-server.ts'
+import { broken } from './lab.ts'
+
+/** What the suite says of the transport of a service that is reached by this https URL. */
+async function examined(baseUrl: string, { apiKey, userEmail }: { apiKey: string; userEmail: string }) {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
+  onTestFinished(async () => {
+    await http.close()
+    vi.unstubAllEnvs()
+  })
+  return runConformance({
+    http,
+    clock: systemClock,
+    target: { baseUrl, apiKey, userEmail },
+    only: ({ id }) => id === 'versioning.transport',
+  })
+}
+
+/** A sandbox on a TLS port, and the same on a plain one. */
+async function servedTwice() {
+  const sandbox = createSandbox({ clock: systemClock })
+  const handler: Handler = (request, connection) => sandbox.fetch(request, connection)
+  const tls = await listen(handler, { tls: identity('self-signed') })
+  const plain = await listen(handler)
+  onTestFinished(async () => {
+    await Promise.all([tls.close(), plain.close()])
+    sandbox.close()
+  })
+  return { tls, plain, credentials: sandbox.credentials }
+}
+
+/** One port for both: the first byte of a TLS connection is 22. */
+async function bothOn(tls: number, plain: number): Promise<number> {
+  const server: Server = createServer((socket) => {
+    socket.once('data', (first) => {
+      const onward = connect(first[0] === 22 ? tls : plain, '127.0.0.1')
+      onward.write(first)
+      socket.pipe(onward).pipe(socket)
+      onward.on('error', () => socket.destroy())
+    })
+    socket.on('error', () => socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+test('a port that speaks TLS alone rejects plain HTTP', async () => {
+  const { tls, credentials } = await servedTwice()
+  const { counts } = await examined(tls.url, credentials)
+  expect(counts).toEqual({ cases: 1, holds: 1, broken: 0, not_judged: 0 })
+})
+
+test('a port that answers both does not', async () => {
+  const { tls, plain, credentials } = await servedTwice()
+  const port = await bothOn(tls.port, plain.port)
+  expect(broken(await examined(`https://127.0.0.1:${port}`, credentials))).toEqual([
+    {
+      id: 'versioning.transport',
+      findings: ['GET /v1/ping over plain HTTP: expected a refusal, got 200'],
+    },
+  ])
+})
