@@ -14,7 +14,8 @@ export async function readInput(context: Context, file: string | undefined, what
   if (file === undefined || file === '-') return readStdin(context, what)
   const path = resolve(context.cwd, file)
   try {
-    if ((await stat(path)).isDirectory()) throw new UsageError(`${file} is a folder, not ${what}`)
+    if ((await stat(path)).isDirectory())
+      throw new UsageError(`${file} is a folder, not ${what}`, { hint: 'Name a file.' })
     return await collect(createReadStream(path), what)
   } catch (error) {
     if (error instanceof UsageError || error instanceof InvalidInputError) throw error
@@ -44,7 +45,10 @@ async function collect(stream: AsyncIterable<Uint8Array | string>, what: string)
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk)
     taken += bytes.byteLength
-    if (taken > largestInput) throw new InvalidInputError(`${what} is larger than ${largestInput} bytes`)
+    if (taken > largestInput)
+      throw new InvalidInputError(`${what} is larger than ${largestInput} bytes`, {
+        hint: 'Check that it is the right file.',
+      })
     chunks.push(bytes)
   }
   return Buffer.concat(chunks)

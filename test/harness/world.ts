@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
@@ -55,6 +55,15 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
     url: listener.url,
     folder,
     env,
-    run: (argv, more = {}) => refcheck(argv, { cwd: folder, ...more, env: { ...env, ...more.env } }),
+    async run(argv, more = {}) {
+      const outcome = await refcheck(argv, { cwd: folder, ...more, env: { ...env, ...more.env } })
+      expectNoSecret(outcome, [apiKey, webhookSecret])
+      return outcome
+    },
   }
+}
+
+/** Whatever a command prints, a key or secret is never part of it. */
+function expectNoSecret({ stdout, stderr }: Outcome, secrets: readonly string[]): void {
+  for (const secret of secrets) expect(`${stdout}${stderr}`).not.toContain(secret)
 }
