@@ -7,10 +7,16 @@ const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
 
 /** A success in the envelope: "Empty on success" is said of `message`. */
 export function ok(data: unknown, status: 200 | 201 = 200): Response {
-  return new Response(JSON.stringify({ data, status_message: 'ok', message: '' }), {
-    status,
-    headers: jsonHeaders,
-  })
+  return okWith(okText(data), status)
+}
+
+export function okText(data: unknown): string {
+  return JSON.stringify({ data, status_message: 'ok', message: '' })
+}
+
+/** The same with a text made before. */
+export function okWith(text: string, status: 200 | 201 = 200): Response {
+  return new Response(text, { status, headers: jsonHeaders })
 }
 
 /** A failure in the envelope: data null, `status_message` consistent with the status. */

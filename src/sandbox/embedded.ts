@@ -15,7 +15,7 @@ import { type Luck, seededLuck } from './luck.ts'
 import { type Overview, overview } from './overview.ts'
 import { documentedQuota } from './quota.ts'
 import type { DeliveryRecord, RequestRecord } from './records.ts'
-import { requestView } from './routes/requests.ts'
+import { requestView } from './request-view.ts'
 import { checkedChoice, type RuleSetting, ruleSettings } from './rules.ts'
 import { checkedScenario } from './scenarios.ts'
 import { defaultSeed, packageIds, people } from './seed.ts'
@@ -196,12 +196,14 @@ export class EmbeddedSandbox implements Sandbox {
   }
 
   snapshot(): Snapshot {
+    this.#service.planAll()
     return this.#state.snapshot()
   }
 
   restore(snapshot: Snapshot): void {
     this.#timetable.clear()
     this.clearFaults()
+    this.#service.forget()
     const { seed } = this.#state.settings
     this.#state.restore(snapshot)
     this.#state.settings = { ...this.#state.settings, seed }

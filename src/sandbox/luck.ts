@@ -9,13 +9,22 @@ type Part = string | number
 export interface Luck {
   /** A number in [0, 1). */
   fraction(...name: Part[]): number
-  /** A number in [from, to). */
-  between(from: number, to: number, ...name: Part[]): number
   pick<T>(choices: readonly [T, ...T[]], ...name: Part[]): T
   /** A version 4 UUID. */
   uuid(...name: Part[]): string
   /** Letters and digits, 32 at most. */
   text(length: number, ...name: Part[]): string
+  /** Many draws under one name, where each costs next to nothing. */
+  dice(...name: Part[]): Dice
+}
+
+/** Draws one after the other; which come depends on the name and on how many came before. */
+export interface Dice {
+  fraction(): number
+  /** A number in [from, to). */
+  between(from: number, to: number): number
+  pick<T>(choices: readonly [T, ...T[]]): T
+  uuid(): string
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -25,23 +34,46 @@ export function seededLuck(seed: string | number): Luck {
   const fraction = (...name: Part[]): number => Number.parseInt(draw(name).slice(0, 12), 16) / 2 ** 48
   return {
     fraction,
-    between: (from, to, ...name) => from + fraction(...name) * (to - from),
     pick: (choices, ...name) => choices[Math.floor(fraction(...name) * choices.length)] ?? choices[0],
     uuid: (...name) => asUuid(draw(name)),
     text(length, ...name) {
       const bytes = Buffer.from(draw(name), 'hex').subarray(0, length)
       return Array.from(bytes, (byte) => alphabet.charAt(byte % alphabet.length)).join('')
     },
+    dice: (...name) => thrown(draw(name)),
+  }
+}
+
+const scratch = Buffer.alloc(16)
+
+/** The generator sfc32 of Chris Doty-Humphrey's PractRand, begun with 96 bits of a hash. */
+function thrown(seed: string): Dice {
+  let a = Number.parseInt(seed.slice(0, 8), 16)
+  let b = Number.parseInt(seed.slice(8, 16), 16)
+  let c = Number.parseInt(seed.slice(16, 24), 16)
+  let count = 1
+  const word = (): number => {
+    const sum = (a + b + count) | 0
+    count = (count + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = ((c << 21) | (c >>> 11)) + sum
+    return sum >>> 0
+  }
+  for (let warming = 0; warming < 12; warming += 1) word()
+  const fraction = (): number => word() / 2 ** 32
+  return {
+    fraction,
+    between: (from, to) => from + fraction() * (to - from),
+    pick: (choices) => choices[Math.floor(fraction() * choices.length)] ?? choices[0],
+    uuid() {
+      for (let at = 0; at < 16; at += 4) scratch.writeUInt32BE(word(), at)
+      return asUuid(scratch.toString('hex'))
+    },
   }
 }
 
 function asUuid(hex: string): string {
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    variant + hex.slice(17, 20),
-    hex.slice(20, 32),
-  ].join('-')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

@@ -4,7 +4,7 @@ import { refusals } from './answer.ts'
 import type { Caller } from './call.ts'
 import type { Luck } from './luck.ts'
 import { nextStepAt, progress } from './progress/perform.ts'
-import { plan } from './progress/plan.ts'
+import { type Course, plan } from './progress/plan.ts'
 import { inOrder } from './progress/steps.ts'
 import { currentUse, type QuotaWindow, secondsToWait } from './quota.ts'
 import type { PackageRecord, RequestRecord, Step } from './records.ts'
@@ -32,6 +32,8 @@ export class Service {
   readonly windows: readonly QuotaWindow[]
   readonly speed: number
   readonly #options: ServiceOptions
+  /** Requests whose course nobody has asked for yet. */
+  readonly #unplanned = new Map<RequestRecord, Omit<Course, 'dice'>>()
   readonly #armed = new Set<{ tag: string; left: number; pass: number }>()
 
   constructor(options: ServiceOptions) {
@@ -123,9 +125,12 @@ export class Service {
       scenarios,
       status: 'RECEIVED',
       error_reason: null,
-      ...plan({ pack, number, scenarios, luck, rules: this.state.settings.rules }),
+      checks: [],
+      steps: [],
       applied: 0,
     }
+    this.#unplanned.set(request, { pack, scenarios, rules: this.state.settings.rules })
+    if (this.#options.onChange !== undefined) this.#plan(request)
     const { credits } = organisation
     if (credits !== null) {
       this.commit({ does: 'organisation', organisation: { ...organisation, credits: credits - 1 } })
@@ -135,8 +140,20 @@ export class Service {
     return request
   }
 
+  /** Works out the courses that nobody has asked for, so that the state says all there is. */
+  planAll(): void {
+    for (const request of this.#unplanned.keys()) this.#plan(request)
+  }
+
+  /** Forgets what was only thought of: the state has been replaced. */
+  forget(): void {
+    this.#unplanned.clear()
+    this.#armed.clear()
+  }
+
   /** Lets what is due by `now` happen to a request. */
   bringUpToDate(request: RequestRecord, now: number): void {
+    this.#plan(request)
     const due = nextStepAt(request)
     const elapsed = this.#elapsed(request, now)
     if (due === undefined || due > elapsed) return
@@ -153,6 +170,7 @@ export class Service {
 
   /** When the next thing happens to a request, on the clock. */
   nextAt(request: RequestRecord): number | undefined {
+    this.#plan(request)
     const due = nextStepAt(request)
     return due === undefined ? undefined : request.created_at + due / this.speed
   }
@@ -182,6 +200,18 @@ export class Service {
     this.bringUpToDate(request, now)
     this.commit({ does: 'request', request })
     return request
+  }
+
+  /**
+   * Works out the course of a request at the first look at it. It was settled when the request was
+   * made; but most of what a load test creates is never looked at.
+   */
+  #plan(request: RequestRecord): void {
+    const course = this.#unplanned.get(request)
+    if (course === undefined) return
+    this.#unplanned.delete(request)
+    Object.assign(request, plan({ ...course, dice: this.#options.luck.dice('course', request.number) }))
+    this.state.apply({ does: 'request', request })
   }
 
   #elapsed(request: RequestRecord, now: number): number {

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 import type { Luck } from './luck.ts'
 
@@ -7,11 +7,11 @@ const lifetime = 3_600_000
 
 /** Makes and checks the `t` of report URLs. A token is good for one report and says when it ends. */
 export class ReportTokens {
-  readonly #key: KeyObject
+  readonly #secret: string
   #issued = 0
 
   constructor(luck: Luck) {
-    this.#key = createSecretKey(Buffer.from(luck.text(32, 'report tokens')))
+    this.#secret = luck.text(32, 'report tokens')
   }
 
   /** Never the same twice ("Each read produces fresh signed report URLs"). */
@@ -28,8 +28,9 @@ export class ReportTokens {
     return now < Number.parseInt(end, 36)
   }
 
+  /** The secret on both sides, so that nothing can be added; several times faster than an HMAC, and reads sign a lot. */
   #seal(report: string, claim: string): string {
-    return createHmac('sha256', this.#key).update(`${report} ${claim}`).digest('base64url')
+    return hash('sha256', `${this.#secret} ${report} ${claim} ${this.#secret}`, 'base64url')
   }
 }
 

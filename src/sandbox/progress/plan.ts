@@ -1,4 +1,4 @@
-import type { Luck } from '../luck.ts'
+import type { Dice } from '../luck.ts'
 import type { CheckRecord, PackageRecord, RefereeRecord, RequestRecord, Step } from '../records.ts'
 import type { Choices } from '../rules.ts'
 import { scenarioSteps } from './scenario-steps.ts'
@@ -7,10 +7,8 @@ import { inOrder, longest, minute } from './steps.ts'
 /** What a request's course depends on. */
 export interface Course {
   pack: PackageRecord
-  /** The request's number, by which its luck is named. */
-  number: number
   scenarios: readonly string[]
-  luck: Luck
+  dice: Dice
   rules: Choices
 }
 
@@ -22,11 +20,17 @@ export function plan(course: Course): Pick<RequestRecord, 'checks' | 'steps'> {
   return { checks, steps: inOrder(byRules(steps, course.rules)) }
 }
 
-function plannedChecks({ pack, number, luck }: Course): CheckRecord[] {
+function plannedChecks({ pack, dice }: Course): CheckRecord[] {
   const checks: CheckRecord[] = []
   const add = (part: Pick<CheckRecord, 'type' | 'check_name' | 'partner_name'>): void => {
-    const id = luck.uuid('check', number, checks.length)
-    checks.push({ ...part, id, created: false, status: 'RECEIVED', report_at: null, referees: [] })
+    checks.push({
+      ...part,
+      id: dice.uuid(),
+      created: false,
+      status: 'RECEIVED',
+      report_at: null,
+      referees: [],
+    })
   }
   if (pack.reference_survey !== null) add({ type: 'reference', check_name: null, partner_name: null })
   for (const background of pack.background_checks) add({ type: 'background', ...background })
@@ -38,66 +42,63 @@ function plannedChecks({ pack, number, luck }: Course): CheckRecord[] {
  * other, the last within the hour; referees are nominated, then answer.
  */
 function usualSteps(course: Course, checks: readonly CheckRecord[]): Step[] {
-  const { number, luck } = course
-  const between = (from: number, to: number, ...name: (string | number)[]): number =>
-    Math.round(luck.between(from * minute, to * minute, 'progress', number, ...name))
-  const finishes = finishTimes(checks.length, course)
+  const { dice } = course
+  const finishes = finishTimes(checks.length, dice)
   const steps: Step[] = []
   let start = 0
   for (const [check, { type }] of checks.entries()) {
     const finish = finishes[check] ?? longest
-    start += check === 0 ? between(2, 4, 'start', check) : between(0.5, 1.5, 'start', check)
+    start += minutes(check === 0 ? dice.between(2, 4) : dice.between(0.5, 1.5))
     start = Math.min(start, finish)
     steps.push({ at: start, does: 'check', check, status: 'IN_PROGRESS' })
     if (type === 'reference') steps.push(...refereeSteps(course, check, start, finish))
     else steps.push({ at: finish, does: 'report', check, referee: null })
     steps.push({ at: finish, does: 'check', check, status: 'COMPLETED' })
   }
-  return inOrder(steps)
+  return steps
 }
 
-/** Nominated within two minutes; the last to answer ends the check. */
+/** Nominated one after the other within minutes; the last of them to answer ends the check. */
 function refereeSteps(course: Course, check: number, start: number, finish: number): Step[] {
-  const { number, luck } = course
+  const { dice } = course
   const referees = plannedReferees(course)
-  return referees.flatMap((record, referee): Step[] => {
-    const nominated = Math.min(
-      Math.round(start + luck.between(0.5 * minute, 2 * minute, 'progress', number, 'nominate', referee)),
-      finish,
-    )
-    const answered =
-      referee === referees.length - 1
-        ? finish
-        : Math.round(luck.between(nominated, finish, 'progress', number, 'answer', referee))
-    return [
+  const steps: Step[] = []
+  let nominated = start
+  for (const [referee, record] of referees.entries()) {
+    nominated = Math.min(nominated + minutes(dice.between(0.3, 1)), finish)
+    const isLast = referee === referees.length - 1
+    const answered = isLast ? finish : Math.round(dice.between(nominated, finish))
+    steps.push(
       { at: nominated, does: 'nominate', check, referee: record },
       { at: answered, does: 'referee', check, referee, status: 'COMPLETED' },
       { at: answered, does: 'report', check, referee },
-    ]
-  })
+    )
+  }
+  return steps
 }
 
 /** One moment a check, well apart from each other, so that PARTIAL is to be seen. */
-function finishTimes(count: number, { number, luck }: Course): number[] {
+function finishTimes(count: number, dice: Dice): number[] {
   const first = 14 * minute
   const slot = (longest - first) / count
   const times = Array.from({ length: count }, (_, place) =>
-    Math.round(first + slot * (place + 0.3 + 0.6 * luck.fraction('progress', number, 'finish', place))),
+    Math.round(first + slot * (place + dice.between(0.3, 0.9))),
   )
-  const turn = Math.floor(luck.fraction('progress', number, 'order') * count)
+  const turn = Math.floor(dice.fraction() * count)
   return [...times.slice(turn), ...times.slice(0, turn)]
 }
 
+const minutes = (count: number): number => Math.round(count * minute)
+
 const firstNames = ['Remy', 'Robin', 'Casey', 'Jordan', 'Alexis', 'Morgan', 'Taylor', 'Quinn'] as const
 
-function plannedReferees({ pack, number, luck, rules }: Course): RefereeRecord[] {
+function plannedReferees({ pack, dice, rules }: Course): RefereeRecord[] {
   const count = Math.max(1, pack.reference_survey?.min_referees ?? 1)
-  const first = 10 * Math.floor(luck.between(10_000, 100_000, 'referee id', number))
+  const first = 10 * Math.floor(dice.between(10_000, 100_000))
   return Array.from({ length: count }, (_, place) => {
-    const name = luck.pick(firstNames, 'referee', number, place)
+    const name = dice.pick(firstNames)
     return {
-      referee_id:
-        rules['referee-id-form'] === 'digits' ? String(first + place) : luck.uuid('referee', number, place),
+      referee_id: rules['referee-id-form'] === 'digits' ? String(first + place) : dice.uuid(),
       referee_name: `${name} Referee`,
       referee_email: `${name.toLowerCase()}.referee.${place + 1}@example.com`,
       status: 'IN_PROGRESS',

@@ -34,13 +34,14 @@ function checkFields(
   path: string,
   rules: Choices,
 ): void {
-  const definitions = new Map(Object.entries(information.fields))
+  const { fields } = information
   for (const name of Object.keys(values)) {
-    if (!definitions.has(name)) throw refusals.invalid(`${path}.${name}`, 'is not a known field')
+    if (!Object.hasOwn(fields, name)) throw refusals.invalid(`${path}.${name}`, 'is not a known field')
   }
-  for (const [name, definition] of definitions) {
-    const given = Object.hasOwn(values, name)
-    if (given) checkValue(values[name], definition, `${path}.${name}`, rules)
+  for (const name of Object.keys(fields)) {
+    const definition = fields[name]
+    if (definition === undefined) continue
+    if (Object.hasOwn(values, name)) checkValue(values[name], definition, `${path}.${name}`, rules)
     else if (definition.required) throw refusals.invalid(`${path}.${name}`, 'is required')
   }
 }

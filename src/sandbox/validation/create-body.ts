@@ -38,13 +38,18 @@ function parseJson(text: string): unknown {
 function parseRecipient(value: unknown, rules: Choices): Recipient {
   const recipient = asObject(value, 'recipient')
   refuseUnknown(recipient, recipientFields, 'recipient.')
-  const texts = recipientFields.map((name) => {
+  const text = (name: (typeof recipientFields)[number]): string => {
     const path = `recipient.${name}`
-    const text = asText(required(recipient, name, path), path, rules)
-    if (text.trim() === '') throw refusals.invalid(path, 'must not be empty')
-    return [name, text]
-  })
-  const parsed = Object.fromEntries(texts) as unknown as Recipient
+    const given = asText(required(recipient, name, path), path, rules)
+    if (given.trim() === '') throw refusals.invalid(path, 'must not be empty')
+    return given
+  }
+  const parsed: Recipient = {
+    first_name: text('first_name'),
+    last_name: text('last_name'),
+    email: text('email'),
+    phone: text('phone'),
+  }
   if (!isEmail(parsed.email)) throw refusals.invalid('recipient.email', 'must be a valid email address')
   if (!isPhone(parsed.phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
   return parsed
