@@ -1,0 +1,245 @@
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+import { PDFDocument } from '@cantoo/pdf-lib'
+import { expect, test } from 'vitest'
+
+import { ManualClock } from '../harness/manual-clock.ts'
+import { fullInformation, orderOf } from '../harness/people.ts'
+import { world } from '../harness/world.ts'
+
+interface Stored {
+  check_id: string
+  referee_id: string | null
+  path: string
+  bytes: number
+  sha256: string
+  skipped: boolean
+}
+
+interface Read {
+  checks: { id: string; type: string; report_pdf_url?: string; references?: { referee_id: string }[] }[]
+}
+
+/** A request of the full package, finished unless told otherwise. */
+async function finished(minutes = 60) {
+  const clock = new ManualClock()
+  const here = await world({ clock })
+  const type = (argv: string[], more = {}) => here.run(argv, { clock, ...more })
+  const argv = orderOf('Priya', ['--yes', '--json', ...fullInformation]).map((each) =>
+    each === '102' ? '101' : each,
+  )
+  const { request_id } = (await type(argv)).json() as { request_id: string }
+  await clock.advance(minutes * 60_000)
+  const request = (await type(['request', 'get', request_id, '--json'])).json() as Read
+  const check = request.checks.find((each) => each.type === 'background')
+  return {
+    ...here,
+    clock,
+    type,
+    id: request_id,
+    request,
+    checkId: check?.id ?? '',
+    url: check?.report_pdf_url ?? '',
+  }
+}
+
+const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
+
+test('every report of a request: whole PDFs under names that sort, one call of the quota', async () => {
+  const { type, id, folder, sandbox } = await finished()
+  const before = sandbox.log.entries().length
+  const { code, stdout } = await type(['report', 'download', '--request', id, '--output', 'reports'])
+  expect(code).toBe(0)
+  expect(stdout.replace(/_[0-9a-f]{8}\.pdf {2}[\d.]+ kB/g, '_HASH.pdf  N kB')).toMatchInlineSnapshot(`
+    "stored  reports/Example-Priya_reference-Remy-Referee_HASH.pdf  N kB
+    stored  reports/Example-Priya_reference-Morgan-Referee_HASH.pdf  N kB
+    stored  reports/Example-Priya_National-police-check_HASH.pdf  N kB
+    stored  reports/Example-Priya_Credit-history-check_HASH.pdf  N kB
+    "
+  `)
+  const calls = sandbox.log
+    .entries()
+    .slice(before)
+    .filter((entry) => entry.kind === 'call')
+  expect(calls.filter((call) => !call.path.startsWith('/v1/reports/'))).toHaveLength(1)
+  for (const name of readdirSync(join(folder, 'reports'))) {
+    const path = join(folder, 'reports', name)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect((await PDFDocument.load(readFileSync(path))).getPageCount()).toBeGreaterThan(0)
+  }
+})
+
+test('--json tells each file with its hash; the second time it is skipped, --overwrite replaces it', async () => {
+  const { type, id } = await finished()
+  const argv = ['report', 'download', '--request', id, '--output', 'reports', '--json']
+  const first = (await type(argv)).json() as Stored[]
+  expect(first).toHaveLength(4)
+  for (const report of first) {
+    expect(report).toMatchObject({
+      skipped: false,
+      bytes: statSync(report.path).size,
+      sha256: sha256(report.path),
+    })
+  }
+  const again = (await type(argv)).json() as Stored[]
+  expect(again).toEqual(first.map((report) => ({ ...report, skipped: true })))
+  const replaced = (await type([...argv, '--overwrite'])).json() as Stored[]
+  expect(replaced).toEqual(first)
+})
+
+test('one report by its ids, by a referee, and by its signed URL', async () => {
+  const { type, checkId, request, url, folder } = await finished()
+  expect((await type(['report', 'download', checkId, '--output', 'police.pdf'])).code).toBe(0)
+  const reference = request.checks.find((each) => each.type === 'reference')
+  const referee = reference?.references?.[0]?.referee_id ?? ''
+  const second = await type(['report', 'download', reference?.id ?? '', '--referee', referee, '--json'])
+  expect(second.json()).toMatchObject([{ check_id: reference?.id, referee_id: referee, skipped: false }])
+  const third = await type(['report', 'download', '--url', url, '--output', 'signed.pdf'])
+  expect(third.code).toBe(0)
+  const piped = await type(['report', 'download', '--url', '-', '--output', 'piped.pdf'], {
+    stdin: `${url}\n`,
+  })
+  expect(piped.code).toBe(0)
+  const hashes = ['police.pdf', 'signed.pdf', 'piped.pdf'].map((name) => sha256(join(folder, name)))
+  expect(new Set(hashes).size).toBe(1)
+})
+
+test('--output - writes the very bytes to a pipe, and never to a terminal', async () => {
+  const { type, checkId, folder } = await finished()
+  await type(['report', 'download', checkId, '--output', 'a.pdf'])
+  const piped = await type(['report', 'download', checkId, '--output', '-'])
+  expect(piped.code).toBe(0)
+  expect(piped.bytes.equals(readFileSync(join(folder, 'a.pdf')))).toBe(true)
+  const shown = await type(['report', 'download', checkId, '--output', '-'], { tty: { stdout: true } })
+  expect({ code: shown.code, stdout: shown.stdout }).toEqual({ code: 2, stdout: '' })
+})
+
+test('what is not ready is listed with its reason: exit 10, the rest is stored', async () => {
+  const { type, id, sandbox, clock } = await finished(1)
+  for (let minutes = 0; minutes < 60; minutes += 1) {
+    const request = sandbox.requests()[0]
+    if (request?.status === 'PARTIAL') break
+    await clock.advance(60_000)
+  }
+  const outcome = await type(['report', 'download', '--request', id, '--output', 'reports'])
+  expect(outcome.code).toBe(10)
+  expect(outcome.stdout).toMatch(/stored /)
+  expect(outcome.stdout).toMatch(/absent .+the report is not ready, it is (RECEIVED|IN_PROGRESS)/)
+})
+
+test('a request whose checks are not created yet: exit 10', async () => {
+  const { type, id } = await finished(0)
+  const { code, stderr } = await type(['report', 'download', '--request', id])
+  expect(code).toBe(10)
+  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
+})
+
+test.each([
+  ['cut short under its full length', { kind: 'truncated', keep: 0.5, announced: true }],
+  ['cut short', { kind: 'truncated', keep: 0.5, announced: false }],
+  ['a login page', { kind: 'body', body: '<html>Log in</html>', contentType: 'text/html' }],
+  ['a page that says it is a PDF', { kind: 'body', body: '<html>', contentType: 'application/pdf' }],
+  ['nothing', { kind: 'body', body: '', contentType: 'application/pdf' }],
+] as const)(
+  'never a wrong file: %s is tried again, then exit 10, and nothing is left',
+  async (_name, fault) => {
+    const { type, id, folder, sandbox } = await finished()
+    sandbox.inject({ on: 'GET /v1/reports/*', times: 1000, fault })
+    const { code } = await type(['report', 'download', '--request', id, '--output', 'reports'])
+    expect(code).toBe(10)
+    const left = existsSync(join(folder, 'reports')) ? readdirSync(join(folder, 'reports')) : []
+    expect(left).toEqual([])
+  },
+)
+
+test('a transfer that breaks once is simply tried again', async () => {
+  const { type, id, sandbox } = await finished()
+  sandbox.inject({ on: 'GET /v1/reports/*', fault: { kind: 'truncated', keep: 0.5, announced: true } })
+  expect((await type(['report', 'download', '--request', id, '--output', 'reports'])).code).toBe(0)
+})
+
+test('a token that has expired by itself: a fresh URL is asked for once', async () => {
+  const { type, id, sandbox } = await finished()
+  sandbox.inject({ on: 'GET /v1/reports/*', fault: { kind: 'status', status: 401, when: 'before' } })
+  expect((await type(['report', 'download', '--request', id, '--output', 'reports'])).code).toBe(0)
+})
+
+test('an expired URL given by hand: exit 3', async () => {
+  const { type, url, clock } = await finished()
+  await clock.advance(61 * 60_000)
+  const { code, stderr } = await type(['report', 'download', '--url', url])
+  expect(code).toBe(3)
+  expect(stderr).not.toContain(new URL(url).searchParams.get('t'))
+})
+
+test.each([
+  'https://evil.example/v1/reports/x?t=secrettoken',
+  'http://127.0.0.1:1/v1/reports/x?t=secrettoken',
+  'not a url secrettoken',
+  'file:///etc/passwd?t=secrettoken',
+])('a foreign URL is refused before a connection and its token not repeated: %s', async (foreign) => {
+  const { type, sandbox } = await finished()
+  const before = sandbox.log.entries().length
+  const { code, stderr } = await type(['report', 'download', '--url', foreign])
+  expect(code).toBe(2)
+  expect(stderr).not.toContain('secrettoken')
+  expect(sandbox.log.entries()).toHaveLength(before)
+})
+
+const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+
+test.each([
+  ['nothing named', [], 2],
+  ['two things named', [nowhere, '--request', nowhere], 2],
+  ['a referee without a check', ['--referee', '7'], 2],
+  ['no UUID', ['abc'], 2],
+  ['a check that is not there', [nowhere], 5],
+  ['a request that is not there', ['--request', nowhere], 5],
+  ['several reports into one file', ['--request', nowhere, '--output', 'a.pdf'], 2],
+  ['several reports into a pipe', ['--request', nowhere, '--output', '-'], 2],
+  ['too many at once', ['--request', nowhere, '--concurrency', '65'], 2],
+])('%s', async (_name, argv, exit) => {
+  const { run } = await world()
+  const { code, stdout, stderr } = await run(['report', 'download', ...argv])
+  expect({ code, stdout }).toEqual({ code: exit, stdout: '' })
+  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
+})
+
+test('a file that is there is not replaced unless told', async () => {
+  const { type, checkId, folder } = await finished()
+  writeFileSync(join(folder, 'mine.pdf'), 'mine')
+  const { code } = await type(['report', 'download', checkId, '--output', 'mine.pdf'])
+  expect(code).toBe(2)
+  expect(readFileSync(join(folder, 'mine.pdf'), 'utf8')).toBe('mine')
+  expect((await type(['report', 'download', checkId, '--output', 'mine.pdf', '--overwrite'])).code).toBe(0)
+})
+
+test('a symbolic link in the way is not followed', async () => {
+  const { type, checkId, folder } = await finished()
+  writeFileSync(join(folder, 'victim'), 'precious')
+  symlinkSync(join(folder, 'victim'), join(folder, 'link.pdf'))
+  const { code } = await type(['report', 'download', checkId, '--output', 'link.pdf', '--overwrite'])
+  expect(code).toBe(1)
+  expect(readFileSync(join(folder, 'victim'), 'utf8')).toBe('precious')
+})
+
+test('a folder that cannot be made: exit 1, one clear line', async () => {
+  const { type, checkId, folder } = await finished()
+  writeFileSync(join(folder, 'file'), '')
+  mkdirSync(join(folder, 'closed'))
+  chmodSync(join(folder, 'closed'), 0o500)
+  const { code, stderr } = await type(['report', 'download', checkId, '--output', 'file/below/'])
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
+})

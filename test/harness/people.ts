@@ -1,0 +1,19 @@
+/** Flags that order the simple package for somebody who does not exist. */
+export function orderOf(first: string, more: readonly string[] = ['--yes']): string[] {
+  const name = first.toLowerCase()
+  return [
+    ...['request', 'create', '--package', '102', '--first-name', first, '--last-name', 'Example'],
+    ...['--email', `${name}@example.com`, '--phone', '+61412345678', ...more],
+  ]
+}
+
+/** Flags for the package that needs additional information of every type. */
+export const fullInformation: readonly string[] = [
+  'reference.position_title=Nurse',
+  'ncc_acic.date_of_birth=1990-04-30',
+  'ncc_acic.is_volunteer=no',
+  'ncc_acic.previous_names=["Priya Rao"]',
+  'ncc_acic.residential_address={"street":"1 High St","postcode":"3000"}',
+  'icrc.years_of_history=5',
+  'icrc.annual_income=85000.5',
+].flatMap((field) => ['--field', field])
