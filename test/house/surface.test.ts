@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { refcheck } from '../harness/run-command.ts'
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+import { root } from './sources.ts'
+
+interface Described {
+  flags: Record<
+    string,
+    { name: string; type: string; options?: string[]; multiple?: boolean; required?: boolean }
+  >
+  args: Record<string, { name: string; required?: boolean }>
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {
+  commands: Record<string, Described>
+}
+const commands = Object.entries(manifest.commands)
+
+/** One line a command: its arguments and flags without the five that every command has. */
+function surface(): string[] {
+  const global = new Set(['json', 'profile', 'no-color', 'quiet', 'verbose'])
+  return commands.map(([id, { args, flags }]) => {
+    const words = Object.values(args).map((arg) => (arg.required ? arg.name : `[${arg.name}]`))
+    const names = Object.keys(flags).filter((name) => !global.has(name))
+    return [id.replaceAll(':', ' '), ...words, ...names.sort().map((name) => `--${name}`)].join(' ')
+  })
+}
+
+test('the command surface changes only on purpose: scripts rely on it', () => {
+  expect(surface()).toMatchSnapshot()
+})
+
+test.each(commands)('%s has the five flags of the contract', (_id, { flags }) => {
+  expect(Object.keys(flags)).toEqual(
+    expect.arrayContaining(['json', 'no-color', 'profile', 'quiet', 'verbose']),
+  )
+})
+
+test.each(commands)('%s takes no key or secret as a flag', (_id, { flags }) => {
+  const taking = Object.values(flags).filter(({ type }) => type === 'option')
+  expect(taking.map(({ name }) => name).filter((name) => /key|secret|token|password/.test(name))).toEqual([])
+})
+
+test.each(commands)('%s --help fits 80 columns and ends well', async (id) => {
+  const { code, stdout, stderr } = await refcheck([...id.split(':'), '--help'], {
+    env: emptyEnv(temporaryFolder()),
+  })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const examples = stdout.indexOf('\nEXAMPLES')
+  const prose = examples === -1 ? stdout : stdout.slice(0, examples)
+  expect(prose.split('\n').filter((line) => line.length > 80)).toEqual([])
+  expect(stdout).toContain('USAGE')
+})
+
+test('refcheck alone shows the topics; --version the version', async () => {
+  const env = emptyEnv(temporaryFolder())
+  const alone = await refcheck([], { env })
+  expect(alone.code).toBe(0)
+  expect(alone.stdout).toContain('TOPICS')
+  expect((await refcheck(['--version'], { env })).stdout).toMatch(/^refcheck \d+\.\d+\.\d+\n$/)
+})
+
+test.each([
+  [['frobnicate'], 'there is no command "frobnicate"', 'See "refcheck --help".'],
+  [['packages', 'lst'], 'there is no command "packages lst"', 'Did you mean "refcheck packages list"?'],
+  [['packages', 'list', 'extra'], 'unexpected argument "extra"', 'See "refcheck packages list --help".'],
+  [
+    ['packages', 'list', '--colums', 'a'],
+    'unknown flag --colums',
+    'Did you mean --columns? See "refcheck packages list --help".',
+  ],
+  [
+    ['packages', 'list', '--status', 'all'],
+    'Expected --status to be one of: active, inactive, disabled',
+    'See "refcheck --help".',
+  ],
+  [['packages', 'list', '--json', '--csv'], '', ''],
+])('a command line that is wrong: %j', async (argv, message, hint) => {
+  const { code, stdout, stderr } = await refcheck(argv, { env: emptyEnv(temporaryFolder()) })
+  expect(code).toBe(2)
+  if (argv.includes('--json')) {
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'usage' } })
+    return
+  }
+  expect({ stdout, stderr }).toEqual({ stdout: '', stderr: `Error: ${message}\n${hint}\n` })
+})
