@@ -6,6 +6,9 @@ export interface Interrupts {
   readonly stopped: boolean
 }
 
+const names = ['SIGINT', 'SIGTERM'] as const
+const ours = new WeakSet<object>()
+
 /**
  * Turns SIGINT and SIGTERM into an abort, once. A second one ends the process the plain way, for a
  * person who will not wait.
@@ -18,7 +21,8 @@ export function processInterrupts(): Interrupts {
         const started = new AbortController()
         controller = started
         const stop = (): void => started.abort()
-        for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
+        ours.add(stop)
+        for (const name of names) process.once(name, stop)
       }
       return controller.signal
     },
@@ -26,4 +30,19 @@ export function processInterrupts(): Interrupts {
       return controller?.signal.aborted ?? false
     },
   }
+}
+
+/**
+ * Loads a module and takes away the signal handlers it brought: a library that sends the first signal
+ * to the process again would end it before it could end in order.
+ */
+export async function withoutItsSignalHandlers<T>(load: () => Promise<T>): Promise<T> {
+  const before = names.map((name) => new Set(process.listeners(name)))
+  const loaded = await load()
+  for (const [at, name] of names.entries()) {
+    for (const listener of process.listeners(name)) {
+      if (!ours.has(listener) && before[at]?.has(listener) !== true) process.removeListener(name, listener)
+    }
+  }
+  return loaded
 }

@@ -16,7 +16,7 @@ const event =
 function desk(): { folder: string; type: typeof refcheck } {
   const folder = temporaryFolder()
   const env = { ...emptyEnv(folder), REFCHECK_WEBHOOK_SECRET: secret }
-  return { folder, type: (argv, options = {}) => refcheck(argv, { cwd: folder, env, ...options }) }
+  return { folder, type: (argv, options) => refcheck(argv, { cwd: folder, env, ...options }) }
 }
 
 test('webhook sign prints the signature a sender would make', async () => {

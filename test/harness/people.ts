@@ -1,10 +1,8 @@
 /** Flags that order the simple package for somebody who does not exist. */
 export function orderOf(first: string, more: readonly string[] = ['--yes']): string[] {
   const name = first.toLowerCase()
-  return [
-    ...['request', 'create', '--package', '102', '--first-name', first, '--last-name', 'Example'],
-    ...['--email', `${name}@example.com`, '--phone', '+61412345678', ...more],
-  ]
+  const person = ['--first-name', first, '--last-name', 'Example', '--email', `${name}@example.com`]
+  return ['request', 'create', '--package', '102', ...person, '--phone', '+61412345678', ...more]
 }
 
 /** Flags for the package that needs additional information of every type. */

@@ -78,13 +78,16 @@ test.each([
     'Expected --status to be one of: active, inactive, disabled',
     'See "refcheck --help".',
   ],
-  [['packages', 'list', '--json', '--csv'], '', ''],
 ])('a command line that is wrong: %j', async (argv, message, hint) => {
   const { code, stdout, stderr } = await refcheck(argv, { env: emptyEnv(temporaryFolder()) })
   expect(code).toBe(2)
-  if (argv.includes('--json')) {
-    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'usage' } })
-    return
-  }
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: `Error: ${message}\n${hint}\n` })
+})
+
+test('flags that exclude each other: exit 2, one document with --json', async () => {
+  const { code, stdout } = await refcheck(['packages', 'list', '--json', '--csv'], {
+    env: emptyEnv(temporaryFolder()),
+  })
+  expect(code).toBe(2)
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'usage' } })
 })

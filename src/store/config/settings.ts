@@ -3,6 +3,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { UsageError } from '../../errors/usage.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
+import { withoutItsSignalHandlers } from '../../host/signals.ts'
 import { diskFailure } from '../files/disk-failure.ts'
 import { mendFolder, readPrivate } from '../files/private-modes.ts'
 import { locked } from './locked.ts'
@@ -90,7 +91,7 @@ async function readSettings(path: string, options: SettingsOptions): Promise<Set
 
 /** conf costs 80 ms to load, so reading goes without it. */
 async function writeSettings(path: string, content: SettingsFile): Promise<void> {
-  const { default: Conf } = await import('conf')
+  const { default: Conf } = await withoutItsSignalHandlers(() => import('conf'))
   const extension = extname(path)
   try {
     const conf = new Conf<Record<string, unknown>>({

@@ -1,0 +1,118 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { start } from '../harness/process.ts'
+import { refcheck } from '../harness/run-command.ts'
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+
+interface Address {
+  base_url: string
+  api_key: string
+  user_email: string
+  webhook_secret: string
+}
+
+function environment(address: Address, folder: string): Record<string, string> {
+  return {
+    ...emptyEnv(folder),
+    REFCHECK_BASE_URL: address.base_url,
+    REFCHECK_API_KEY: address.api_key,
+    REFCHECK_USER_EMAIL: address.user_email,
+  }
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'sandbox start --json: one line when it is ready, and %s ends it with 0',
+  async (signal) => {
+    const folder = temporaryFolder()
+    const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
+    const address = JSON.parse(await sandbox.until('\n')) as Address
+    expect(Object.keys(address)).toEqual(['base_url', 'api_key', 'user_email', 'webhook_secret'])
+    expect(address.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(address.api_key).toHaveLength(32)
+    const { code } = await refcheck(['packages', 'list'], { env: environment(address, folder) })
+    expect(code).toBe(0)
+    sandbox.child.kill(signal)
+    expect(await sandbox.ended).toBe(0)
+    expect(sandbox.stderr()).toBe('')
+  },
+)
+
+test('sandbox start --login saves a profile that works without an environment', async () => {
+  const folder = temporaryFolder()
+  const env = emptyEnv(folder)
+  const sandbox = start(['sandbox', 'start', '--port', '0', '--login'], env)
+  expect(await sandbox.until('packages list')).toContain('The profile "sandbox" is logged in to it.')
+  expect((await refcheck(['auth', 'status', '--json'], { env })).json()).toMatchObject({
+    profile: 'sandbox',
+    works: true,
+  })
+  expect((await refcheck(['webhook', 'sign'], { env, stdin: 'x' })).code).toBe(0)
+  sandbox.child.kill('SIGTERM')
+  expect(await sandbox.ended).toBe(0)
+})
+
+test('--quota sets the windows: the third call is refused with the seconds left', async () => {
+  const folder = temporaryFolder()
+  const sandbox = start(
+    ['sandbox', 'start', '--port', '0', '--json', '--quota', '2/60,1000/3600'],
+    emptyEnv(folder),
+  )
+  const env = environment(JSON.parse(await sandbox.until('\n')) as Address, folder)
+  const list = ['users', 'list', '--json', '--timeout', '0s']
+  expect((await refcheck(list, { env })).code).toBe(0)
+  expect((await refcheck(list, { env })).code).toBe(0)
+  const third = await refcheck(list, { env })
+  expect(third.code).toBe(6)
+  const { error } = third.json() as { error: { retry_after: number } }
+  expect(error.retry_after).toBeGreaterThan(0)
+  expect(error.retry_after).toBeLessThanOrEqual(60)
+})
+
+test('a port that is taken: exit 1 and what to do', async () => {
+  const folder = temporaryFolder()
+  const first = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
+  const { base_url } = JSON.parse(await first.until('\n')) as Address
+  const second = start(['sandbox', 'start', '--port', new URL(base_url).port], emptyEnv(folder))
+  expect(await second.ended).toBe(1)
+  expect(second.stderr()).toMatch(/^Error: .+\n.+\n$/)
+})
+
+test.each(['60', '0/60', '60/x', ''])('--quota %j is refused', async (quota) => {
+  const env = emptyEnv(temporaryFolder())
+  const { code, stderr } = await refcheck(['sandbox', 'start', '--port', '0', `--quota=${quota}`], { env })
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^Error: --quota: .+\n.+\n$/)
+})
+
+test(
+  'sandbox demo: the whole job, the PDFs in a folder, and no profile or store touched',
+  { timeout: 60_000 },
+  async () => {
+    const folder = temporaryFolder()
+    const reports = join(folder, 'reports')
+    const demo = start(['sandbox', 'demo', '--output', reports], emptyEnv(folder))
+    expect(await demo.ended).toBe(0)
+    const commands = demo
+      .stdout()
+      .split('\n')
+      .filter((line) => line.startsWith('$ refcheck '))
+    expect(commands.map((line) => line.split(' ').slice(2, 4).join(' '))).toEqual([
+      'ping',
+      'packages list',
+      'schema show',
+      'request create',
+      'request create',
+      'request create',
+      'request create',
+      'request wait',
+      'webhook verify',
+      'report download',
+    ])
+    expect(readdirSync(reports).filter((name) => name.endsWith('.pdf'))).toHaveLength(2)
+    expect(existsSync(join(folder, 'config'))).toBe(false)
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+  },
+)

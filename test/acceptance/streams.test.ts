@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { orderOf } from '../harness/people.ts'
+import { start } from '../harness/process.ts'
+import { keys, openTerminal } from '../harness/terminal.ts'
+import { world } from '../harness/world.ts'
+
+const bin = join(import.meta.dirname, '..', '..', 'bin')
+
+test('a reader that goes away ends the writing quietly', async () => {
+  const { env } = await world()
+  const run = start(['schema', 'show', '101', '--json'], env)
+  run.child.stdout?.destroy()
+  expect(await run.ended).toBe(0)
+  expect(run.stderr()).toBe('')
+})
+
+test('Ctrl-C during a wait: 130 and one line', async () => {
+  const here = await world()
+  const created = await here.run(orderOf('Priya', ['--yes', '--json']))
+  const { request_id } = created.json() as { request_id: string }
+  const run = start(['request', 'wait', request_id], here.env)
+  while (!run.stderr().includes('RECEIVED'))
+    await new Promise((resolve) => run.child.stderr?.once('data', resolve))
+  run.child.kill('SIGINT')
+  expect(await run.ended).toBe(130)
+  expect(run.stdout()).toBe('')
+  expect(run.stderr()).toMatch(/Error: interrupted/)
+})
+
+test('TLS checks switched off: a warning', async () => {
+  const { env } = await world()
+  const run = start(['packages', 'list', '--json'], { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' })
+  expect(await run.ended).toBe(0)
+  expect(run.stderr()).toContain('Warning: NODE_TLS_REJECT_UNAUTHORIZED=0')
+})
+
+test('an order on a real terminal, asked for from nothing', async () => {
+  const { env, folder, sandbox } = await world()
+  const file = join(folder, 'env')
+  writeFileSync(
+    file,
+    Object.entries(env)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+  const terminal = await openTerminal([`--env-file=${file}`, join(bin, 'dev.js'), 'request', 'create'])
+  await terminal.until('Which package?')
+  terminal.type(keys.down + keys.enter)
+  for (const [question, typed] of [
+    ['First name', 'Priya'],
+    ['Last name', 'Shah'],
+    ['Email', 'priya@example.com'],
+    ['Phone', '+61 412 345 678'],
+  ] as const) {
+    await terminal.until(question)
+    terminal.type(typed + keys.enter)
+  }
+  await terminal.until('Is this right?')
+  terminal.type(keys.enter)
+  await terminal.until('The same without questions')
+  const { code, stdout } = await terminal.ended
+  expect({ code, stdout: stdout.replace(/ID|[0-9a-f-]{36}/, 'ID') }).toEqual({
+    code: 0,
+    stdout: 'created  ID  RECEIVED\n',
+  })
+  expect(sandbox.requests()).toMatchObject([
+    { package_id: 102, recipient: { first_name: 'Priya', phone: '+61412345678' } },
+  ])
+})
+
+test('bin/run.js on a Node that is too old says what to do', () => {
+  const script = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); await import(${JSON.stringify(`file://${bin}/run.js`)})`
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+  })
+  expect(status).toBe(1)
+  expect(stderr).toBe(
+    'refcheck needs Node 24.15 or newer; this is 20.20.2.\nInside the checkout run it as "npx refcheck", which brings its own Node, or install a newer one.\n',
+  )
+})

@@ -1,0 +1,43 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { onTestFinished } from 'vitest'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'dev.js')
+
+/** A run of the program in a process of its own, where the process is the point. */
+export interface Running {
+  child: ChildProcess
+  stdout(): string
+  stderr(): string
+  /** Resolves with the whole of stdout once it holds `text`. */
+  until(text: string): Promise<string>
+  /** Exit code, or the signal that ended it. */
+  ended: Promise<number | NodeJS.Signals>
+}
+
+export function start(argv: readonly string[], env: Record<string, string>): Running {
+  const child = spawn(process.execPath, [program, ...argv], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const taken = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return {
+    child,
+    stdout: () => taken.stdout,
+    stderr: () => taken.stderr,
+    async until(text) {
+      while (!taken.stdout.includes(text)) {
+        if (child.exitCode !== null)
+          throw new Error(`it ended before "${text}": ${taken.stdout}${taken.stderr}`)
+        await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+      }
+      return taken.stdout
+    },
+    ended: once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals),
+  }
+}
