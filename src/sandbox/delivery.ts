@@ -42,8 +42,8 @@ export interface DeliveriesOptions {
   luck: Luck
   timetable: Timetable
   deliver: Deliver
-  /** Told of each attempt under way. */
-  onWork?: ((work: Promise<void>) => void) | undefined
+  /** Told of each attempt under way; it may fail where its outcome cannot be kept. */
+  onWork: (work: Promise<void>) => void
   /** Told after each attempt. */
   onAttempt?: ((delivery: DeliveryRecord, at: number) => void) | undefined
 }
@@ -143,10 +143,7 @@ export class Deliveries {
 
   #schedule(delivery: DeliveryRecord): void {
     const { timetable, onWork } = this.#options
-    timetable.add(delivery.at, () => {
-      const work = this.#attempt(delivery.id)
-      onWork?.(work)
-    })
+    timetable.add(delivery.at, () => onWork(this.#attempt(delivery.id)))
   }
 
   async #attempt(id: string): Promise<void> {

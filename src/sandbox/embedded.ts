@@ -2,6 +2,7 @@ import type { RequestResource } from '../contract/request.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Connection } from '../server/listen.ts'
+import { failure } from './answer.ts'
 import { ManualClock } from './clock.ts'
 import { Deliveries } from './delivery.ts'
 import { httpDeliver } from './deliver-http.ts'
@@ -25,6 +26,7 @@ import { type Change, type Snapshot, State } from './state.ts'
 import { type Home, type Switch, Switches } from './switches.ts'
 import { Timetable } from './timetable.ts'
 import type { Credentials, Sandbox, SandboxOptions } from './types.ts'
+import { Watch } from './watch.ts'
 
 /** The composition of the sandbox; what its parts do stands with them. */
 export class EmbeddedSandbox implements Sandbox {
@@ -40,6 +42,7 @@ export class EmbeddedSandbox implements Sandbox {
   readonly #deliveries: Deliveries
   readonly #switches: Switches
   readonly #timetable: Timetable
+  readonly #watch: Watch
   readonly #beginning: Snapshot
   #home: Home
 
@@ -50,7 +53,7 @@ export class EmbeddedSandbox implements Sandbox {
     this.#state = new State(startingSettings(options))
     const { seed } = this.#state.settings
     this.#luck = seededLuck(seed)
-    this.#timetable = new Timetable(clock)
+    this.#timetable = new Timetable(clock, (error) => this.#onFailure(error))
     this.#service = new Service({
       state: this.#state,
       luck: this.#luck,
@@ -59,6 +62,7 @@ export class EmbeddedSandbox implements Sandbox {
       onChange: data === undefined ? undefined : (change) => this.#keep(change, data),
       onStatus: (request, status, at) => this.#onStatus(request, status, at),
     })
+    this.#watch = new Watch(this.#service, clock, this.#timetable)
     this.#switches = new Switches(this.#service, this.#luck, () => this.#home)
     this.#gateway = new Gateway({
       service: this.#service,
@@ -85,6 +89,12 @@ export class EmbeddedSandbox implements Sandbox {
   fetch(request: Request, connection: Connection = detached): Response | Promise<Response> {
     if (pathOf(request.url).startsWith(controlPath)) return this.#controlled(request, connection)
     return this.#gateway.fetch(request, connection)
+  }
+
+  refuse(error: unknown): Response {
+    return error instanceof Error && error.name === 'RequestError'
+      ? failure(400, 'the request is malformed')
+      : failure(500, 'internal server error')
   }
 
   inject(injection: Injection): () => void {
@@ -169,7 +179,7 @@ export class EmbeddedSandbox implements Sandbox {
   setWebhook(url: string | null): void {
     this.#service.bringAllUpToDate(this.#clock.now())
     this.#switches.change({ webhook_url: url })
-    this.#watchAll()
+    this.#watch.followAll()
   }
 
   replacePackage(id: number): number {
@@ -177,7 +187,7 @@ export class EmbeddedSandbox implements Sandbox {
   }
 
   hasten(requestId: string, checkId?: string): void {
-    this.#watch(this.#service.hasten(requestId, checkId, this.#clock.now()))
+    this.#watch.follow(this.#service.hasten(requestId, checkId, this.#clock.now()))
   }
 
   redeliver(deliveryId: string): void {
@@ -202,6 +212,7 @@ export class EmbeddedSandbox implements Sandbox {
 
   restore(snapshot: Snapshot): void {
     this.#timetable.clear()
+    this.#watch.clear()
     this.clearFaults()
     this.#service.forget()
     const { seed } = this.#state.settings
@@ -235,6 +246,7 @@ export class EmbeddedSandbox implements Sandbox {
       timetable: this.#timetable,
       deliver: deliver ?? httpDeliver(clock),
       onWork: (work) => {
+        work.catch((error: unknown) => this.#onFailure(error))
         if (clock instanceof ManualClock) clock.hold(work)
       },
       onAttempt: ({ id, request_id, status, attempts, outcome }, at) =>
@@ -276,31 +288,19 @@ export class EmbeddedSandbox implements Sandbox {
     const { clock } = this.#state.settings
     if (clock !== null && this.#clock instanceof ManualClock) this.#clock.set(clock)
     this.#deliveries.resume()
-    this.#watchAll()
+    this.#watch.followAll()
     return homeOf(this.#state)
+  }
+
+  #onFailure(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    this.log.add(this.#clock.now(), { kind: 'failure', message })
   }
 
   #onStatus(request: RequestRecord, status: RequestRecord['status'], at: number): void {
     this.log.add(at, { kind: 'status', request_id: request.request_id, status })
     this.#deliveries.announce(request, status, at)
-    if (status === 'RECEIVED') this.#watch(request)
-  }
-
-  #watchAll(): void {
-    for (const request of this.#state.requests.values()) this.#watch(request)
-  }
-
-  /** Where a webhook waits for it, progress is followed by the clock; elsewhere a read is soon enough. */
-  #watch(request: RequestRecord): void {
-    const { organisations, requests } = this.#state
-    if (organisations.get(request.organisation_id)?.webhook_url === null) return
-    const at = this.#service.nextAt(request)
-    if (at === undefined) return
-    this.#timetable.add(at, () => {
-      if (requests.get(request.request_id) !== request) return
-      this.#service.bringUpToDate(request, this.#clock.now())
-      this.#watch(request)
-    })
+    if (status === 'RECEIVED') this.#watch.follow(request)
   }
 
   async #controlled(request: Request, connection: Connection): Promise<Response> {

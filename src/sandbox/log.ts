@@ -2,6 +2,8 @@
 export type LogEntry = { n: number; at: number } & LogEvent
 
 export type LogEvent =
+  /** What went wrong behind the scenes, such as a full disk. */
+  | { kind: 'failure'; message: string }
   | { kind: 'call'; method: string; path: string; status: number | null; fault: string | null }
   | { kind: 'status'; request_id: string; status: string }
   | {

@@ -10,12 +10,15 @@ interface Entry {
 export class Timetable {
   readonly #clock: Clock
   readonly #heap: Entry[] = []
+  readonly #onError: (error: unknown) => void
   #order = 0
   #waiting: { until: number; stop: AbortController } | undefined
   #closed = false
 
-  constructor(clock: Clock) {
+  /** `onError` hears of jobs that throw; the others are done all the same. */
+  constructor(clock: Clock, onError: (error: unknown) => void) {
     this.#clock = clock
+    this.#onError = onError
   }
 
   add(at: number, job: () => void): void {
@@ -54,7 +57,11 @@ export class Timetable {
     const now = this.#clock.now()
     for (let first = this.#heap[0]; first !== undefined && first.at <= now; first = this.#heap[0]) {
       this.#takeFirst()
-      first.job()
+      try {
+        first.job()
+      } catch (error) {
+        this.#onError(error)
+      }
     }
     this.#waiting = undefined
     this.#wait()

@@ -53,6 +53,8 @@ export interface Sandbox {
   readonly log: Log
   /** Answers one call. Without a connection a cut shows as a rejection. */
   fetch(request: Request, connection?: Connection): Response | Promise<Response>
+  /** The answer to what never became a request, or broke on the way: for `onError` of `listen`. */
+  refuse(error: unknown): Response
   /** Makes calls, or the requests they create, go wrong; returns what takes it back. */
   inject(injection: Injection): () => void
   clearFaults(): void

@@ -78,7 +78,10 @@ function build(handler: Handler, options: ListenOptions): Server {
     onError === undefined ? {} : { errorHandler: (error) => onError(error) },
   )
   const limits: ServerOptions = {
-    ...(options.requestTimeoutMs !== undefined && { requestTimeout: options.requestTimeoutMs }),
+    ...(options.requestTimeoutMs !== undefined && {
+      requestTimeout: options.requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(options.requestTimeoutMs, 30_000),
+    }),
     ...(options.keepAliveTimeoutMs !== undefined && { keepAliveTimeout: options.keepAliveTimeoutMs }),
   }
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {

@@ -75,14 +75,19 @@ test('waits for work that was begun before it moves on', async () => {
 
 test('a timetable runs its jobs when due, those of one moment in the order told', async () => {
   const clock = new ManualClock(0)
-  const timetable = new Timetable(clock)
+  const failed: unknown[] = []
+  const timetable = new Timetable(clock, (error) => failed.push(error))
   const done: string[] = []
   const job = (name: string) => () => void done.push(`${name}@${clock.now()}`)
   for (const at of [50, 10, 40, 20, 30, 60]) timetable.add(at, job(String(at)))
   timetable.add(20, job('20 too'))
   timetable.add(20, () => timetable.add(25, job('added')))
+  timetable.add(30, () => {
+    throw new RangeError('no good')
+  })
   await clock.advance(50)
   expect(done).toEqual(['10@10', '20@20', '20 too@20', 'added@25', '30@30', '40@40', '50@50'])
+  expect(failed).toEqual([new RangeError('no good')])
   timetable.close()
   await clock.advance(50)
   expect(done).toHaveLength(7)

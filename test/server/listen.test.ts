@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { connect } from 'node:net'
 
 import { afterEach, expect, test } from 'vitest'
@@ -101,4 +103,35 @@ test('a handler that throws gets the answer it has arranged for', async () => {
   const answer = await fetch(url)
   expect(answer.status).toBe(500)
   await expect(answer.text()).resolves.toBe('Error: broken')
+})
+
+const pem = (name: string): string => readFileSync(new URL(`../vectors/tls/${name}`, import.meta.url), 'utf8')
+
+test('with key and certificate it speaks https', async () => {
+  const { url, port } = await start((request) => new Response(new URL(request.url).protocol), {
+    tls: { cert: pem('service.pem'), key: pem('service.key') },
+  })
+  expect(url).toBe(`https://127.0.0.1:${port}`)
+  const text = await new Promise<string>((resolve, reject) => {
+    get(url, { ca: pem('authority.pem') }, (answer) => {
+      answer.setEncoding('utf8').once('data', resolve)
+    }).once('error', reject)
+  })
+  expect(text).toBe('https:')
+})
+
+test('a request that does not arrive whole in time is given up', async () => {
+  const { port } = await start(async (request) => new Response(await request.text()), {
+    requestTimeoutMs: 50,
+  })
+  const answer = await new Promise<string>((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+    socket.on('close', () => resolve(text))
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345')
+  })
+  expect(answer).toMatch(/^HTTP\/1\.1 408 /)
 })
