@@ -78,6 +78,11 @@ export class Services {
       connectApi({ ...this.#apiOptions(http, budgetMs), baseUrl, credentials: { apiKey, userEmail: email } })
   }
 
+  /** The bare wire, for what must not stand on the API's own reading of it. */
+  http(): Promise<HttpClient> {
+    return this.#httpClient()
+  }
+
   /** Profiles, settings, secrets and the environment: what sessions are made of. */
   sessionSources(): Promise<SessionSources> {
     this.#sources ??= this.#openSources()

@@ -9,6 +9,7 @@ import { sandboxControl } from '../../src/sandbox/conformance/sandbox-control.ts
 import type { Target } from '../../src/sandbox/conformance/target.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { type Handler, listen } from '../../src/server/listen.ts'
+import { roomy } from './quotas.ts'
 
 /** A sandbox on a port whose clock stands still, and everything a run of the suite can use. */
 export interface Lab {
@@ -26,16 +27,6 @@ export interface LabOptions extends Partial<SandboxOptions> {
 }
 
 const start = Date.parse('2026-03-02T09:00:00.000Z')
-
-/** Large enough that nothing but the throttle cases notices it, and small enough for them. */
-export const roomy = [
-  { calls: 100_000, seconds: 60 },
-  { calls: 1_000_000, seconds: 3600 },
-]
-export const tight = [
-  { calls: 6, seconds: 60 },
-  { calls: 40, seconds: 3600 },
-]
 
 export async function lab(options: LabOptions = {}): Promise<Lab> {
   const { around, ...rest } = options
@@ -74,7 +65,7 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
     target,
     http,
     async run(given = {}) {
-      const control = await sandboxControl(http, target.baseUrl)
+      const control = await sandboxControl(http, target)
       return runConformance({
         http,
         clock: systemClock,

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { broken, lab, notJudged, tight } from './lab.ts'
+import { type Choices, ruleTable } from '../../src/sandbox/rules.ts'
+import { broken, lab, notJudged } from './lab.ts'
+import { tight } from './quotas.ts'
+
+const ofQuota = ({ id }: { id: string }): boolean =>
+  id.startsWith('throttle.') || id === 'answers.retry-after'
 
 test('the sandbox keeps every rule that can be seen over HTTP', async () => {
   const { run } = await lab()
@@ -14,7 +19,63 @@ test('the sandbox keeps every rule that can be seen over HTTP', async () => {
 
 test('the sandbox keeps the rules of the quota', async () => {
   const { run } = await lab({ quota: tight })
-  const report = await run({ only: ({ id }) => id.startsWith('throttle.') || id === 'answers.retry-after' })
+  const report = await run({ only: ofQuota })
   expect(broken(report)).toEqual([])
   expect(notJudged(report)).toEqual([])
+})
+
+/** Of each rule that the document leaves open, the choice at this place, or its last. */
+function choicesAt(place: number): Partial<Choices> {
+  const chosen = Object.entries(ruleTable).map(([name, { choices }]) => [
+    name,
+    choices[Math.min(place, choices.length - 1)],
+  ])
+  return Object.fromEntries(chosen) as Partial<Choices>
+}
+
+test.each([1, 2])('and whatever it chooses where the document leaves it open: choice %i', async (place) => {
+  const rules: Partial<Choices> = {
+    ...choicesAt(place),
+    'webhook-retries': 'quick',
+    'leaving-received': 'step-by-step',
+    'repeated-events': 'never',
+  }
+  const roomyRun = await (await lab({ rules })).run()
+  const tightRun = await (await lab({ rules, quota: tight })).run({ only: ofQuota })
+  expect([...broken(roomyRun), ...broken(tightRun)]).toEqual([])
+  expect(notJudged(roomyRun).filter(({ id }) => !ofQuota({ id }))).toHaveLength(1)
+})
+
+test('a request that is over at once leaves nothing to see on the way', async () => {
+  const { run } = await lab({ rules: { 'leaving-received': 'at-once' } })
+  const report = await run({ only: ({ id }) => /^(statuses|webhook|requests)/.test(id) })
+  expect(broken(report)).toEqual([])
+  expect(notJudged(report).map(({ id }) => id)).toEqual(['statuses.in-progress', 'statuses.partial'])
+})
+
+test('events that are repeated although they were acknowledged are allowed', async () => {
+  const { run } = await lab({ rules: { 'repeated-events': 'sometimes' } })
+  const report = await run({ only: ({ id }) => id.startsWith('webhook.') })
+  expect(broken(report)).toEqual([])
+  expect(notJudged(report)).toEqual([
+    {
+      id: 'webhook.only-changes',
+      reason: 'acknowledged events come again here at any time, which is allowed',
+    },
+  ])
+})
+
+test('"Failed deliveries may be retried" and "Delivery is at least once": one that never retries breaks the second', async () => {
+  const { run } = await lab({ rules: { 'webhook-retries': 'never' } })
+  const report = await run({ only: ({ id }) => id.startsWith('webhook.') })
+  expect(broken(report)).toEqual([
+    {
+      id: 'webhook.again-after-refusal',
+      findings: ['an event that was answered with 500 never came again'],
+    },
+    {
+      id: 'webhook.again-after-silence',
+      findings: ['an event that was answered with nothing never came again'],
+    },
+  ])
 })

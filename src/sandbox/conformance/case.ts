@@ -1,3 +1,4 @@
+import type { Answer } from './answer.ts'
 import type { Visit } from './visit.ts'
 
 /**
@@ -27,6 +28,17 @@ export class NotJudged extends Error {
   constructor(reason: string) {
     super(reason)
     this.name = 'NotJudged'
+  }
+}
+
+/** No order was accepted; where that is not for its contents or the plan, it breaks a rule itself. */
+export class NotAccepted extends NotJudged {
+  readonly answer: Answer | undefined
+
+  constructor(answer: Answer | undefined) {
+    super(`no order was accepted: ${answer?.summary ?? 'there was none to make'}`)
+    this.name = 'NotAccepted'
+    this.answer = answer
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Answer, entries, field } from './answer.ts'
-import { NotJudged } from './case.ts'
+import { NotAccepted, NotJudged } from './case.ts'
 import { type ListedPackage, packages, schemaOf } from './discoveries.ts'
 import { isObject } from './shape.ts'
 import type { Visit } from './visit.ts'
@@ -105,7 +105,7 @@ async function firstAccepted(visit: Visit, candidates: ListedPackage[], to: Reci
     if (requestId !== undefined) return { pack, body, answer, requestId }
     last = answer
   }
-  throw new NotJudged(`no order was accepted: ${last?.summary ?? 'there was none to make'}`)
+  throw new NotAccepted(last)
 }
 
 function requiredSamples(fields: unknown): Record<string, unknown> {

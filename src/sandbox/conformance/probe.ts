@@ -1,3 +1,4 @@
+import { ThrottledError } from '../../errors/throttled.ts'
 import type { HttpClient } from '../../http/client.ts'
 import { TransportError } from '../../http/failure.ts'
 import { Answer } from './answer.ts'
@@ -20,6 +21,8 @@ export interface ProbeOptions {
   target: Target
   pace: Pace
   signal?: AbortSignal | undefined
+  /** Milliseconds that waiting for the quota may take altogether; default without limit. */
+  waitBudgetMs?: number | undefined
   /** Told before a throttled call is waited for. */
   onWait?: ((seconds: number) => void) | undefined
 }
@@ -30,11 +33,15 @@ const longestWait = 3_660
 /** How often one call is held back by the quota before its 429 is taken for the answer. */
 const mostWaits = 5
 
-/** Asks the deployment, and keeps every answer for the rules that hold for all of them. */
+/**
+ * Asks the deployment, and keeps every answer for the rules that hold for all of them. A call throws
+ * TransportError where no whole answer came, and ThrottledError where the quota may not be waited for.
+ */
 export class Probe {
   readonly answers: Answer[] = []
   readonly #options: ProbeOptions
   readonly #base: string
+  #waited = 0
 
   constructor(options: ProbeOptions) {
     this.#options = options
@@ -109,6 +116,14 @@ export class Probe {
   async #waitOut(answer: Answer): Promise<void> {
     const told = Number(answer.header('retry-after') ?? 60)
     const seconds = Number.isFinite(told) ? Math.min(longestWait, Math.max(1, told)) : 60
+    this.#waited += seconds * 1000
+    if (this.#waited > (this.#options.waitBudgetMs ?? Number.POSITIVE_INFINITY)) {
+      throw new ThrottledError(`the quota is used up; the service takes calls again in ${seconds} s`, {
+        status: 429,
+        retryAfter: seconds,
+        hint: `Wait ${seconds} s and run it again, or allow the wait with a longer --timeout.`,
+      })
+    }
     this.#options.onWait?.(seconds)
     await this.#options.pace.pause(seconds * 1000)
   }

@@ -27,6 +27,8 @@ export interface ConformanceOptions {
   signal?: AbortSignal | undefined
   /** Told after each case. */
   onCase?: ((result: CaseResult, done: number, of: number) => void) | undefined
+  /** Milliseconds that waiting for the quota may take altogether; default without limit. */
+  waitBudgetMs?: number | undefined
   /** Told before a throttled call is waited for. */
   onWait?: ((seconds: number) => void) | undefined
 }
@@ -36,7 +38,8 @@ const mostFindings = 8
 
 /**
  * Asks a deployment for every rule of the document. Throws where nothing can be judged at all: it
- * does not answer (UnavailableError), or refuses the key (UnauthenticatedError) or the user (ForbiddenError).
+ * does not answer (UnavailableError), or refuses the key (UnauthenticatedError) or the user
+ * (ForbiddenError); and where the quota may not be waited for (ThrottledError).
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const { target, only = () => true, control = {} } = options
@@ -60,11 +63,11 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
 }
 
 function begin(options: ConformanceOptions, control: Control, receiver: Receiver | undefined): Visit {
-  const { http, clock, target, signal, onWait } = options
+  const { http, clock, target, signal, waitBudgetMs, onWait } = options
   const pace = paceOf(control, clock, signal)
   const made = new Map<string, Promise<unknown>>()
   return {
-    probe: new Probe({ http, target, pace, signal, onWait }),
+    probe: new Probe({ http, target, pace, signal, waitBudgetMs, onWait }),
     pace,
     target,
     control,
@@ -129,15 +132,23 @@ async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined):
 /** A deployment may say our own secrets back to us; they go no further. */
 function concealed(result: CaseResult, { apiKey, webhookSecret, stranger }: Target): CaseResult {
   const secrets = [apiKey, webhookSecret, stranger?.apiKey].filter(
-    (secret) => secret !== undefined && secret !== '',
+    (secret): secret is string => secret !== undefined && secret !== '',
   )
-  const conceal = (text: string): string =>
-    secrets.reduce((left: string, secret) => left.replaceAll(secret ?? '', '***'), text)
+  const conceal = (text: string): string => secrets.reduce(hidden, text)
   return {
     ...result,
     findings: result.findings.map(conceal),
     reason: result.reason === null ? null : conceal(result.reason),
   }
+}
+
+/** Without the secret, or its first part where a finding was cut short in it. */
+function hidden(text: string, secret: string): string {
+  let left = text.replaceAll(secret, '***')
+  for (let length = secret.length - 1; length > 3; length -= 1) {
+    left = left.replaceAll(`${secret.slice(0, length)}…`, '***…')
+  }
+  return left
 }
 
 function counted(cases: readonly CaseResult[]): ConformanceReport['counts'] {

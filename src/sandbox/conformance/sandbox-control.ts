@@ -1,50 +1,53 @@
 import { UsageError } from '../../errors/usage.ts'
 import type { HttpClient } from '../../http/client.ts'
 import { controlPath } from '../gateway.ts'
-import { field } from './answer.ts'
-import type { Control, Plan } from './target.ts'
+import { entries, field } from './answer.ts'
+import type { Control, Identity, Plan, QuotaWindow, Target } from './target.ts'
 
-/** A hand on a sandbox of this machine, and what puts everything back as it was found. */
+/** A hand on a sandbox of this machine. */
 export interface SandboxControl extends Control {
+  /** What else the suite can use of it: another user, another organisation, and so on. */
+  known: Pick<Target, 'secondEmail' | 'stranger' | 'recipients' | 'quota'>
+  /** Puts everything back as it was found. */
   restore(): Promise<void>
 }
 
 /** Throws UsageError where the base URL is not that of a sandbox. */
-export async function sandboxControl(http: HttpClient, baseUrl: string): Promise<SandboxControl> {
-  const base = `${baseUrl.replace(/\/+$/, '')}${controlPath}`
-  const found = await http.send({ method: 'GET', url: `${base}snapshot` })
-  const before = parsed(found.body)
-  if (found.status !== 200 || field(before, 'version') === undefined) {
-    throw new UsageError(`${new URL(baseUrl).host} is not a sandbox that can be controlled`, {
-      hint: 'Leave --control out, or start one with "refcheck sandbox start".',
-    })
-  }
-  const tell = async (what: string, body: unknown): Promise<unknown> => {
-    const headers = { 'Content-Type': 'application/json' }
-    const bytes = Buffer.from(JSON.stringify(body))
-    const { status, body: said } = await http.sendOnce({
-      method: 'POST',
-      url: base + what,
-      headers,
-      body: bytes,
-    })
-    if (status === 200) return parsed(said)
-    throw new UsageError(`the sandbox refused the control "${what}": ${said.toString('utf8').slice(0, 200)}`)
-  }
-  const state = parsed((await http.send({ method: 'GET', url: `${base}state` })).body)
+export async function sandboxControl(
+  http: HttpClient,
+  { baseUrl, apiKey }: Pick<Target, 'baseUrl' | 'apiKey'>,
+): Promise<SandboxControl> {
+  const desk = new Desk(http, `${baseUrl.replace(/\/+$/, '')}${controlPath}`)
+  const before = await desk.read('snapshot')
+  const state = await desk.read('state')
   const manual = field(state, 'clock') === 'manual'
+  let good: unknown
   return {
-    ...(manual && { advance: async (ms: number) => void (await tell('advance', { ms })) }),
-    pointWebhook: async (url) => void (await tell('webhook', { url })),
-    setPlan: planSetter(http, base, tell),
-    deactivateUser: async (email) => void (await tell('user', { email, active: false })),
-    revokeKey: async () => void (await tell('switch', { switch: 'revoke-key' })),
-    failNextUsers: async () =>
-      void (await tell('inject', {
+    known: {
+      secondEmail: memberOf(before, apiKey),
+      stranger: strangerTo(before, apiKey),
+      recipients: {
+        cancelled: 'conformance+declined@example.com',
+        error: 'conformance+error@example.com',
+      },
+      quota: manual ? windowsOf(state) : undefined,
+    },
+    advance: manual ? (ms) => desk.tell('advance', { ms }) : undefined,
+    pointWebhook: (url) => desk.tell('webhook', { url }),
+    // An expired trial cannot be taken back, so the good plan is what stood before the bad one.
+    async setPlan(plan) {
+      if (plan === 'good') return desk.tell('restore', good)
+      good = await desk.read('snapshot')
+      return desk.tell('switch', { switch: switchOf[plan] })
+    },
+    deactivateUser: (email) => desk.tell('user', { email, active: false }),
+    revokeKey: () => desk.tell('switch', { switch: 'revoke-key' }),
+    failNextUsers: () =>
+      desk.tell('inject', {
         on: 'GET /v1/users',
         fault: { kind: 'status', status: 500, when: 'before' },
-      })),
-    restore: async () => void (await tell('restore', before)),
+      }),
+    restore: () => desk.tell('restore', before),
   }
 }
 
@@ -54,20 +57,35 @@ const switchOf: Record<Exclude<Plan, 'good'>, string> = {
   'subscription inactive': 'deactivate-subscription',
 }
 
-/** An expired trial cannot be taken back, so the good plan is what stood before the bad one. */
-function planSetter(
-  http: HttpClient,
-  base: string,
-  tell: (what: string, body: unknown) => Promise<unknown>,
-): (plan: Plan) => Promise<void> {
-  let good: unknown
-  return async (plan) => {
-    if (plan === 'good') {
-      await tell('restore', good)
-      return
-    }
-    good = parsed((await http.send({ method: 'GET', url: `${base}snapshot` })).body)
-    await tell('switch', { switch: switchOf[plan] })
+/** Where a sandbox takes its orders. */
+class Desk {
+  readonly #http: HttpClient
+  readonly #base: string
+
+  constructor(http: HttpClient, base: string) {
+    this.#http = http
+    this.#base = base
+  }
+
+  async read(what: string): Promise<unknown> {
+    const { status, body } = await this.#http.send({ method: 'GET', url: this.#base + what })
+    const said = status === 200 ? parsed(body) : undefined
+    if (said !== undefined) return said
+    throw new UsageError(`${new URL(this.#base).host} is not a sandbox that can be controlled`, {
+      hint: 'Leave --control out, or start one with "refcheck sandbox start".',
+    })
+  }
+
+  async tell(what: string, order: unknown): Promise<void> {
+    const { status, body } = await this.#http.sendOnce({
+      method: 'POST',
+      url: this.#base + what,
+      headers: { 'Content-Type': 'application/json' },
+      body: Buffer.from(JSON.stringify(order)),
+    })
+    if (status === 200) return
+    const said = field(parsed(body), 'error', 'message')
+    throw new UsageError(`the sandbox does not take the order "${what}": ${String(said)}`)
   }
 }
 
@@ -77,4 +95,42 @@ function parsed(body: Buffer): unknown {
   } catch {
     return undefined
   }
+}
+
+function organisationOf(snapshot: unknown, apiKey: string): unknown {
+  const own = entries(field(snapshot, 'keys')).find((each) => field(each, 'key') === apiKey)
+  return field(own, 'organisation_id')
+}
+
+function activeUserOf(
+  snapshot: unknown,
+  organisation: unknown,
+  suits: (user: unknown) => boolean,
+): string | undefined {
+  const found = entries(field(snapshot, 'users')).find(
+    (user) =>
+      field(user, 'organisation_id') === organisation && field(user, 'active') === true && suits(user),
+  )
+  const email = field(found, 'email')
+  return typeof email === 'string' ? email : undefined
+}
+
+const memberOf = (snapshot: unknown, apiKey: string): string | undefined =>
+  activeUserOf(snapshot, organisationOf(snapshot, apiKey), (user) => field(user, 'role') === 'member')
+
+function strangerTo(snapshot: unknown, apiKey: string): Identity | undefined {
+  const home = organisationOf(snapshot, apiKey)
+  const other = entries(field(snapshot, 'keys')).find(
+    (each) => field(each, 'organisation_id') !== home && field(each, 'revoked') === false,
+  )
+  const key = field(other, 'key')
+  const email = activeUserOf(snapshot, field(other, 'organisation_id'), () => true)
+  return typeof key === 'string' && email !== undefined ? { apiKey: key, userEmail: email } : undefined
+}
+
+function windowsOf(state: unknown): QuotaWindow[] {
+  return entries(field(state, 'quota')).map((each) => ({
+    calls: Number(field(each, 'calls')),
+    seconds: Number(field(each, 'seconds')),
+  }))
 }

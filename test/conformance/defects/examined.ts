@@ -1,6 +1,7 @@
 import { systemClock } from '../../../src/host/clock.ts'
 import { httpDeliver } from '../../../src/sandbox/deliver-http.ts'
-import { lab, tight } from '../lab.ts'
+import { lab } from '../lab.ts'
+import { tight } from '../quotas.ts'
 import type { Defect } from './defect.ts'
 
 /** The cases of one topic: what a defect there may show in. */

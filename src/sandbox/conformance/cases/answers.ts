@@ -23,7 +23,7 @@ async function everyAnswer(visit: Visit): Promise<Answer[]> {
     const as = { apiKey: target.apiKey, userEmail: unknownEmail }
     await probe.get('/v1/packages', { as, note: 'as a user nobody knows' })
     await probe.get(`/v1/requests/${nowhere}`)
-    await probe.get('/v1/no/such/place', { note: ', which is no endpoint' })
+    await probe.get('/v1/no/such/place', { note: '(no endpoint)' })
   })
   return probe.answers.filter(({ versioned }) => versioned)
 }

@@ -117,6 +117,7 @@ export const webhookCases: readonly Case[] = [
     rule: 'The signature is computed over the exact raw body bytes; receivers verify before parsing and compare in constant time.',
     kind,
     async run(visit) {
+      receiverOf(visit)
       const { webhookSecret } = visit.target
       unless(webhookSecret !== undefined, 'the webhook secret is not known')
       return (await arrived(visit)).flatMap(({ body, signature }) => {
@@ -241,7 +242,7 @@ async function deliveredAgain(visit: Visit, ...replies: Reply[]): Promise<string
   const from = receiver.deliveries.length
   const mine = (): Delivery[] => receiver.deliveries.slice(from).filter((each) => about(each, requestId))
   try {
-    for (let waits = 0; waits < 10 && mine().length === 0; waits += 1) await pace.pause(minute)
+    for (let waits = 0; waits < 120 && mine().length === 0; waits += 1) await pace.pause(minute)
     const [first] = mine()
     unless(first !== undefined, 'no event came that could be turned away')
     const attempts = (): Delivery[] => mine().filter((each) => statusOf(each) === statusOf(first))

@@ -1,0 +1,181 @@
+import { expect, onTestFinished, test } from 'vitest'
+
+import { ManualClock } from '../../src/sandbox/clock.ts'
+import type { ConformanceReport } from '../../src/sandbox/conformance/case.ts'
+import { listen } from '../../src/server/listen.ts'
+import { world } from '../harness/world.ts'
+import { answerOf, onJson } from './defects/defect.ts'
+import { roomy } from './quotas.ts'
+
+const quick = { quota: roomy }
+const start = Date.parse('2026-03-02T09:00:00.000Z')
+const asked = ['sandbox', 'conformance']
+
+/** A world whose service answers through `around`. */
+async function behind(
+  around: (handler: Awaited<ReturnType<typeof world>>['sandbox']) => Parameters<typeof listen>[0],
+) {
+  const visited = await world(quick)
+  const listener = await listen(around(visited.sandbox))
+  onTestFinished(() => listener.close())
+  return { ...visited, at: { env: { REFCHECK_BASE_URL: listener.url } }, url: listener.url }
+}
+
+test('by default it only reads', async () => {
+  const { run, sandbox, url } = await world(quick)
+  const { code, stdout, stderr } = await run(asked)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^not judged {2}creating requests was not allowed\n {2}.*create\.accepted/m)
+  expect(stdout).toMatch(
+    new RegExp(`^\\d+ rules asked of ${url}: \\d+ hold, 0 are broken, \\d+ were not judged\\.\\n$`, 'm'),
+  )
+  expect(sandbox.requests()).toEqual([])
+})
+
+test('--json prints the counts and every case', async () => {
+  const { run, url } = await world(quick)
+  const outcome = await run([...asked, '--only', 'ping', '--only', 'create.accepted', '--json'])
+  expect(outcome.code).toBe(0)
+  expect(outcome.json()).toEqual({
+    base_url: url,
+    counts: { cases: 3, holds: 2, broken: 0, not_judged: 1 },
+    cases: [
+      {
+        id: 'ping.answer',
+        section: 'GET /v1/ping',
+        rule: 'Response 200: data = `{status: string}`, status_message "ok", message "".',
+        kind: 'read',
+        verdict: 'holds',
+        findings: [],
+        reason: null,
+      },
+      expect.objectContaining({ id: 'ping.no-authentication', verdict: 'holds' }) as unknown,
+      expect.objectContaining({
+        id: 'create.accepted',
+        verdict: 'not_judged',
+        reason: 'creating requests was not allowed',
+      }) as unknown,
+    ],
+  })
+})
+
+test('a sandbox that may be steered is asked everything, and left as it was found', async () => {
+  const clock = new ManualClock(start)
+  const { run, sandbox } = await world({ clock })
+  const outcome = await run([...asked, '--allow-create', '--control', '--json'])
+  const report = outcome.json() as ConformanceReport
+  expect(report.cases.filter(({ verdict }) => verdict !== 'holds').map(({ id }) => id)).toEqual([
+    'versioning.transport',
+  ])
+  expect(outcome.code).toBe(0)
+  expect(sandbox.requests()).toEqual([])
+  expect(clock.now()).toBe(start)
+  expect(sandbox.overview()).toMatchObject({ webhook_url: null, credits: null })
+  expect((await run(['users', 'list'])).code).toBe(0)
+})
+
+test('a broken rule is told in the words of the document, and the exit code is 10', async () => {
+  const { run, at, url } = await behind((sandbox) =>
+    onJson(sandbox, (told) => {
+      if (told.status === 404) told.headers.delete('Pragma')
+    }),
+  )
+  const { code, stdout, stderr } = await run([...asked, '--only', 'answers.cache-headers'], at)
+  expect(code).toBe(10)
+  expect(stdout).toBe(
+    `broken  answers.cache-headers  What the service does
+  "Cache headers | Cache-Control: no-store, Pragma: no-cache, Expires: 0 on every response"
+  - GET /v1/requests/c0f0a11c-0000-4000-8000-000000000000 (404): expected pragma: no-cache, got none
+  - GET /v1/no/such/place (no endpoint) (404): expected pragma: no-cache, got none
+
+1 rule asked of ${url}: 0 hold, 1 is broken, 0 were not judged.
+`,
+  )
+  expect(stderr).toBe(
+    'Error: 1 of 1 rule is broken\nEach is told above with the sentence of the document it breaks.\n',
+  )
+})
+
+test('with --json a broken rule adds the error', async () => {
+  const { run, at } = await behind((sandbox) => onJson(sandbox, ({ headers }) => headers.delete('Expires')))
+  const outcome = await run([...asked, '--only', 'answers', '--json'], at)
+  expect(outcome.code).toBe(10)
+  expect(outcome.json()).toMatchObject({
+    counts: { broken: 1 },
+    error: { code: 'incomplete', message: '1 of 10 rules is broken' },
+  })
+})
+
+test('what a service says back of our secrets goes no further', async () => {
+  const { run, at, sandbox } = await behind(
+    (inner) => (request, connection) =>
+      new URL(request.url).pathname === '/v1/packages'
+        ? answerOf(200, { packages: inner.credentials.apiKey }, inner.credentials.apiKey)
+        : inner.fetch(request, connection),
+  )
+  const { code, stdout, stderr } = await run([...asked, '--only', 'packages', '--only', 'answers'], at)
+  expect(code).toBe(10)
+  expect(stdout).toContain('expected an array, got "***"')
+  expect(stdout + stderr).not.toContain(sandbox.credentials.apiKey)
+})
+
+test('nothing is judged where nobody is, or where the key or the user is refused', async () => {
+  const { run, sandbox } = await world(quick)
+  const nobody = await run(asked, { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })
+  expect({ code: nobody.code, stdout: nobody.stdout }).toEqual({ code: 7, stdout: '' })
+  const badKey = await run([...asked, '--json'], { env: { REFCHECK_API_KEY: 'x'.repeat(32) } })
+  expect(badKey.code).toBe(3)
+  expect(badKey.json()).toMatchObject({ error: { code: 'unauthenticated', status: 401 } })
+  const badUser = await run(asked, { env: { REFCHECK_USER_EMAIL: sandbox.people.inactive } })
+  expect(badUser.code).toBe(4)
+})
+
+test('the quota is waited for no longer than --timeout allows', async () => {
+  const { run } = await world({ quota: [{ calls: 5, seconds: 60 }] })
+  const { code, stdout } = await run([...asked, '--timeout', '1s'])
+  expect({ code, stdout }).toEqual({ code: 6, stdout: '' })
+})
+
+test('a kept key does not follow --base-url to another place', async () => {
+  const { run, env, url, sandbox } = await world(quick)
+  const login = ['auth', 'login', '--profile', 'one', '--base-url', url, '--email', sandbox.people.owner]
+  const folders = {
+    REFCHECK_CONFIG_DIR: env['REFCHECK_CONFIG_DIR'] ?? '',
+    REFCHECK_DATA_DIR: env['REFCHECK_DATA_DIR'] ?? '',
+    REFCHECK_BASE_URL: '',
+    REFCHECK_API_KEY: '',
+    REFCHECK_USER_EMAIL: '',
+  }
+  const stdin = `${sandbox.credentials.apiKey}\n`
+  expect((await run([...login, '--with-key', '--insecure-storage'], { env: folders, stdin })).code).toBe(0)
+  expect((await run([...asked, '--only', 'ping'], { env: folders })).code).toBe(0)
+  const elsewhere = await world(quick)
+  const { code } = await run([...asked, '--base-url', elsewhere.url], { env: folders })
+  expect(code).toBe(2)
+  expect(elsewhere.sandbox.log.entries()).toEqual([])
+})
+
+test.each([
+  [['--only', 'pings'], '--only: there is no case or topic "pings"'],
+  [['--base-url', 'http://127.0.0.1:9', '--profile', 'one'], '--base-url and --profile exclude each other'],
+  [['--webhook-port', '70000'], '--webhook-port'],
+  [['--watch', 'long'], '--watch: "long" is not a duration'],
+])('%j is refused', async (more, message) => {
+  const { run, sandbox } = await world(quick)
+  const { code, stdout, stderr } = await run([...asked, ...more])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(message)
+  expect(sandbox.log.entries()).toEqual([])
+})
+
+test('--control is for sandboxes', async () => {
+  const { run, at } = await behind(
+    (sandbox) => (request, connection) =>
+      new URL(request.url).pathname.startsWith('/v1/')
+        ? sandbox.fetch(request, connection)
+        : answerOf(404, null, 'resource not found'),
+  )
+  const { code, stderr } = await run([...asked, '--control'], at)
+  expect(code).toBe(2)
+  expect(stderr).toContain('is not a sandbox that can be controlled')
+})

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+
+import { ForbiddenError } from '../../src/errors/forbidden.ts'
+import { UnauthenticatedError } from '../../src/errors/unauthenticated.ts'
+import { suite } from '../../src/sandbox/conformance/suite.ts'
+import { broken, lab, notJudged } from './lab.ts'
+
+const bare = { control: {}, receivePort: undefined }
+
+test('without leave to create, nothing but empty bodies is posted', async () => {
+  const posted = new Set<string>()
+  const { run, sandbox } = await lab({
+    around: (inner) => async (request, connection) => {
+      if (request.method === 'POST') posted.add(await request.clone().text())
+      return inner.fetch(request, connection)
+    },
+  })
+  const report = await run({ ...bare, allowCreate: false })
+  expect(posted).toEqual(new Set(['{}']))
+  expect(sandbox.requests()).toEqual([])
+  expect(broken(report)).toEqual([])
+  const unjudged = new Set(notJudged(report).map(({ id }) => id))
+  const creating = suite.filter(({ kind }) => kind === 'create').map(({ id }) => id)
+  expect(creating.filter((id) => !unjudged.has(id))).toEqual([])
+})
+
+test('what nobody gave the suite is not judged, and never counted as kept', async () => {
+  const { run, target } = await lab()
+  const { baseUrl, apiKey, userEmail } = target
+  const report = await run({ ...bare, allowCreate: true, watchMs: 1, target: { baseUrl, apiKey, userEmail } })
+  const reasons = new Map(notJudged(report).map(({ id, reason }) => [id, reason]))
+  expect(reasons.get('packages.by-role')).toBe('a second user of the organisation is needed')
+  expect(reasons.get('reports.of-another-organisation')).toBe('a key of another organisation is needed')
+  expect(reasons.get('throttle.minute')).toBe('the windows of the quota were not named')
+  expect(reasons.get('webhook.signature')).toBe('no receiver for events was allowed')
+  expect(reasons.get('standing.trial')).toBe('the plan of the organisation cannot be changed from here')
+  expect(reasons.get('statuses.terminal')).toBe('no request came to its end in the time it was watched')
+  expect(report.counts.holds + report.counts.not_judged).toBe(report.counts.cases)
+})
+
+test('an organisation that may not order is told as such', async () => {
+  const { run, sandbox } = await lab()
+  sandbox.setCredits(0)
+  const report = await run({ only: ({ id }) => id === 'create.accepted' })
+  expect(notJudged(report)).toEqual([
+    {
+      id: 'create.accepted',
+      reason: 'no order was accepted: got 403 ("organisation has no credits remaining")',
+    },
+  ])
+})
+
+test('a service that fails every order keeps no rule of creating', async () => {
+  const { run, sandbox } = await lab()
+  sandbox.inject({
+    on: 'POST /v1/requests',
+    times: 1000,
+    fault: { kind: 'status', status: 500, when: 'before' },
+  })
+  const report = await run({ ...bare, only: ({ id }) => id === 'create.accepted' })
+  expect(broken(report)).toEqual([
+    {
+      id: 'create.accepted',
+      findings: ['POST /v1/requests: expected 201, got 500 ("internal server error")'],
+    },
+  ])
+})
+
+test('a connection that breaks in the middle breaks the case, and the run goes on', async () => {
+  const { run, sandbox } = await lab()
+  sandbox.inject({ on: 'GET /v1/packages', fault: { kind: 'cut', when: 'before' } })
+  const report = await run({ ...bare, only: ({ id }) => id === 'packages.list' || id === 'users.list' })
+  expect(broken(report)).toEqual([
+    {
+      id: 'packages.list',
+      findings: [expect.stringMatching(/^no whole answer came: .*: the connection was cut$/) as string],
+    },
+  ])
+  expect(report.counts).toEqual({ cases: 2, holds: 1, broken: 1, not_judged: 0 })
+})
+
+test('the suite does not begin with a key or a user that is refused', async () => {
+  const { run, target, sandbox } = await lab()
+  const badKey = run({ ...bare, target: { ...target, apiKey: 'x'.repeat(32) } })
+  await expect(badKey).rejects.toThrow(UnauthenticatedError)
+  const badUser = run({ ...bare, target: { ...target, userEmail: sandbox.people.inactive } })
+  await expect(badUser).rejects.toThrow(ForbiddenError)
+})
+
+test('it ends at once when it is interrupted', async () => {
+  const { run } = await lab()
+  const interrupt = new AbortController()
+  const seen: string[] = []
+  const coming = run({
+    signal: interrupt.signal,
+    onCase: ({ id }) => {
+      seen.push(id)
+      if (seen.length === 3) interrupt.abort(new Error('enough'))
+    },
+  })
+  await expect(coming).rejects.toThrow('enough')
+  expect(seen).toHaveLength(3)
+})
+
+test('no finding shows a key, a secret or a signed token', async () => {
+  const { run, target } = await lab({
+    around: (sandbox) => async (request, connection) => {
+      const answer = await sandbox.fetch(request, connection)
+      if (answer.headers.get('Content-Type') !== 'application/json') return new Response('none')
+      const { apiKey, webhookSecret } = sandbox.credentials
+      const told = (await answer.json()) as { message: string }
+      told.message = `${'so '.repeat(20)}${apiKey} ${webhookSecret} ${request.url}`
+      return Response.json(told, { status: answer.status })
+    },
+  })
+  const report = await run()
+  const text = JSON.stringify(report)
+  expect(report.counts.broken).toBeGreaterThan(20)
+  expect(text).not.toContain(target.apiKey.slice(0, 8))
+  expect(text).not.toContain(target.webhookSecret ?? 'no secret')
+  const findings = report.cases.flatMap((each) => each.findings).join('\n')
+  expect(findings).not.toMatch(/[?&]t=(?!\*\*\*|invalid\b)[^"\s]/)
+})
