@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+
+import { destination } from '../../../src/domain/report/place.ts'
+
+test.each([
+  ['reports', 'folder', 'folder'],
+  ['reports', 'nothing', 'folder'],
+  ['reports/', 'nothing', 'folder'],
+  ['reports.pdf', 'folder', 'folder'],
+  ['police.pdf', 'nothing', 'file'],
+  ['police.PDF', 'file', 'file'],
+  ['police', 'file', 'file'],
+] as const)('--output %s where there is %s: a %s', (typed, standing, kind) => {
+  expect(destination(typed, `/abs/${typed}`, standing, true).kind).toBe(kind)
+})
+
+test('several reports never go into one file', () => {
+  expect(() => destination('a.pdf', '/a.pdf', 'nothing', false)).toThrow('--output: a.pdf is one file')
+})
