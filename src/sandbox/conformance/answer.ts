@@ -10,6 +10,7 @@ export class Answer {
   /** Whether the path is under the version prefix, where the document's promises hold. */
   readonly versioned: boolean
   readonly #headers: HttpResponse['headers']
+  #parsed: { value: unknown } | undefined
 
   constructor(label: string, response: HttpResponse, versioned: boolean) {
     this.label = label
@@ -32,11 +33,8 @@ export class Answer {
 
   /** The body read as JSON; undefined where it is none. */
   get json(): unknown {
-    try {
-      return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(this.bytes)) as unknown
-    } catch {
-      return undefined
-    }
+    this.#parsed ??= { value: parsed(this.bytes) }
+    return this.#parsed.value
   }
 
   get data(): unknown {
@@ -53,6 +51,14 @@ export class Answer {
     return this.message === undefined || this.message === ''
       ? `got ${this.status}`
       : `got ${this.status} (${shown(this.message)})`
+  }
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown
+  } catch {
+    return undefined
   }
 }
 

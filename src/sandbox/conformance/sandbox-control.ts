@@ -77,7 +77,7 @@ class Desk {
   }
 
   async tell(what: string, order: unknown): Promise<void> {
-    const { status, body } = await this.#http.sendOnce({
+    const { status, body } = await this.#http.send({
       method: 'POST',
       url: this.#base + what,
       headers: { 'Content-Type': 'application/json' },

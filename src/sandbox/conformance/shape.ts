@@ -24,14 +24,17 @@ export const boolean = simple('true or false', (value) => typeof value === 'bool
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const uuid = simple('a UUID', (value) => typeof value === 'string' && uuidForm.test(value))
 
-const timestampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$/
-export const timestamp = simple(
-  'an ISO 8601 timestamp',
-  (value) =>
-    typeof value === 'string' &&
-    timestampForm.test(value) &&
-    Number.isFinite(Date.parse(value.replace(',', '.'))),
-)
+const timestampForm = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/
+export const timestamp = simple('an ISO 8601 timestamp', (value) => {
+  const date = typeof value === 'string' ? timestampForm.exec(value)?.[1] : undefined
+  if (date === undefined) return false
+  const readable = String(value)
+    .replace(',', '.')
+    .replace(/(?<=:.*)([+-]\d\d)$/, '$1:00')
+  if (!Number.isFinite(Date.parse(readable))) return false
+  // Date takes a 30 February for the 2nd of March.
+  return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date)
+})
 
 export const oneOf = (...words: string[]): Shape =>
   simple(`one of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value))

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+
+import { Answer } from '../../src/sandbox/conformance/answer.ts'
+import { expectPdf, expectRefusedField } from '../../src/sandbox/conformance/expect.ts'
+import { nullable, object, text, timestamp, uuid } from '../../src/sandbox/conformance/shape.ts'
+
+function answered(status: number, body: string, type = 'application/json'): Answer {
+  const response = { status, headers: { 'content-type': type }, body: Buffer.from(body), milliseconds: 1 }
+  return new Answer('GET /v1/there', response, true)
+}
+
+const refused = (message: string): Answer =>
+  answered(400, JSON.stringify({ data: null, status_message: 'client_error', message }))
+
+test.each([
+  'additional_information[0].fields.name: is required',
+  'additional_information.0.fields.name: is required',
+  'additional_information[].fields.name: is required',
+])('%s names the field', (message) => {
+  expect(expectRefusedField(refused(message), 'additional_information[0].fields.name')).toEqual([])
+})
+
+test.each([
+  'is required',
+  'name: is required',
+  'additional_information[0].fields.name',
+  'additional_information[0].fields.name: ',
+  'additional_information[0].fields.names: is required',
+  'fields.name is required',
+])('%j does not', (message) => {
+  expect(expectRefusedField(refused(message), 'additional_information[0].fields.name')).toEqual([
+    `GET /v1/there: expected the message "additional_information[0].fields.name: <reason>", got 400 ("${message}")`,
+  ])
+})
+
+test('a field may be refused with a 400 alone', () => {
+  expect(expectRefusedField(answered(500, 'oh'), 'name')).toEqual(['GET /v1/there: expected 400, got 500'])
+})
+
+test('a PDF begins and ends as one', () => {
+  expect(expectPdf(answered(200, '%PDF-1.7\n%%EOF\n', 'application/pdf'))).toEqual([])
+  expect(expectPdf(answered(200, '%PDF-1.7\n', 'application/pdf'))).toEqual([
+    'GET /v1/there: the body is no whole PDF',
+  ])
+  expect(expectPdf(answered(404, ''))).toEqual(['GET /v1/there: expected 200, got 404'])
+})
+
+test('a shape names what is wrong, what is missing and what is besides', () => {
+  const shape = object({ id: uuid, name: nullable(text), at: timestamp })
+  expect(shape({ id: '5', name: 7, extra: true }, 'there')).toEqual([
+    'there.id: expected a UUID, got "5"',
+    'there.name: expected a string or null, got 7',
+    'there.at is missing',
+    'there.extra is not a field of the document',
+  ])
+})
+
+test.each([
+  '2026-03-02T09:00:00Z',
+  '2026-03-02T09:00:00.123+00:00',
+  '2026-03-02T09:00:00,5+1030',
+  '2026-03-02T09:00',
+])('%s is an ISO 8601 timestamp', (value) => expect(timestamp(value, 'at')).toEqual([]))
+
+test.each(['2026-03-02', '2026-03-02 09:00:00Z', '2026-03-02T25:00:00Z', '2026-02-30T09:00:00Z', 'now', 1])(
+  '%j is none',
+  (value) => expect(timestamp(value, 'at')).toHaveLength(1),
+)
