@@ -1,18 +1,16 @@
 import { Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { durationFlag, timeoutFlag } from '../../cli/flags/duration.ts'
+import { durationFlag } from '../../cli/flags/duration.ts'
 import { conformanceView } from '../../output/views/conformance.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {
   static override summary = 'Ask a deployment for every rule of the API document.'
   static override description = [
-    'Sends calls and compares the answers with what the document says, word for word; each finding names',
-    'the rule. By default it only reads. With --allow-create it places about a dozen orders, for a person at',
-    'example.com; a deployment that accepts what it should refuse gets more. What a deployment does not',
-    'show, such as an INACTIVE package where there is none, is told as not judged. Exit 10 where a rule is',
-    'broken.',
+    'Sends calls and compares the answers with what the document says, word for word; each finding names the rule. By default it only reads. With --allow-create it places about ten orders, for a person at example.com; a deployment that accepts what it should refuse gets more.',
+    'What a deployment does not show, such as an INACTIVE package where there is none, is told as not judged. Exit 10 where a rule is broken.',
   ].join('\n')
+  static override usage = 'sandbox conformance [--base-url URL] [--allow-create] [FLAGS]'
   static override examples = [
     '<%= config.bin %> sandbox conformance',
     '<%= config.bin %> sandbox conformance --base-url http://127.0.0.1:4280 --allow-create --control',
@@ -38,7 +36,9 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
     }),
     watch: durationFlag({ summary: 'How long to follow a request (default 1m).' }),
     only: Flags.string({ summary: 'Only this topic or case.', helpValue: 'NAME', multiple: true }),
-    timeout: timeoutFlag,
+    timeout: durationFlag({
+      summary: 'How long to wait for the quota altogether (default: as long as it takes).',
+    }),
   }
 
   async run(): Promise<void> {
