@@ -1,6 +1,12 @@
+import type { Clock } from '../host/clock.ts'
+import { ManualClock } from '../sandbox/clock.ts'
+import { readFixture } from '../sandbox/fixture-file.ts'
+import { openJournal } from '../sandbox/journal.ts'
+import { checkedChoice, type Choices } from '../sandbox/rules.ts'
 import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts'
 import { listen } from '../server/listen.ts'
 import type { QuotaWindow } from '../domain/quota/windows.ts'
+import { UsageError } from '../errors/usage.ts'
 import type { Context } from './context.ts'
 
 export interface SandboxServerOptions {
@@ -9,6 +15,14 @@ export interface SandboxServerOptions {
   quota?: readonly QuotaWindow[] | undefined
   webhookUrl?: string | undefined
   seed?: string | undefined
+  /** Absolute path of the file that keeps the state; in memory only where undefined. */
+  data?: string | undefined
+  /** Absolute path of a JSON or YAML fixture. */
+  fixture?: string | undefined
+  /** A clock that stands still until `sandbox advance` moves it. */
+  manualClock?: boolean | undefined
+  /** `name=choice`, or `seeded` alone. */
+  rules?: readonly string[] | undefined
 }
 
 /** A sandbox on a port of this machine. */
@@ -21,17 +35,49 @@ export interface SandboxServer {
 
 /** The sandbox and the server are made for each other here. */
 export async function startSandbox(context: Context, options: SandboxServerOptions): Promise<SandboxServer> {
-  const { speed, quota, webhookUrl, seed } = options
-  const sandbox = createSandbox({ clock: context.clock, speed, quota, webhookUrl, seed })
-  const listener = await listen((request, connection) => sandbox.fetch(request, connection), {
-    port: options.port,
+  const { port, speed, quota, webhookUrl, seed, data, fixture } = options
+  const clock: Clock = options.manualClock ? new ManualClock(context.clock.now()) : context.clock
+  const sandbox = createSandbox({
+    clock,
+    speed,
+    quota,
+    webhookUrl,
+    seed,
+    rules: readRules(options.rules ?? []),
+    fixture: fixture === undefined ? undefined : await readFixture(fixture),
+    data: data === undefined ? undefined : await openJournal(data),
   })
-  return {
-    sandbox,
-    url: listener.url,
-    async close() {
-      await listener.close()
-      sandbox.close()
-    },
+  try {
+    const answer = (request: Request, connection: Parameters<Sandbox['fetch']>[1]) =>
+      sandbox.fetch(request, connection)
+    const listener = await listen(answer, { port, onError: (error) => sandbox.refuse(error) })
+    return {
+      sandbox,
+      url: listener.url,
+      async close() {
+        await listener.close()
+        sandbox.close()
+      },
+    }
+  } catch (error) {
+    sandbox.close()
+    throw error
   }
+}
+
+/** `--rule name=choice`, repeated, or `--rule seeded`. */
+function readRules(rules: readonly string[]): Partial<Choices> | 'seeded' | undefined {
+  if (rules.length === 0) return undefined
+  if (rules.length === 1 && rules[0] === 'seeded') return 'seeded'
+  const chosen: Partial<Choices> = {}
+  for (const rule of rules) {
+    const equals = rule.indexOf('=')
+    if (equals === -1) {
+      throw new UsageError(`--rule: "${rule.slice(0, 60)}" is not name=choice`, {
+        hint: '"refcheck sandbox rules" lists the names and their choices.',
+      })
+    }
+    Object.assign(chosen, checkedChoice(rule.slice(0, equals), rule.slice(equals + 1)))
+  }
+  return chosen
 }

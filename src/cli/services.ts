@@ -163,6 +163,17 @@ export class Services {
     return import('../store/files/report-files.ts')
   }
 
+  /** What a tester can ask a sandbox for. */
+  async sandboxScenarios() {
+    return (await import('../sandbox/scenarios.ts')).scenarioTable
+  }
+
+  /** What the document leaves open, as a sandbox does it unless told otherwise. */
+  async sandboxRules() {
+    const { ruleSettings, usualRules } = await import('../sandbox/rules.ts')
+    return ruleSettings(usualRules())
+  }
+
   readonly #note = (text: string): void => this.reporter.note(text)
 
   async #connected(budgetMs: number | undefined): Promise<Api> {

@@ -117,6 +117,7 @@ export function parseFixture(text: string): Fixture {
     const [issue] = parsed.error.issues
     throw new InvalidInputError(
       `the fixture's ${pathOf(issue?.path ?? [])}: ${issue?.message ?? 'is not valid'}`,
+      { hint: 'Mend the fixture; nothing was started.' },
     )
   }
   const { organisations } = parsed.data
@@ -148,7 +149,10 @@ function parseYaml(text: string): unknown {
     if (!(error instanceof YAMLParseError)) throw error
     const [start] = error.linePos ?? []
     const where = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
-    throw new InvalidInputError(`the fixture is neither JSON nor YAML${where}`, { cause: error })
+    throw new InvalidInputError(`the fixture is neither JSON nor YAML${where}`, {
+      hint: 'Mend the file there; nothing was started.',
+      cause: error,
+    })
   }
 }
 

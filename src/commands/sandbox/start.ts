@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+
 import { Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
@@ -36,11 +38,29 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       helpValue: 'TEXT',
     }),
     'webhook-url': Flags.string({ summary: 'The organisation’s webhook.', helpValue: 'URL' }),
+    data: Flags.string({
+      summary: 'Keep the state in this file, which survives a crash.',
+      helpValue: 'FILE|:memory:',
+    }),
+    fixture: Flags.string({
+      summary: 'Organisations, users and packages from JSON or YAML.',
+      helpValue: 'FILE',
+    }),
+    clock: Flags.option({
+      summary: 'manual: it stands still until "sandbox advance".',
+      options: ['real', 'manual'] as const,
+    })(),
+    rule: Flags.string({
+      summary: 'A choice of "sandbox rules"; may be repeated.',
+      helpValue: 'NAME=CHOICE',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     login: Flags.boolean({ summary: `Save the profile "${sandboxProfile}" for it and switch to it.` }),
   }
 
   async run(): Promise<void> {
-    const { port, speed, quota, seed, login } = this.flags
+    const { port, speed, quota, seed, login, data, fixture } = this.flags
     const { signal } = this
     const { startSandbox } = await import('../../cli/sandbox-server.ts')
     const server = await startSandbox(this.context, {
@@ -49,6 +69,10 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       quota: quota === undefined ? undefined : parseWindows(quota, '--quota'),
       webhookUrl: this.flags['webhook-url'],
       seed,
+      data: data === undefined || data === ':memory:' ? undefined : resolve(this.context.cwd, data),
+      fixture: fixture === undefined ? undefined : resolve(this.context.cwd, fixture),
+      manualClock: this.flags.clock === 'manual',
+      rules: this.flags.rule,
     })
     try {
       const { apiKey, userEmail, webhookSecret } = server.sandbox.credentials
@@ -75,5 +99,5 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
 
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  return new Promise((done) => signal.addEventListener('abort', () => done(), { once: true }))
 }

@@ -1,0 +1,20 @@
+import { Flags, type Command } from '@oclif/core'
+
+import { parseBaseUrl } from '../domain/session/base-url.ts'
+import type { RunningSandbox } from '../sandbox/control-client.ts'
+import { BaseCommand } from './base-command.ts'
+
+/** Which running sandbox a command steers. */
+export const sandboxFlags = {
+  'base-url': Flags.string({ summary: 'The sandbox (default: the service in use).', helpValue: 'URL' }),
+}
+
+/** A command that steers a sandbox running in another process. */
+export abstract class SandboxCommand<T extends typeof Command> extends BaseCommand<T> {
+  protected async running(baseUrl: string | undefined): Promise<RunningSandbox> {
+    const { runningSandbox } = await import('../sandbox/control-client.ts')
+    const base =
+      baseUrl === undefined ? (await this.services.publicApi()).baseUrl : parseBaseUrl(baseUrl, '--base-url')
+    return runningSandbox(await this.services.http(), base)
+  }
+}

@@ -1,0 +1,30 @@
+import { Args } from '@oclif/core'
+
+import { parseDuration } from '../../cli/flags/duration.ts'
+import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
+
+export default class SandboxAdvance extends SandboxCommand<typeof SandboxAdvance> {
+  static override summary = 'Move the clock of a sandbox that was started with --clock manual.'
+  static override description =
+    'Quotas, token lives, progress and webhook retries move together and in order.'
+  static override examples = [
+    '<%= config.bin %> sandbox advance 2h',
+    '<%= config.bin %> sandbox advance 30d --json',
+  ]
+  static override args = {
+    duration: Args.string({ required: true, description: 'how far: 30s, 2h, 30d', ignoreStdin: true }),
+  }
+  static override flags = sandboxFlags
+
+  async run(): Promise<void> {
+    const ms = parseDuration(this.args.duration)
+    this.refuse(
+      ms === undefined,
+      `DURATION: "${this.args.duration.slice(0, 60)}" is not a duration`,
+      'Write a number and a unit: 30s, 5m, 2h, 30d, or 1h30m.',
+    )
+    const sandbox = await this.running(this.flags['base-url'])
+    this.answer(sandboxStateView((await sandbox.tell('advance', { ms })) as SandboxState))
+  }
+}

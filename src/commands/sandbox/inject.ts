@@ -1,0 +1,55 @@
+import { Args, Flags } from '@oclif/core'
+
+import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { parseBodyFile } from '../../domain/form/body-file.ts'
+import { changedView } from '../../output/views/config.ts'
+
+export default class SandboxInject extends SandboxCommand<typeof SandboxInject> {
+  static override summary = 'Make the next requests, or calls, of a running sandbox go wrong.'
+  static override description =
+    'A SCENARIO ("refcheck sandbox scenarios") holds for the next requests created. --on and --fault strike the next calls: a fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body or switch.'
+  static override examples = [
+    '<%= config.bin %> sandbox inject declined --times 3',
+    `<%= config.bin %> sandbox inject --on 'POST /v1/requests' --fault '{"kind":"cut","when":"after"}'`,
+    '<%= config.bin %> sandbox inject --clear',
+  ]
+  static override args = { scenario: Args.string({ description: 'a scenario’s tag', ignoreStdin: true }) }
+  static override flags = {
+    on: Flags.string({
+      summary: 'Which calls: method and route, as in POST /v1/requests.',
+      helpValue: 'CALLS',
+    }),
+    fault: Flags.string({ summary: 'What happens to them.', helpValue: 'JSON', dependsOn: ['on'] }),
+    times: Flags.integer({ summary: 'How many (default 1).', min: 1 }),
+    after: Flags.integer({ summary: 'How many pass before it begins (default 0).', min: 0 }),
+    clear: Flags.boolean({ summary: 'Take every fault back.' }),
+    ...sandboxFlags,
+  }
+
+  async run(): Promise<void> {
+    const { on, fault, times, after, clear } = this.flags
+    const { scenario } = this.args
+    const given = [scenario, fault, clear || undefined].filter((each) => each !== undefined).length
+    this.refuse(
+      given !== 1,
+      'name one of a SCENARIO, --on with --fault, or --clear',
+      'See "refcheck sandbox inject --help".',
+    )
+    const sandbox = await this.running(this.flags['base-url'])
+    if (clear) {
+      await sandbox.tell('clear-faults', {})
+      return this.answer(changedView({ cleared: true }, 'Every fault is taken back.'))
+    }
+    const what =
+      scenario === undefined
+        ? { on, fault: parseBodyFile(Buffer.from(fault ?? ''), '--fault') }
+        : { scenario }
+    const injection = {
+      ...what,
+      ...(times === undefined ? {} : { times }),
+      ...(after === undefined ? {} : { after }),
+    }
+    await sandbox.tell('inject', injection)
+    this.answer(changedView(injection, `Injected: ${JSON.stringify(injection)}`))
+  }
+}

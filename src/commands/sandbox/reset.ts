@@ -1,0 +1,13 @@
+import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
+
+export default class SandboxReset extends SandboxCommand<typeof SandboxReset> {
+  static override summary = 'Put a running sandbox back to its beginning.'
+  static override examples = ['<%= config.bin %> sandbox reset']
+  static override flags = sandboxFlags
+
+  async run(): Promise<void> {
+    const sandbox = await this.running(this.flags['base-url'])
+    this.answer(sandboxStateView((await sandbox.tell('reset', {})) as SandboxState))
+  }
+}

@@ -1,0 +1,38 @@
+import { Args } from '@oclif/core'
+
+import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'
+
+export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
+  static override summary = 'List what the API document leaves open, and what the sandbox does there.'
+  static override description =
+    'Without arguments it lists the choices there are. NAME=CHOICE switches them on a running sandbox and lists what then holds.'
+  static override examples = [
+    '<%= config.bin %> sandbox rules --columns name,current,choices',
+    '<%= config.bin %> sandbox rules support-creates=yes',
+  ]
+  static override args = {
+    choice: Args.string({ multiple: true, description: 'NAME=CHOICE', ignoreStdin: true }),
+  }
+  static override flags = { ...sandboxFlags, ...listFlags }
+
+  async run(): Promise<void> {
+    this.answerList(rulesView(await this.rules(this.args.choice ?? [])), listFormat(this.flags))
+  }
+
+  private async rules(choices: readonly string[]): Promise<readonly RuleRow[]> {
+    if (choices.length === 0) return this.services.sandboxRules()
+    const wrong = choices.find((each) => !/^[^=]+=[^=]+$/.test(each))
+    this.refuse(
+      wrong !== undefined,
+      `"${wrong?.slice(0, 60)}" is not NAME=CHOICE`,
+      '"refcheck sandbox rules" lists them.',
+    )
+    const sandbox = await this.running(this.flags['base-url'])
+    return (await sandbox.tell(
+      'rules',
+      Object.fromEntries(choices.map((each) => each.split('='))),
+    )) as RuleRow[]
+  }
+}

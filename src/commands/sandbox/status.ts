@@ -1,0 +1,13 @@
+import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
+
+export default class SandboxStatus extends SandboxCommand<typeof SandboxStatus> {
+  static override summary = 'Show what is going on in a running sandbox.'
+  static override examples = ['<%= config.bin %> sandbox status --json']
+  static override flags = sandboxFlags
+
+  async run(): Promise<void> {
+    const sandbox = await this.running(this.flags['base-url'])
+    this.answer(sandboxStateView((await sandbox.read('state')) as SandboxState))
+  }
+}
