@@ -79,3 +79,12 @@ test('"Failed deliveries may be retried" and "Delivery is at least once": one th
     },
   ])
 })
+
+test('a request that never begins breaks no rule', async () => {
+  const { run, target } = await lab()
+  const report = await run({
+    target: { ...target, recipients: { cancelled: 'conformance+stuck@example.com' } },
+    only: ({ id }) => /^(statuses|webhook\.(every|only|body))/.test(id),
+  })
+  expect(broken(report)).toEqual([])
+})

@@ -134,7 +134,10 @@ export const webhookCases: readonly Case[] = [
     rule: 'request_id | string (UUID) | Equals `data.request_id` of the request read.',
     kind,
     async run(visit) {
-      const ids = new Set((await journeys(visit)).map(({ ordered }) => ordered.requestId))
+      const changed = (await journeys(visit)).filter(
+        ({ sightings }) => sightings.at(-1)?.status !== 'RECEIVED',
+      )
+      const ids = new Set(changed.map(({ ordered }) => ordered.requestId))
       const shape = {
         event: text,
         request_id: uuid,
