@@ -8,6 +8,3 @@ export const webhookEvent = z.looseObject({
   error_reason: z.string().optional(),
 })
 export type WebhookEvent = z.infer<typeof webhookEvent>
-
-/** "Always `request.updated` in v1." */
-export const requestUpdated = 'request.updated'

@@ -54,6 +54,3 @@ export const requestResource = z.looseObject({
   checks: z.array(check),
 })
 export type RequestResource = z.infer<typeof requestResource>
-
-/** `data` of the 201 of POST /v1/requests. */
-export const createdRequest = z.looseObject({ request_id: z.guid(), status: z.string() })
