@@ -57,6 +57,7 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
       cancelled: 'conformance+declined@example.com',
       error: 'conformance+error@example.com',
     },
+    inactiveTeams: inactiveTeamsOf(sandbox),
     ...(options.quota !== undefined && { quota }),
   }
   return {
@@ -78,6 +79,12 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
     },
   }
 }
+
+const inactiveTeamsOf = (sandbox: Sandbox): string[] =>
+  sandbox
+    .snapshot()
+    .teams.filter((team) => !team.active)
+    .map((team) => team.id)
 
 /** The cases that broke, with what they found. */
 export const broken = ({ cases }: ConformanceReport) =>

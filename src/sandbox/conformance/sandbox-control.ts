@@ -7,7 +7,7 @@ import type { Control, Identity, Plan, QuotaWindow, Target } from './target.ts'
 /** A hand on a sandbox of this machine. */
 export interface SandboxControl extends Control {
   /** What else the suite can use of it: another user, another organisation, and so on. */
-  known: Pick<Target, 'secondEmail' | 'stranger' | 'recipients' | 'quota'>
+  known: Pick<Target, 'secondEmail' | 'stranger' | 'recipients' | 'inactiveTeams' | 'quota'>
   /** Puts everything back as it was found. */
   restore(): Promise<void>
 }
@@ -30,6 +30,7 @@ export async function sandboxControl(
         cancelled: 'conformance+declined@example.com',
         error: 'conformance+error@example.com',
       },
+      inactiveTeams: inactiveTeamsOf(before, apiKey),
       quota: manual ? windowsOf(state) : undefined,
     },
     advance: manual ? (ms) => desk.tell('advance', { ms }) : undefined,
@@ -126,6 +127,13 @@ function strangerTo(snapshot: unknown, apiKey: string): Identity | undefined {
   const key = field(other, 'key')
   const email = activeUserOf(snapshot, field(other, 'organisation_id'), () => true)
   return typeof key === 'string' && email !== undefined ? { apiKey: key, userEmail: email } : undefined
+}
+
+function inactiveTeamsOf(snapshot: unknown, apiKey: string): string[] {
+  const home = organisationOf(snapshot, apiKey)
+  return entries(field(snapshot, 'teams'))
+    .filter((team) => field(team, 'organisation_id') === home && field(team, 'active') === false)
+    .map((team) => String(field(team, 'id')))
 }
 
 function windowsOf(state: unknown): QuotaWindow[] {

@@ -16,6 +16,8 @@ export interface Target extends Identity {
   quota?: readonly QuotaWindow[] | undefined
   /** Recipients whose requests end in a way of their own. */
   recipients?: { cancelled?: string | undefined; error?: string | undefined } | undefined
+  /** Ids of teams of the organisation that are no longer active. */
+  inactiveTeams?: readonly string[] | undefined
   webhookSecret?: string | undefined
 }
 

@@ -150,6 +150,14 @@ export const readDefects: Defect[] = [
     user.id = '11111111-1111-4111-8111-111111111111'
   }),
   {
+    name: 'teams that are no longer active',
+    caughtBy: 'users.active-teams',
+    around: (sandbox) =>
+      onUsers(sandbox, ([first]) => {
+        first?.teams.push(...sandbox.snapshot().teams.map(({ id, name }) => ({ id, name })))
+      }),
+  },
+  {
     name: 'users can be filtered by role',
     caughtBy: 'users.no-parameters',
     around: (sandbox) =>

@@ -224,6 +224,7 @@ export const endpointRules: Rule[] = [
       'Response 200: data = `{users: [User]}`. The full list of active users of the organisation identified by the API key is returned; no pagination. Inactive users and inactive teams are excluded.',
       'users.list',
       'users.no-parameters',
+      'users.active-teams',
       'standing.inactive-user',
       'authentication.other-organisation',
     ),

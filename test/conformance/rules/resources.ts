@@ -198,7 +198,11 @@ export const resourceRules: Rule[] = [
       'users.permission-products',
       ofPermission,
     ),
-    seen('teams | array | Each entry has `id` (UUID string) and `name` (string). Only active teams.', ofUser),
+    seen(
+      'teams | array | Each entry has `id` (UUID string) and `name` (string). Only active teams.',
+      'users.active-teams',
+      ofUser,
+    ),
     seen('job_title | string | Empty string when not set.', 'users.job-title'),
     seen(
       'Permission products: reference (references), exit (exits), bgc (background checks), pulse (pulses), integration (integrations).',

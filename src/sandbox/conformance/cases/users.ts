@@ -108,6 +108,21 @@ export const userCases: readonly Case[] = [
     },
   },
   {
+    id: 'users.active-teams',
+    section: 'User',
+    rule: 'teams | array | Each entry has `id` (UUID string) and `name` (string). Only active teams.',
+    kind: 'control',
+    async run(visit) {
+      const { inactiveTeams = [] } = visit.target
+      unless(inactiveTeams.length > 0, 'a team is needed of which it is known that it is no longer active')
+      return (await users(visit)).flatMap((user) =>
+        entries(field(user, 'teams'))
+          .filter((team) => inactiveTeams.includes(String(field(team, 'id'))))
+          .map((team) => `${nameOf(user)} has the inactive team ${String(field(team, 'name'))}`),
+      )
+    },
+  },
+  {
     id: 'users.job-title',
     section: 'User',
     rule: 'job_title | string | Empty string when not set.',
