@@ -25,7 +25,9 @@ const noBorders = {
 }
 
 const gap = 2
-const narrowest = 8
+/** Columns a cell is narrowed to as long as that is enough, and at the very least. */
+const comfortable = 8
+const narrowest = 3
 
 /** Rows as aligned columns; cells wrap where the terminal is too narrow for them. */
 export function table<Row>(
@@ -39,6 +41,7 @@ export function table<Row>(
   const widths = fit(
     columns.map((_, at) => longest([header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])),
     terminal.columns,
+    columns.map((column) => column.whole === true),
   )
   const wrap = (text: string, at: number, style?: Style): string =>
     wrapAnsi(text, widths[at] ?? 1, { hard: true })
@@ -72,16 +75,22 @@ function longest(texts: readonly string[]): number {
   return Math.max(1, ...texts.map((text) => stringWidth(text)))
 }
 
-/** Takes from the widest columns until the row fits. */
-function fit(widths: number[], available: number | undefined): number[] {
-  if (available === undefined) return widths
+/** Takes from the widest columns until the row fits; from those that are kept whole only when nothing else is left. */
+function fit(widths: readonly number[], available: number | undefined, whole: readonly boolean[]): number[] {
+  if (available === undefined) return [...widths]
   const fitted = [...widths]
   let over = fitted.reduce((sum, each) => sum + each, 0) + gap * (fitted.length - 1) - available
-  while (over > 0) {
-    const widest = Math.max(...fitted)
-    if (widest <= narrowest) break
-    fitted[fitted.indexOf(widest)] = widest - 1
-    over -= 1
+  const shrink = (floor: number, mayShrink: (at: number) => boolean): void => {
+    while (over > 0) {
+      const candidates = fitted.map((width, at) => (mayShrink(at) && width > floor ? width : 0))
+      const widest = Math.max(...candidates)
+      if (widest === 0) return
+      fitted[candidates.indexOf(widest)] = widest - 1
+      over -= 1
+    }
   }
+  shrink(comfortable, (at) => whole[at] !== true)
+  shrink(narrowest, (at) => whole[at] !== true)
+  shrink(narrowest, () => true)
   return fitted
 }

@@ -71,3 +71,15 @@ test('colours only where the terminal shows them', () => {
   expect(table(rows, columns, { columns: 80, color: true })).toContain('\u001B[32mACTIVE')
   expect(table(rows, columns, pipe)).not.toContain('\u001B')
 })
+
+test('an id that people copy stays whole while something else can give way', () => {
+  const uuid = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+  const wide: Column<Row>[] = [
+    { name: 'id', value: () => uuid, whole: true },
+    { name: 'package_name', value: (row) => row.name },
+    { name: 'status', value: (row) => row.status },
+  ]
+  expect(table(rows, wide, { columns: 60, color: false })).toContain(uuid)
+  const narrow = table(rows, wide, { columns: 30, color: false })
+  expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBeLessThanOrEqual(30)
+})

@@ -16,7 +16,7 @@ const columns: Column<CheckRow>[] = [
   { name: 'check', value: (row) => row.check },
   { name: 'status', value: (row) => row.status, style: (row) => statusStyle(row.status) },
   { name: 'report', value: (row) => row.report, style: (row) => (row.report === 'ready' ? 'green' : 'dim') },
-  { name: 'id', value: (row) => row.id },
+  { name: 'id', value: (row) => row.id, whole: true },
 ]
 
 /** One request, or several: an array in JSON where more than one was asked for. */

@@ -7,17 +7,17 @@ export function listedRequestsView(requests: readonly ListedRequest[]): ListView
   return {
     rows: requests,
     columns: [
-      { name: 'ordered_at', value: (row) => row.ordered_at, show: (row) => shortTime(row.ordered_at) },
-      { name: 'request_id', value: (row) => row.request_id },
+      { name: 'request_id', value: (row) => row.request_id, whole: true },
       {
         name: 'status',
         value: (row) => row.status ?? row.state,
         style: (row) => (row.status === null ? 'yellow' : statusStyle(row.status)),
       },
-      { name: 'package_id', value: (row) => row.package_id },
+      { name: 'ordered_at', value: (row) => row.ordered_at, show: (row) => row.ordered_at.slice(0, 10) },
       { name: 'first_name', value: (row) => row.recipient?.first_name },
       { name: 'last_name', value: (row) => row.recipient?.last_name },
-      { name: 'email', value: (row) => row.recipient?.email },
+      { name: 'email', value: (row) => row.recipient?.email, extra: true },
+      { name: 'package_id', value: (row) => row.package_id, extra: true },
       { name: 'phone', value: (row) => row.recipient?.phone, extra: true },
       { name: 'status_read_at', value: (row) => row.status_read_at, extra: true },
       { name: 'batch_id', value: (row) => row.batch_id, extra: true },
@@ -27,8 +27,4 @@ export function listedRequestsView(requests: readonly ListedRequest[]): ListView
     ],
     empty: 'No requests. This lists what was ordered from this machine and store, and matches the filters.',
   }
-}
-
-function shortTime(iso: string): string {
-  return `${iso.slice(0, 16).replace('T', ' ')}Z`
 }
