@@ -18,6 +18,8 @@ export interface RawServer extends AsyncDisposable {
   readonly origin: string
   /** TCP connections accepted so far. */
   readonly connections: number
+  /** TCP connections that stand now. */
+  readonly open: number
   /** Bytes that came in, deciphered where TLS is spoken. */
   readonly bytes: number
   /** Every whole request, head and body. */
@@ -82,6 +84,9 @@ export async function startRawServer(options: RawServerOptions = {}): Promise<Ra
     requests,
     get connections() {
       return connections
+    },
+    get open() {
+      return sockets.size
     },
     get bytes() {
       return bytes

@@ -15,6 +15,9 @@ import { expectNoProcessFaults, post, startClient, transportError } from './setu
 
 expectNoProcessFaults()
 
+/** The connect limit has to end it: the total one would say so. */
+const soon = { connectMs: 50, totalMs: 5_000 }
+
 /** A port where nothing listens. */
 async function freePort(): Promise<number> {
   await using server = await startRawServer()
@@ -78,7 +81,7 @@ test('a TLS handshake that never ends: not sent, by the connect limit', async ()
   await using server = await startRawServer()
   await using client = startClient()
   const error = await transportError(
-    client.sendOnce(post(`https://127.0.0.1:${server.port}/`, { limits: { connectMs: 50 } })),
+    client.sendOnce(post(`https://127.0.0.1:${server.port}/`, { limits: soon })),
   )
   expect(error).toMatchObject({ sent: false, message: expect.stringContaining('the connection timed out') })
 })
@@ -99,9 +102,7 @@ test('a host that takes no more connections (its backlog is full): not sent, by 
   for (let count = 0; count < 4; count += 1) fillers.push(connect(port, '127.0.0.1').on('error', () => {}))
   await Promise.all(fillers.slice(0, 2).map((socket) => once(socket, 'connect')))
   await using client = startClient()
-  const error = await transportError(
-    client.sendOnce(post(`http://127.0.0.1:${port}/`, { limits: { connectMs: 50 } })),
-  )
+  const error = await transportError(client.sendOnce(post(`http://127.0.0.1:${port}/`, { limits: soon })))
   expect(error).toMatchObject({ sent: false, message: expect.stringContaining('the connection timed out') })
   for (const socket of fillers) socket.destroy()
   await worker.terminate()
@@ -152,7 +153,7 @@ test('a proxy that never answers CONNECT: not sent, by the connect limit', async
   await using proxy = await startConnectProxy({ handle: () => {} })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
   const error = await transportError(
-    client.sendOnce(post('https://service.test/v1/requests', { limits: { connectMs: 50 } })),
+    client.sendOnce(post('https://service.test/v1/requests', { limits: soon })),
   )
   expect(error).toMatchObject({ sent: false, message: 'service.test: no answer came in time' })
 })
@@ -174,7 +175,7 @@ test('a tunnel whose end never finishes the TLS handshake: not sent, by the conn
   await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
   const error = await transportError(
-    client.sendOnce(post('https://service.test/v1/requests', { limits: { connectMs: 50 } })),
+    client.sendOnce(post('https://service.test/v1/requests', { limits: soon })),
   )
   expect(error).toMatchObject({ sent: false, message: 'service.test: the connection timed out' })
 })
