@@ -1,0 +1,60 @@
+import { refusal } from './refusal.ts'
+import type { SheetFormat } from './sheet.ts'
+import type { SheetSource } from './source.ts'
+
+const ole = Buffer.from('d0cf11e0a1b11ae1', 'hex')
+const zip = Buffer.from('PK\u0003\u0004', 'latin1')
+const gzip = Buffer.from('1f8b', 'hex')
+
+/** What a file is by its first bytes; its name only tells CSV from JSON. */
+export async function detectFormat(source: SheetSource): Promise<SheetFormat> {
+  const { name } = source
+  const first = await beginning(source)
+  if (first.length === 0) {
+    throw refusal(name, 'it is empty', 'It needs a header line and a row for each person.')
+  }
+  if (first.subarray(0, 4).equals(zip)) return 'xlsx'
+  if (first.subarray(0, 8).equals(ole)) throw oleFile(first, name)
+  if (first.subarray(0, 2).equals(gzip)) throw refusal(name, 'it is packed with gzip', 'Unpack it first.')
+  if (first.subarray(0, 5).toString('latin1') === '%PDF-') {
+    throw refusal(name, 'it is a PDF', 'Export the table as CSV or XLSX.')
+  }
+  const text = (first[1] === 0 || first[0] === 0 || first[0] === 0xff ? '' : first.toString('utf8')).replace(
+    /^\uFEFF/,
+    '',
+  )
+  if (/^\s*<(?:!doctype html|html|table|\?xml|\?mso|meta|head)/i.test(text)) {
+    throw refusal(
+      name,
+      'it is a web page or XML, whatever its name says',
+      'Open it in a spreadsheet and save it as XLSX or CSV.',
+    )
+  }
+  if (/\.(?:csv|tsv|tab|txt)$/i.test(name)) return 'csv'
+  const character = /\S/.exec(text)?.[0]
+  if (character === '[') return 'json'
+  return character === '{' ? 'jsonl' : 'csv'
+}
+
+async function beginning(source: SheetSource): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of source.chunks()) {
+    parts.push(part)
+    size += part.length
+    if (size >= 4096) break
+  }
+  return Buffer.concat(parts)
+}
+
+/** Old workbooks and encrypted new ones stand in the same container; its folder names tell them apart. */
+function oleFile(bytes: Buffer, name: string) {
+  const names = bytes.toString('utf16le') + bytes.subarray(1).toString('utf16le')
+  return names.includes('EncryptedPackage') || names.includes('EncryptionInfo')
+    ? refusal(name, 'it is encrypted', 'Save it without a password, then run this again.')
+    : refusal(
+        name,
+        'it is an old Excel file (.xls), or encrypted',
+        'Save it as "Excel workbook (.xlsx)" without a password.',
+      )
+}

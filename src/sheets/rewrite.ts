@@ -1,0 +1,48 @@
+import { csvBytes } from './csv/write.ts'
+import { jsonBytes } from './json/write.ts'
+import type { Cell, Dialect, Sheet, SheetRow } from './sheet.ts'
+import { xlsxBytes } from './xlsx/write.ts'
+
+/** A row of the person's own, and what we have to say about it. */
+export interface AnnotatedRow {
+  row: Pick<SheetRow, 'cells' | 'source'>
+  added: readonly Cell[]
+}
+
+export interface Annotated {
+  sheet: Pick<Sheet, 'columns'>
+  /** Our columns; ones of the same names in the sheet make way. */
+  addedColumns: readonly string[]
+  rows: AsyncIterable<AnnotatedRow>
+}
+
+/** A person's table written back, every column in its order, with ours at the end. */
+export function annotatedBytes(
+  { sheet, addedColumns, rows }: Annotated,
+  dialect: Dialect,
+): AsyncGenerator<Uint8Array> {
+  const kept = [...sheet.columns.keys()].filter(
+    (at) => !addedColumns.includes(sheet.columns[at]?.trim() ?? ''),
+  )
+  const own = kept.map((at) => sheet.columns[at] ?? '')
+  const header = [...own, ...addedColumns]
+  const cells = flat(rows, kept)
+  switch (dialect.format) {
+    case 'csv':
+      return csvBytes(header, cells, dialect)
+    case 'xlsx':
+      return xlsxBytes({
+        sheets: [
+          { name: dialect.sheet ?? 'Sheet1', columns: header.map((each) => ({ header: each })), rows: cells },
+        ],
+        from1904: dialect.from1904,
+      })
+    case 'json':
+    case 'jsonl':
+      return jsonBytes(sheet.columns, addedColumns, rows, dialect)
+  }
+}
+
+async function* flat(rows: AsyncIterable<AnnotatedRow>, kept: readonly number[]): AsyncGenerator<Cell[]> {
+  for await (const { row, added } of rows) yield [...kept.map((at) => row.cells[at] ?? ''), ...added]
+}

@@ -1,0 +1,100 @@
+import { createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+
+import { InvalidInputError } from '../errors/invalid-input.ts'
+import { IoError } from '../errors/io.ts'
+import { UsageError } from '../errors/usage.ts'
+import { limits } from './limits.ts'
+import { refusal } from './refusal.ts'
+
+/** Bytes that can be read from the start more than once. */
+export interface SheetSource {
+  /** As typed; for messages, and its extension tells text formats apart. */
+  readonly name: string
+  chunks(): AsyncIterable<Uint8Array>
+  /** All of them; InvalidInputError above what is held in memory. */
+  whole(): Promise<Buffer>
+}
+
+/** A file at an absolute path. It may not change between two readings. */
+export async function fileSource(path: string, name: string): Promise<SheetSource> {
+  const first = await identity(path, name)
+  const unchanged = async (): Promise<void> => {
+    if ((await identity(path, name)).mark === first.mark) return
+    throw refusal(name, 'it was changed while it was being read', 'Save it, then run this again.')
+  }
+  return {
+    name,
+    async *chunks() {
+      await unchanged()
+      try {
+        yield* createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>
+      } catch (error) {
+        throw unreadable(name, error)
+      }
+    },
+    async whole() {
+      await unchanged()
+      if (first.size > limits.heldBytes) throw tooLarge(name)
+      const file = await open(path).catch((error: unknown) => {
+        throw unreadable(name, error)
+      })
+      try {
+        return await file.readFile()
+      } finally {
+        await file.close()
+      }
+    },
+  }
+}
+
+/** A stream that comes once, such as stdin: it is held in memory. */
+export async function heldSource(
+  stream: AsyncIterable<Uint8Array | string>,
+  name: string,
+): Promise<SheetSource> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of stream) {
+    const bytes = Buffer.from(part)
+    size += bytes.length
+    if (size > limits.heldBytes) throw tooLarge(name)
+    parts.push(bytes)
+  }
+  const bytes = Buffer.concat(parts)
+  return {
+    name,
+    async *chunks() {
+      yield bytes
+    },
+    whole: () => Promise.resolve(bytes),
+  }
+}
+
+async function identity(path: string, name: string): Promise<{ mark: string; size: number }> {
+  const status = await stat(path).catch((error: unknown) => {
+    throw unreadable(name, error)
+  })
+  if (status.isDirectory()) throw new UsageError(`${name} is a folder`, { hint: 'Name a file.' })
+  const { dev, ino, size, mtimeMs } = status
+  return { mark: [dev, ino, size, mtimeMs].join(' '), size }
+}
+
+function tooLarge(name: string): InvalidInputError {
+  const mebibytes = String(limits.heldBytes / 1024 / 1024)
+  return refusal(
+    name,
+    `it is larger than ${mebibytes} MiB, and has to be held in memory`,
+    'Split it, or give it as a CSV file by name, which is read as a stream.',
+  )
+}
+
+function unreadable(name: string, error: unknown): Error {
+  if (error instanceof InvalidInputError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ENOENT') return new UsageError(`there is no file ${name}`, { hint: 'Check the path.' })
+  return new IoError(`${name} cannot be read${code === '' ? '' : ` (${code})`}`, {
+    hint: 'Check its permissions.',
+    cause: error,
+  })
+}

@@ -1,0 +1,76 @@
+import type { Cell } from '../sheet.ts'
+import { dateText } from './dates.ts'
+import { unescaped } from './escapes.ts'
+import type { CellFormat } from './parts.ts'
+
+/** What cells refer to. */
+export interface CellContext {
+  strings: readonly string[]
+  formats: readonly CellFormat[]
+  from1904: boolean
+}
+
+/** A cell as its XML has it. */
+export interface RawCell {
+  type: string
+  style: number
+  /** Of `v`, or the texts of `is`. */
+  text: string
+  hasValue: boolean
+  /** The formula's own text; undefined where there is none. */
+  formula: string | undefined
+}
+
+/** A cell by its type (ECMA-376 part 1, 18.18.11). A formula is as good as the value that was saved with it. */
+export function cellOf(raw: RawCell, context: CellContext): Cell {
+  const { type, text, formula } = raw
+  if (formula !== undefined && text === '' && type !== 'str') {
+    return { kind: 'fault', text: `=${formula}`, reason: 'is a formula whose value was not saved' }
+  }
+  if (!raw.hasValue) return ''
+  switch (type) {
+    case 's':
+      return shared(text, context)
+    case 'inlineStr':
+    case 'str':
+      return unescaped(text)
+    case 'b':
+      return { kind: 'boolean', text: text === '1' ? 'true' : 'false', value: text === '1' }
+    case 'e':
+      return { kind: 'fault', text, reason: `is the error ${text}` }
+    case 'd':
+      return isoDate(text)
+    default:
+      return text === '' ? '' : numeric(text, raw.style, context)
+  }
+}
+
+function shared(text: string, { strings }: CellContext): Cell {
+  const string = /^\d{1,10}$/.test(text) ? strings[Number(text)] : undefined
+  return string ?? { kind: 'fault', text, reason: 'refers to a text that the workbook does not have' }
+}
+
+function numeric(text: string, style: number, { formats, from1904 }: CellContext): Cell {
+  const value = Number(text)
+  if (!Number.isFinite(value) || text.trim() === '') return { kind: 'fault', text, reason: 'is no number' }
+  const { code, date } = formats[style] ?? { code: 'General', date: false }
+  if (!date) return { kind: 'number', text: String(value), value, format: code }
+  const iso = dateText(value, from1904)
+  if (iso === undefined) return { kind: 'fault', text, reason: 'is a date that does not exist' }
+  return { kind: 'date', text: iso, serial: value, format: code }
+}
+
+function isoDate(text: string): Cell {
+  const found = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:\.0+)?Z?)?$/.exec(text)
+  if (found === null) return { kind: 'fault', text, reason: 'is no date that can be read' }
+  const [, year = '', month = '', day = '', clock = '00:00:00'] = found
+  const milliseconds = Date.parse(`${year}-${month}-${day}T${clock}Z`)
+  if (Number.isNaN(milliseconds)) return { kind: 'fault', text, reason: 'is a date that does not exist' }
+  const date = `${year}-${month}-${day}`
+  return {
+    kind: 'date',
+    text: clock === '00:00:00' ? date : `${date}T${clock}`,
+    serial: milliseconds / 86_400_000 + 25_569,
+    format: 'yyyy-mm-dd',
+  }
+}

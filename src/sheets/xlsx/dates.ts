@@ -1,0 +1,31 @@
+/** Formats of dates and times among the built-in ones (ECMA-376 part 1, 18.8.30). */
+const builtIn = (id: number): boolean =>
+  (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58)
+
+/** Whether numbers in this format are shown as dates or times. */
+export function isDateFormat(id: number, code: string): boolean {
+  if (code === '') return builtIn(id)
+  const [positive = ''] = code.slice(0, 300).split(';')
+  const bare = positive
+    .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
+    .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
+    .replaceAll(/general|e[+-]/gi, '')
+  return /[dmyhse]/i.test(bare)
+}
+
+const day = 86_400_000
+
+/** Whole days of a serial as the workbook counts them, seconds to the nearest. */
+export function dateText(serial: number, from1904: boolean): string | undefined {
+  const seconds = Math.round(serial * 86_400)
+  if (serial < 0 || serial >= 2_958_466 || !Number.isFinite(serial)) return undefined
+  const days = Math.floor(seconds / 86_400)
+  const time = seconds % 86_400
+  const clock = new Date(time * 1000).toISOString().slice(11, 19)
+  if (days === 0 && !from1904) return time === 0 ? undefined : clock
+  // Serial 60 is 29 February 1900, which Excel has and the calendar has not.
+  if (days === 60 && !from1904) return undefined
+  const epoch = from1904 ? Date.UTC(1904, 0, 1) : days < 60 ? Date.UTC(1899, 11, 31) : Date.UTC(1899, 11, 30)
+  const date = new Date(epoch + days * day).toISOString().slice(0, 10)
+  return time === 0 ? date : `${date}T${clock}`
+}

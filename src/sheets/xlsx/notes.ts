@@ -1,0 +1,38 @@
+import { columnName } from '../sheet.ts'
+import { escaped } from './escapes.ts'
+import type { XlsxColumn } from './sheet-xml.ts'
+
+/** Notes of a sheet's header cells. */
+export function commentsXml(columns: readonly XlsxColumn[]): string {
+  const comments = columns.flatMap(({ note = '' }, at) =>
+    note === ''
+      ? []
+      : `<comment ref="${columnName(at)}1" authorId="0"><text><t xml:space="preserve">${escaped(note)}</t></text></comment>`,
+  )
+  return (
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
+    '<comments xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' +
+    `<authors><author>refcheck</author></authors><commentList>${comments.join('')}</commentList></comments>`
+  )
+}
+
+/** Where spreadsheets draw them: Excel drops notes that have no shape. */
+export function drawingXml(columns: readonly XlsxColumn[]): string {
+  const shapes = columns.flatMap(({ note = '' }, at) => (note === '' ? [] : shape(at)))
+  return (
+    '<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" ' +
+    'xmlns:x="urn:schemas-microsoft-com:office:excel">' +
+    '<v:shapetype id="_x0000_t202" coordsize="21600,21600" o:spt="202" path="m,l,21600r21600,l21600,xe"/>' +
+    `${shapes.join('')}</xml>`
+  )
+}
+
+function shape(column: number): string {
+  const anchor = [column + 1, 15, 0, 2, column + 4, 15, 5, 2].join(', ')
+  return (
+    `<v:shape id="_x0000_s${String(1025 + column)}" type="#_x0000_t202" style="position:absolute;visibility:hidden" ` +
+    'fillcolor="#ffffe1" o:insetmode="auto"><v:fill color2="#ffffe1"/><v:textbox/>' +
+    `<x:ClientData ObjectType="Note"><x:MoveWithCells/><x:SizeWithCells/><x:Anchor>${anchor}</x:Anchor>` +
+    `<x:AutoFill>False</x:AutoFill><x:Row>0</x:Row><x:Column>${String(column)}</x:Column></x:ClientData></v:shape>`
+  )
+}

@@ -1,0 +1,173 @@
+import { posix } from 'node:path'
+
+import { refusal, shown } from '../refusal.ts'
+import type { Archive } from './archive.ts'
+import { isDateFormat } from './dates.ts'
+import { unescaped } from './escapes.ts'
+import { readXml } from './xml.ts'
+
+export interface SheetPart {
+  name: string
+  part: string
+  hidden: boolean
+}
+
+export interface WorkbookParts {
+  sheets: SheetPart[]
+  from1904: boolean
+  strings: string | undefined
+  styles: string | undefined
+}
+
+/** Where the parts of a workbook are. */
+export async function workbookParts(archive: Archive, name: string): Promise<WorkbookParts> {
+  const root = await relations(archive, '', name)
+  const workbook = [...root.values()].find(({ type }) => type.endsWith('/officeDocument'))?.target
+  if (workbook === undefined || !archive.has(workbook)) throw notWorkbook(archive, name)
+  if (workbook.endsWith('.bin')) {
+    throw refusal(name, 'it is a binary workbook (.xlsb)', 'Save it as "Excel workbook (.xlsx)".')
+  }
+  const related = await relations(archive, workbook, name)
+  const sheets: SheetPart[] = []
+  let from1904 = false
+  await readXml(archive, workbook, name, {
+    open(tag, attributes) {
+      if (tag === 'workbookPr') from1904 = ['1', 'true'].includes(attributes['date1904'] ?? '')
+      if (tag !== 'sheet') return
+      const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1]
+      const relation = related.get(id ?? '')
+      if (relation?.type.endsWith('/worksheet') !== true) return
+      const { name: title = '', state = 'visible' } = attributes
+      sheets.push({ name: unescaped(title), part: relation.target, hidden: state !== 'visible' })
+    },
+  })
+  const partOf = (kind: string): string | undefined =>
+    [...related.values()].find(({ type, target }) => type.endsWith(kind) && archive.has(target))?.target
+  return { sheets, from1904, strings: partOf('/sharedStrings'), styles: partOf('/styles') }
+}
+
+interface Relation {
+  type: string
+  target: string
+}
+
+/** What a part refers to, by id; targets as names of parts. */
+async function relations(archive: Archive, of: string, name: string): Promise<Map<string, Relation>> {
+  const part = posix.join(posix.dirname(of), '_rels', `${posix.basename(of)}.rels`)
+  const found = new Map<string, Relation>()
+  if (!archive.has(part)) return found
+  await readXml(archive, part, name, {
+    open(tag, { Id = '', Type = '', Target = '', TargetMode = '' }) {
+      if (tag !== 'Relationship' || TargetMode === 'External') return
+      const target = Target.startsWith('/') ? Target.slice(1) : posix.join(posix.dirname(of), Target)
+      found.set(Id, { type: Type, target })
+    },
+  })
+  return found
+}
+
+function notWorkbook(archive: Archive, name: string) {
+  const has = (text: string): boolean => archive.names().some((part) => part.includes(text))
+  const [what, hint] = has('content.xml')
+    ? ['it is an OpenDocument file', 'Save it as "Excel 2007–365 (.xlsx)".']
+    : has('Index/')
+      ? ['it is a Numbers file', 'Export it to Excel from the File menu.']
+      : ['it is a zip archive, not a workbook', 'Name the file inside it.']
+  return refusal(name, what, hint)
+}
+
+/** The sheet that was named, or the only one there is to read. `aside` names sheets that hold no data. */
+export function chosenSheet(
+  { sheets }: WorkbookParts,
+  wanted: string | undefined,
+  aside: readonly string[],
+  name: string,
+): SheetPart {
+  const list = sheets.map((sheet) => shown(sheet.name)).join(', ')
+  if (wanted !== undefined) {
+    const found = sheets.find((sheet) => sheet.name === wanted)
+    if (found !== undefined) return found
+    throw refusal(name, `it has no sheet called ${shown(wanted)}`, `Its sheets: ${list}`)
+  }
+  const visible = sheets.filter((sheet) => !sheet.hidden && !aside.includes(sheet.name))
+  const [only, other] = visible
+  if (only === undefined) throw refusal(name, 'it has no sheet to read', `Its sheets: ${list}`)
+  if (other === undefined) return only
+  throw refusal(name, `it has several sheets: ${list}`, `Say which one: --sheet ${shown(only.name)}`)
+}
+
+export interface CellFormat {
+  code: string
+  date: boolean
+}
+
+/** The format of each cell style, by its index. */
+export async function cellFormats(
+  archive: Archive,
+  part: string | undefined,
+  name: string,
+): Promise<CellFormat[]> {
+  if (part === undefined) return []
+  const codes = new Map<number, string>()
+  const formats: CellFormat[] = []
+  let inCells = false
+  await readXml(archive, part, name, {
+    open(tag, attributes) {
+      const id = Number(attributes['numFmtId'] ?? 0)
+      if (tag === 'numFmt') codes.set(id, attributes['formatCode'] ?? '')
+      else if (tag === 'cellXfs') inCells = true
+      else if (tag === 'xf' && inCells) formats.push(formatOf(id, codes.get(id)))
+    },
+    close(tag) {
+      if (tag === 'cellXfs') inCells = false
+    },
+  })
+  return formats
+}
+
+/** Built-in formats that have a code of their own in every language. */
+const builtInCodes: Record<number, string> = {
+  0: 'General',
+  1: '0',
+  2: '0.00',
+  3: '#,##0',
+  4: '#,##0.00',
+  9: '0%',
+  10: '0.00%',
+  11: '0.00E+00',
+  49: '@',
+}
+
+function formatOf(id: number, code: string | undefined): CellFormat {
+  const date = isDateFormat(id, code ?? '')
+  return { code: code ?? builtInCodes[id] ?? (date ? 'yyyy-mm-dd' : 'General'), date }
+}
+
+/** The texts that cells have in common: rich text joined, how it is to be read aloud left out. */
+export async function sharedStrings(
+  archive: Archive,
+  part: string | undefined,
+  name: string,
+): Promise<string[]> {
+  if (part === undefined) return []
+  const strings: string[] = []
+  let text = ''
+  let inText = false
+  let aloud = 0
+  await readXml(archive, part, name, {
+    open(tag) {
+      if (tag === 'si') text = ''
+      else if (tag === 'rPh') aloud += 1
+      else if (tag === 't') inText = aloud === 0
+    },
+    close(tag) {
+      if (tag === 'si') strings.push(unescaped(text))
+      else if (tag === 'rPh') aloud -= 1
+      else if (tag === 't') inText = false
+    },
+    text(piece) {
+      if (inText) text += piece
+    },
+  })
+  return strings
+}

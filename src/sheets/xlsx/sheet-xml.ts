@@ -1,0 +1,113 @@
+import { type Cell, columnName } from '../sheet.ts'
+import { escaped } from './escapes.ts'
+import { Styles } from './styles.ts'
+
+/** A column of a sheet being written. */
+export interface XlsxColumn {
+  header: string
+  /** Marks the header. */
+  required?: boolean | undefined
+  /** What is shown when one points at the header. */
+  note?: string | undefined
+  /** Empty cells take text as it is typed, so that a leading + or 0 stays. */
+  text?: boolean | undefined
+  /** What a cell may be chosen from. */
+  choices?: readonly string[] | undefined
+}
+
+export interface XlsxSheet {
+  name: string
+  columns: readonly XlsxColumn[]
+  rows: AsyncIterable<readonly Cell[]> | Iterable<readonly Cell[]>
+}
+
+const head =
+  '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
+  '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ' +
+  'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">'
+
+const rowsAtOnce = 200
+
+/** A sheet as XML, its header frozen. Texts are written in place, so that nothing has to be remembered. */
+export async function* sheetXml({ columns, rows }: XlsxSheet, styles: Styles): AsyncGenerator<Buffer> {
+  let text = `${head}${view}${widths(columns)}<sheetData>${headerRow(columns)}`
+  let number = 1
+  for await (const cells of rows) {
+    number += 1
+    text += row(number, cells, styles)
+    if (number % rowsAtOnce !== 0) continue
+    yield Buffer.from(text)
+    text = ''
+  }
+  yield Buffer.from(
+    `${text}</sheetData>${validations(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
+  )
+}
+
+export function hasNotes(columns: readonly XlsxColumn[]): boolean {
+  return columns.some(({ note = '' }) => note !== '')
+}
+
+const view =
+  '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
+  '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>'
+
+function widths(columns: readonly XlsxColumn[]): string {
+  const cols = columns.map(({ header, text = true }, at) => {
+    const place = String(at + 1)
+    const width = String(Math.min(40, Math.max(14, header.length + 3)))
+    const style = text ? ` style="${String(Styles.text)}"` : ''
+    return `<col min="${place}" max="${place}" width="${width}"${style} customWidth="1"/>`
+  })
+  return cols.length === 0 ? '' : `<cols>${cols.join('')}</cols>`
+}
+
+function headerRow(columns: readonly XlsxColumn[]): string {
+  const cells = columns.map(({ header, required }, at) =>
+    inline(`${columnName(at)}1`, header, required === true ? Styles.required : Styles.header),
+  )
+  return `<row r="1">${cells.join('')}</row>`
+}
+
+function row(number: number, cells: readonly Cell[], styles: Styles): string {
+  const written = cells.map((cell, at) => cellXml(`${columnName(at)}${String(number)}`, cell, styles))
+  return `<row r="${String(number)}">${written.join('')}</row>`
+}
+
+function cellXml(name: string, cell: Cell, styles: Styles): string {
+  if (cell === '') return ''
+  if (typeof cell === 'string') return inline(name, cell, Styles.text)
+  switch (cell.kind) {
+    case 'number':
+      return `<c r="${name}" s="${String(styles.of(cell.format))}"><v>${String(cell.value)}</v></c>`
+    case 'date':
+      return `<c r="${name}" s="${String(styles.of(cell.format))}"><v>${String(cell.serial)}</v></c>`
+    case 'boolean':
+      return `<c r="${name}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
+    case 'fault':
+      return cell.text.startsWith('#')
+        ? `<c r="${name}" t="e"><v>${escaped(cell.text)}</v></c>`
+        : inline(name, cell.text, Styles.text)
+    case 'json':
+    case 'marked':
+      return inline(name, cell.text, Styles.text)
+  }
+}
+
+function inline(name: string, text: string, style: number): string {
+  return `<c r="${name}" s="${String(style)}" t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
+}
+
+const lastFillable = 10_000
+
+function validations(columns: readonly XlsxColumn[]): string {
+  const lists = columns.flatMap(({ choices = [] }, at) => {
+    if (choices.length === 0) return []
+    const range = `${columnName(at)}2:${columnName(at)}${String(lastFillable)}`
+    const list = escaped(`"${choices.join(',')}"`)
+    return `<dataValidation type="list" allowBlank="1" showErrorMessage="1" sqref="${range}"><formula1>${list}</formula1></dataValidation>`
+  })
+  return lists.length === 0
+    ? ''
+    : `<dataValidations count="${String(lists.length)}">${lists.join('')}</dataValidations>`
+}
