@@ -163,6 +163,11 @@ export class Services {
     return import('../store/files/report-files.ts')
   }
 
+  /** The service as OpenAPI 3.1. */
+  async openApi(baseUrl: string) {
+    return (await import('../sandbox/openapi.ts')).openApi(baseUrl)
+  }
+
   /** What a tester can ask a sandbox for. */
   async sandboxScenarios() {
     return (await import('../sandbox/scenarios.ts')).scenarioTable
@@ -217,7 +222,9 @@ export class Services {
     const { HttpClient } = await import('../http/client.ts')
     const { clock, env } = this.context
     if (variable(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
-      this.reporter.warn('NODE_TLS_REJECT_UNAUTHORIZED=0: nobody checks whom the key is sent to. Unset it.')
+      this.reporter.warn(
+        'NODE_TLS_REJECT_UNAUTHORIZED=0 is heeded on this machine only: other hosts still have to prove who they are.',
+      )
     }
     const http = new HttpClient({
       clock,

@@ -87,7 +87,9 @@ export class EmbeddedSandbox implements Sandbox {
   }
 
   fetch(request: Request, connection: Connection = detached): Response | Promise<Response> {
-    if (pathOf(request.url).startsWith(controlPath)) return this.#controlled(request, connection)
+    const path = pathOf(request.url)
+    if (path.startsWith(controlPath)) return this.#controlled(request, connection)
+    if (path === '/openapi.json') return import('./openapi.ts').then(({ described }) => described(request))
     return this.#gateway.fetch(request, connection)
   }
 

@@ -43,5 +43,8 @@ export interface Exchange {
 
 /** One line an exchange, for --verbose. The key is in a header, which is never shown; the URL is masked. */
 export function exchangeText({ method, url, status, failure, milliseconds }: Exchange): string {
-  return `> ${method} ${maskUrl(url)} ${status ?? `failed: ${failure ?? 'no answer'}`} ${Math.round(milliseconds)} ms`
+  const end = [status, failure === undefined ? undefined : `failed: ${failure}`].filter(
+    (each) => each !== undefined,
+  )
+  return `> ${method} ${maskUrl(url)} ${end.join(', ')} ${Math.round(milliseconds)} ms`
 }

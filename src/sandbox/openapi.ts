@@ -1,0 +1,156 @@
+import { z } from 'zod'
+
+import { ping } from '../contract/envelope.ts'
+import { webhookEvent } from '../contract/event.ts'
+import { packageList } from '../contract/package.ts'
+import { fieldDefinition, recipientFields } from '../contract/package-schema.ts'
+import { emailAddress, phoneNumber } from '../contract/request-body.ts'
+import { requestResource } from '../contract/request.ts'
+import { userList } from '../contract/user.ts'
+
+import { cacheHeaders, type Json, object, openApiPaths, uuid } from './openapi-paths.ts'
+
+/** The service as OpenAPI 3.1, made of the same contract that the program reads it by; `baseUrl` is where it is served. */
+export function openApi(baseUrl: string): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Background and Reference Check Service API',
+      version: '1.0.0',
+      description:
+        'Order reference and background checks, follow them, download the reports, receive webhook events.',
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [{ url: baseUrl }],
+    security: [{ apiKey: [], userEmail: [] }],
+    paths: openApiPaths(),
+    webhooks: { 'request.updated': { post: webhook } },
+    components: { securitySchemes, headers, responses, schemas: schemas() },
+  }
+}
+
+/** A contract shape as JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
+function schemaOf(shape: z.ZodType): Json {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
+  return schema
+}
+
+function schemas(): Json {
+  return {
+    Ping: schemaOf(ping),
+    PackageList: schemaOf(packageList),
+    PackageSchema: packageSchema(),
+    RequestBody: requestBody(),
+    CreatedRequest: object({ request_id: uuid, status: { type: 'string', const: 'RECEIVED' } }),
+    Request: schemaOf(requestResource),
+    UserList: schemaOf(userList),
+    WebhookEvent: schemaOf(webhookEvent),
+    Failure: object({
+      data: { type: 'null' },
+      status_message: { enum: ['client_error', 'server_error'] },
+      message: { type: 'string' },
+    }),
+  }
+}
+
+/** `fields` are keyed by names that the service chooses, which the contract reads by hand. */
+function packageSchema(): Json {
+  const recipientField = object({ type: { type: 'string' }, required: { type: 'boolean' } })
+  const check = object({
+    display_name: { type: 'string' },
+    code: { type: 'string' },
+    fields: { type: 'object', additionalProperties: schemaOf(fieldDefinition) },
+  })
+  const recipient = object(Object.fromEntries(recipientFields.map((name) => [name, recipientField])))
+  return object({
+    id: { type: 'integer' },
+    fields: object({ recipient, additional_information: { type: 'array', items: check } }),
+  })
+}
+
+function requestBody(): Json {
+  const information = {
+    type: 'array',
+    description:
+      'Check-specific information as defined by the package schema; each code may appear only once.',
+    items: object({ code: { type: 'string' }, fields: { type: 'object' } }),
+  }
+  const recipient = object({
+    first_name: { type: 'string' },
+    last_name: { type: 'string' },
+    email: schemaOf(emailAddress),
+    phone: schemaOf(phoneNumber),
+  })
+  const required = object({ package_id: { type: 'integer' }, recipient })
+  return {
+    ...required,
+    properties: { ...(required['properties'] as Json), additional_information: information },
+  }
+}
+
+const securitySchemes = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-Service-API-Key' },
+  userEmail: { type: 'apiKey', in: 'header', name: 'X-Service-User-Email' },
+  reportToken: {
+    type: 'apiKey',
+    in: 'query',
+    name: 't',
+    description: 'Signed, valid 1 hour; report downloads only.',
+  },
+}
+
+const headers = {
+  'Cache-Control': { schema: { const: 'no-store' } },
+  Pragma: { schema: { const: 'no-cache' } },
+  Expires: { schema: { const: '0' } },
+  'Retry-After': {
+    description: 'Seconds left in the window that was breached.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+}
+
+const failed = (description: string, more: Json = {}): Json => ({
+  description,
+  headers: { ...cacheHeaders, ...more },
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
+})
+
+const responses = {
+  BadRequest: failed(
+    'A missing or invalid field, bad JSON, or an unsupported query value; `<field path>: <reason>`.',
+  ),
+  Unauthenticated: failed('Missing or invalid authentication headers, or an invalid or expired `t`.'),
+  Forbidden: failed(
+    'Not a permitted member; or credits, trial or subscription; or the role does not permit it.',
+  ),
+  NotFound: failed('Not found, or not visible to the caller.'),
+  Throttled: failed('The throttle of the API key is exceeded.', {
+    'Retry-After': { $ref: '#/components/headers/Retry-After' },
+  }),
+  ServerError: failed('An internal error. The outcome of a create is unknown.'),
+}
+
+const webhook = {
+  operationId: 'requestUpdated',
+  summary: 'Sent when the overall status of a request changes; at least once.',
+  security: [],
+  parameters: [
+    {
+      name: 'X-Service-Signature',
+      in: 'header',
+      required: true,
+      description: 'Lowercase hex HMAC-SHA256 of the raw body, keyed with the webhook secret.',
+      schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    },
+  ],
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEvent' } } },
+  },
+  responses: { '2XX': { description: 'Received, within 10 seconds; anything else is a delivery failure.' } },
+}
+
+/** What a running sandbox answers at /openapi.json: beside the service, so no part of its quotas or log. */
+export function described(request: Request): Response {
+  return Response.json(openApi(new URL(request.url).origin))
+}
