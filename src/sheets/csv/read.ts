@@ -74,9 +74,13 @@ function fitted(cells: string[], width: number, line: number, name: string): voi
   if (cells.length === width) return
   throw refusal(
     name,
-    `line ${String(line)} has ${String(cells.length)} cells, and the header has ${String(width)}`,
+    `line ${String(line)} has ${counted(cells.length)}, and the header has ${String(width)}`,
     'Put a cell that holds the separator or a line break in double quotes, or save the file as XLSX.',
   )
+}
+
+function counted(cells: number): string {
+  return cells === 1 ? '1 cell' : `${String(cells)} cells`
 }
 
 function typed(cells: string[], named: readonly boolean[], line: number, name: string): Cell[] {
