@@ -91,7 +91,8 @@ function plainExit(error: unknown): number | undefined {
 
 function asRefcheckError(error: unknown, context: Context): RefcheckError {
   if (error instanceof RefcheckError) return unframed(error)
-  if (context.interrupts.stopped) return new InterruptedError('interrupted', { cause: error })
+  if (context.interrupts.stopped)
+    return new InterruptedError('interrupted', { hint: 'Run it again to go on.', cause: error })
   if (isParseFailure(error)) return usageError(error)
   return new InternalError(`a fault of this program: ${error instanceof Error ? error.message : 'unknown'}`, {
     hint: 'This should not happen. Run it again with --verbose and report what it prints.',
