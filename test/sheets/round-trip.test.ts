@@ -94,14 +94,8 @@ test('any table written in any dialect is read back as it was', async () => {
       expect(read.map(({ row, cells }) => [row, cells.map(plain)])).toEqual(
         rows.flatMap((cells, at) => (cells.every((each) => each === '') ? [] : [[at + 1, cells]])),
       )
-      if (chosen.format === 'csv') {
-        const { delimiter, lineEnd, encoding } = sheet.dialect
-        expect({ delimiter, lineEnd, encoding }).toEqual({
-          delimiter: chosen.delimiter,
-          lineEnd: chosen.lineEnd,
-          encoding: chosen.encoding,
-        })
-      }
+      const { delimiter, lineEnd, encoding } = chosen
+      expect(chosen.format === 'csv' ? sheet.dialect : chosen).toMatchObject({ delimiter, lineEnd, encoding })
     }),
     { numRuns: 400 },
   )

@@ -77,7 +77,7 @@ test('a formula that gives an empty text is an empty cell', async () => {
 
 test('rows are numbered as the spreadsheet shows them, less the header, however many are empty', async () => {
   const rows = `${header}<row r="3"><c r="B3"><v>1</v></c></row><row r="4"><c r="A4" s="4"/></row><row r="1048576"><c r="A1048576"><v>2</v></c></row>`
-  expect((await rowsOf(await workbook(rows), 'w.xlsx')).map(({ row, line }) => [row, line])).toEqual([
+  expect((await rowsOf(await workbook(rows), 'w.xlsx')).map((each) => [each.row, each.line])).toEqual([
     [2, 3],
     [1_048_575, 1_048_576],
   ])
