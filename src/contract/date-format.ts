@@ -8,7 +8,7 @@ export type DateRule =
   /** The text mentions a date and no form: what looks like an ISO date must exist, other forms pass. */
   | 'mentioned'
 
-const isoForm = /\byyyy-mm-dd(?![\s_-]?t?hh)|\biso[\s-]?8601\s+(?:calendar\s+)?date\b(?![\s-]?time)/i
+const isoForm = /\byyyy-mm-dd(?![\s_-]?t?hh)|\biso(?:[\s-]?8601)?\s+(?:calendar\s+)?date\b(?![\s-]?time)/i
 const otherForm = /\bd{1,2}[/.-]mm[/.-]yy|\bmm?[/.-]dd[/.-]yy|\bdate[\s-]?time\b|\btimestamp\b/i
 const anyDate = /\bdates?\b/i
 /** More than one date, or a choice of forms: no single form can be insisted on. */

@@ -50,6 +50,18 @@ test('a phone loses its punctuation, and that is told', async () => {
   expect(sandbox.requests()[0]?.recipient.phone).toBe('+61412345678')
 })
 
+test('a date that the schema asks for in ISO form is taken in no other', async () => {
+  const { run, sandbox } = await world()
+  for (const date of ['30/04/1990', '1990-02-30']) {
+    const fields = fullInformation.map((each) => each.replace('1990-04-30', date))
+    const argv = orderOf('Priya', ['--yes', ...fields]).map((each) => (each === '102' ? '101' : each))
+    const { code, stderr } = await run(argv)
+    expect(code).toBe(2)
+    expect(stderr).toContain('ncc_acic.date_of_birth')
+  }
+  expect(posts(sandbox)).toEqual([])
+})
+
 const body = {
   package_id: 102,
   recipient: { first_name: 'Mei', last_name: 'Tanaka', email: 'mei@example.com', phone: '+819012345678' },

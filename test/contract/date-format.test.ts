@@ -5,6 +5,7 @@ import { dateRule } from '../../src/contract/date-format.ts'
 test.each([
   ['Date of birth (YYYY-MM-DD)', 'iso'],
   ['yyyy-mm-dd', 'iso'],
+  ['Date of birth as an ISO date, for example 1990-04-30.', 'iso'],
   ['ISO 8601 date of issue', 'iso'],
   ['ISO-8601 date', 'iso'],
   ['Issue date, in ISO 8601', 'iso'],
