@@ -139,6 +139,7 @@ test.each([
     2,
     'line 1',
   ],
+  ['a list for a body', ['request', 'create', '--file', '-', '--yes'], '[]', 2, 'is not a JSON object'],
   [
     'a key twice',
     ['request', 'create', '--file', '-', '--yes'],

@@ -17,7 +17,7 @@ export function parseBodyFile(bytes: Uint8Array, name = 'the body'): unknown {
   const { line, column } = placeOf(text, fault.offset)
   const where = `line ${String(line)}, column ${String(column)} (byte ${String(byteAt(bytes, text, fault.offset))})`
   throw new InvalidInputError(`${name}, ${where}: ${fault.reason}`, {
-    hint: 'Correct the file there; it has to be one JSON object, as in `refcheck schema template`.',
+    hint: 'Correct the file there; it has to be one JSON object, as `refcheck schema show ID --json-schema` describes it.',
   })
 }
 

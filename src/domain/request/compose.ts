@@ -93,6 +93,11 @@ async function orderable(given: GivenOrder, { api, prompter, signal }: ComposeOp
 }
 
 function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
+  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
+    throw new InvalidInputError('the body is not a JSON object', {
+      hint: 'It has to be one object with package_id and recipient; "refcheck schema show ID --json-schema" describes it.',
+    })
+  }
   const inBody =
     typeof body === 'object' && body !== null && 'package_id' in body ? body.package_id : undefined
   if (packageId !== undefined && inBody !== undefined && inBody !== packageId) {
