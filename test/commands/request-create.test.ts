@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -301,10 +301,11 @@ test('a :memory: store refuses to order anything but on loopback', async () => {
 
 test('a store that is no store: exit 1, nothing sent', async () => {
   const { run, folder, sandbox } = await world()
-  writeFileSync(join(folder, 'notes.txt'), 'these are not the orders you are looking for', { mode: 0o600 })
+  writeFileSync(join(folder, 'notes.txt'), 'these are not the orders you are looking for', { mode: 0o644 })
   const { code, stderr } = await run(orderOf('Priya'), { env: { REFCHECK_STORE: 'notes.txt' } })
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Error: .+\n.+\n$/)
+  expect(statSync(join(folder, 'notes.txt')).mode & 0o777).toBe(0o644)
   expect(posts(sandbox)).toEqual([])
 })
 

@@ -8,7 +8,7 @@ import { fileHolds, memoryHolds } from './holds.ts'
 import { SqliteLedger } from './ledger.ts'
 import { makeDurable } from './journal.ts'
 import { inspect, migrate } from './migrate.ts'
-import { preparePlace } from './place.ts'
+import { makePrivate, preparePlace } from './place.ts'
 
 const usualBusyMs = 5_000
 const pauseMs = 20
@@ -17,9 +17,11 @@ const pauseMs = 20
 export async function openSqliteLedger(location: string, options: LedgerOptions): Promise<Ledger> {
   const { clock, random, busyMs = usualBusyMs, onNotice } = options
   const inMemory = location === ':memory:'
-  const path = inMemory ? location : await preparePlace(location, onNotice)
+  const path = inMemory ? location : await preparePlace(location)
   const database = new Database(path, busyMs)
   try {
+    await patiently(clock, busyMs, () => database.snapshot(() => inspect(database)))
+    if (!inMemory) await makePrivate(path, onNotice)
     await patiently(clock, busyMs, () => {
       database.snapshot(() => inspect(database))
       makeDurable(database)

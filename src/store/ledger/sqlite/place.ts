@@ -10,11 +10,10 @@ type Notify = ((notice: string) => void) | undefined
 const others = 0o077
 
 /**
- * Makes the ledger's folder (0700) and file (0600) where they are missing, and takes away what others
- * may do with an existing file, saying so. A folder that was there before is left as it is: it need not
- * be ours. Returns the path with links resolved, so that two names of one store have the same locks.
+ * Makes the ledger's folder (0700) and file (0600) where they are missing. What was there before is left
+ * as it is: it need not be ours. Returns the path with links resolved, so that two names of one store have the same locks.
  */
-export async function preparePlace(path: string, onNotice: Notify): Promise<string> {
+export async function preparePlace(path: string): Promise<string> {
   try {
     await makeFolder(dirname(path))
     await makeFile(path)
@@ -22,11 +21,20 @@ export async function preparePlace(path: string, onNotice: Notify): Promise<stri
     if (!(await stat(real)).isFile()) {
       throw new IoError(`cannot use the store "${path}": it is not a file`, { hint: 'Name a file.' })
     }
-    // SQLite gives its own -wal and -shm the mode of the file; they can be looser where the file was.
-    for (const suffix of ['', '-wal', '-shm']) await mend(real + suffix, onNotice)
     return real
   } catch (error) {
     if (error instanceof IoError) throw error
+    throw diskFailure('use the store', path, error)
+  }
+}
+
+/** Takes away what others may do with a file that is known to be a ledger, saying so. */
+export async function makePrivate(path: string, onNotice: Notify): Promise<void> {
+  try {
+    await mend(path, onNotice)
+    // SQLite gives its own files beside it the mode it had; one word about all of them is enough.
+    for (const suffix of ['-wal', '-shm']) await mend(path + suffix, undefined)
+  } catch (error) {
     throw diskFailure('use the store', path, error)
   }
 }
