@@ -13,6 +13,7 @@ import { createEventText, exchangeText, retryNoticeText } from '../output/views/
 import type { Prompter } from '../prompt/prompter.ts'
 import { TerminalPrompter } from '../prompt/terminal.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
+import type { Store } from '../store/ledger/store.ts'
 import type { Context } from './context.ts'
 import { defaultTimeoutMs, parseDuration } from './flags/duration.ts'
 
@@ -36,7 +37,7 @@ export class Services {
   #http: Promise<HttpClient> | undefined
   #sources: Promise<SessionSources> | undefined
   #api: Promise<Api> | undefined
-  #ledger: Promise<Ledger> | undefined
+  #store: Promise<Store> | undefined
 
   constructor(context: Context, version: string, options: ServiceOptions) {
     this.context = context
@@ -123,9 +124,14 @@ export class Services {
     }
   }
 
-  ledger(): Promise<Ledger> {
-    this.#ledger ??= this.#openLedger()
-    return this.#ledger
+  /** Orders, events and the quota, all in one place. */
+  store(): Promise<Store> {
+    this.#store ??= this.#openStore()
+    return this.#store
+  }
+
+  async ledger(): Promise<Ledger> {
+    return (await this.store()).ledger
   }
 
   /** What placing an order needs. */
@@ -254,13 +260,13 @@ export class Services {
     }
   }
 
-  async #openLedger(): Promise<Ledger> {
-    const { openLedger } = await import('../store/ledger/open.ts')
+  async #openStore(): Promise<Store> {
+    const { openStore } = await import('../store/ledger/open.ts')
     const { clock, random, cwd, env } = this.context
     const chosen = variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
-    const ledger = await openLedger({ chosen, paths: this.paths, cwd, clock, random, onNotice: this.#note })
-    this.#closers.push(() => ledger.close())
-    return ledger
+    const store = await openStore({ chosen, paths: this.paths, cwd, clock, random, onNotice: this.#note })
+    this.#closers.push(() => store.close())
+    return store
   }
 }
 

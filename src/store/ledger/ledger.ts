@@ -51,6 +51,4 @@ export interface Ledger {
 
   /** In the order they were added. */
   list(filter: SubmissionFilter): Promise<Submission[]>
-
-  close(): Promise<void>
 }

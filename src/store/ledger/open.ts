@@ -5,9 +5,9 @@ import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 import { privateFolder } from '../files/private-modes.ts'
-import type { Ledger } from './ledger.ts'
+import type { Store } from './store.ts'
 
-export interface LedgerOptions {
+export interface StoreOptions {
   /** REFCHECK_STORE, else the setting `store`: a file or `:memory:`; the data folder's own file when undefined. */
   chosen: string | undefined
   paths: Paths
@@ -22,10 +22,10 @@ export interface LedgerOptions {
 }
 
 /**
- * Where the ledger is: the chosen file or `:memory:`, else `ledger.sqlite` in the data folder.
+ * Where the store is: the chosen file or `:memory:`, else `ledger.sqlite` in the data folder.
  * Absolute, but for `:memory:`. Throws UsageError for anything else.
  */
-export function ledgerLocation(options: Pick<LedgerOptions, 'chosen' | 'paths' | 'cwd'>): string {
+export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
   const { chosen, paths, cwd } = options
   if (chosen === undefined || chosen === '') return resolve(cwd, paths.data, 'ledger.sqlite')
   if (chosen === ':memory:') return chosen
@@ -45,14 +45,14 @@ export function ledgerLocation(options: Pick<LedgerOptions, 'chosen' | 'paths' |
   return resolve(cwd, chosen)
 }
 
-/** Opens the ledger, made on the first use. Throws IoError where it cannot be used, saying why. */
-export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+/** Opens the store, made on the first use. Throws IoError where it cannot be used, saying why. */
+export async function openStore(options: StoreOptions): Promise<Store> {
   const { paths, cwd, onNotice } = options
-  const location = ledgerLocation(options)
+  const location = storeLocation(options)
   if (dirname(location) === resolve(cwd, paths.data)) {
     const notice = await privateFolder(dirname(location))
     if (notice !== undefined) onNotice?.(notice)
   }
-  const { openSqliteLedger } = await import('./sqlite/open.ts')
-  return openSqliteLedger(location, options)
+  const { openSqliteStore } = await import('./sqlite/open.ts')
+  return openSqliteStore(location, options)
 }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
-import { openLedger } from '../../../src/store/ledger/open.ts'
+import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Submission } from '../../../src/store/ledger/types.ts'
 import { type CountingService, countingService } from './counting-service.ts'
 import { type Orderer, startOrderer } from './orderer.ts'
@@ -39,9 +39,9 @@ afterEach(async () => {
 async function submissions(): Promise<Submission[]> {
   const paths = { config: folder, data: folder }
   const options = { chosen: undefined, paths, cwd: folder, clock: systemClock, random: systemRandom }
-  const ledger = await openLedger(options)
-  const found = await ledger.list({})
-  await ledger.close()
+  const store = await openStore(options)
+  const found = await store.ledger.list({})
+  await store.close()
   return found
 }
 

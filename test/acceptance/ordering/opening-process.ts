@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
-import { openLedger } from '../../../src/store/ledger/open.ts'
+import { openStore } from '../../../src/store/ledger/open.ts'
 
 const [folder = '', start = '', rounds = '', everyMs = ''] = process.argv.slice(2)
 
@@ -13,7 +13,7 @@ for (let round = 0; round < Number(rounds); round += 1) {
   const due = Number(start) + round * Number(everyMs)
   // Spinning meets the others closer than a timer would.
   while (clock.now() < due);
-  const ledger = await openLedger({ chosen: `${round}.sqlite`, paths, cwd: folder, clock, random })
-  await ledger.list({})
-  await ledger.close()
+  const store = await openStore({ chosen: `${round}.sqlite`, paths, cwd: folder, clock, random })
+  await store.ledger.list({})
+  await store.close()
 }

@@ -10,8 +10,8 @@ import { RefcheckError } from '../../../src/errors/base.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
-import type { Ledger } from '../../../src/store/ledger/ledger.ts'
-import { openLedger } from '../../../src/store/ledger/open.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { openStore } from '../../../src/store/ledger/open.ts'
 
 export interface Command {
   folder: string
@@ -52,12 +52,12 @@ function mortal<T extends object>(whole: T, dieAt: string | undefined): T {
 
 async function run({ folder, baseUrl, email, allowDuplicate = false, dieAt }: Command): Promise<Report> {
   const paths = { config: folder, data: folder }
-  let ledger: Ledger | undefined
+  let store: Store | undefined
   try {
-    ledger = await openLedger({ chosen: undefined, paths, cwd: folder, clock, random })
+    store = await openStore({ chosen: undefined, paths, cwd: folder, clock, random })
     const credentials = { apiKey: 'k'.repeat(32), userEmail: 'owner@example.com' }
     const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 0 })
-    const ordering = { api: mortal(api, dieAt), ledger: mortal(ledger, dieAt), clock, random }
+    const ordering = { api: mortal(api, dieAt), ledger: mortal(store.ledger, dieAt), clock, random }
     const recipient = { first_name: 'Ana', last_name: 'Silva', email, phone: '+61400000001' }
     const options = { allowDuplicate, waitBudgetMs: 0 }
     const { requestId } = await createRequest(ordering, { package_id: 12, recipient }, options)
@@ -66,7 +66,7 @@ async function run({ folder, baseUrl, email, allowDuplicate = false, dieAt }: Co
     if (error instanceof RefcheckError) return { code: error.code, message: error.message }
     throw error
   } finally {
-    await ledger?.close()
+    await store?.close()
   }
 }
 

@@ -11,6 +11,5 @@ export function bound(real: Ledger): Ledger {
     move: (from, change) => real.move(from, change),
     recordStatus: (id, status, at) => real.recordStatus(id, status, at),
     list: (filter) => real.list(filter),
-    close: () => real.close(),
   }
 }

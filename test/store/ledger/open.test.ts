@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { ledgerLocation } from '../../../src/store/ledger/open.ts'
+import { storeLocation } from '../../../src/store/ledger/open.ts'
 import { addOne, batchOf, beginOne, newAttempt } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
 
@@ -29,7 +29,7 @@ const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
 describe('where the store is', () => {
   const paths = { config: '/c', data: '/d' }
-  const location = (chosen: string | undefined): string => ledgerLocation({ chosen, paths, cwd: '/here' })
+  const location = (chosen: string | undefined): string => storeLocation({ chosen, paths, cwd: '/here' })
 
   test.each([
     [undefined, '/d/ledger.sqlite'],
@@ -66,8 +66,8 @@ test('what is journaled is on disk at every commit, and what is deleted is overw
 })
 
 test('a store is closed, opened again, and remembers', async () => {
-  const first = await place.open()
-  await addOne(first, 'a@example.com')
+  const first = await place.store()
+  await addOne(first.ledger, 'a@example.com')
   await first.close()
   const again = await place.open()
   expect(await again.add(batchOf(['a@example.com']), { allowDuplicate: false })).toMatchObject({
@@ -96,13 +96,13 @@ test('a hold of a single leaves no file behind', async () => {
 describe('who may read it', () => {
   test('under umask 000 every file is 0600 and every folder 0700 from the start', () => {
     const source = `
-      import { openLedger } from ${JSON.stringify(new URL('../../../src/store/ledger/open.ts', import.meta.url))}
+      import { openStore } from ${JSON.stringify(new URL('../../../src/store/ledger/open.ts', import.meta.url))}
       import { systemClock as clock } from ${JSON.stringify(new URL('../../../src/host/clock.ts', import.meta.url))}
       import { systemRandom as random } from ${JSON.stringify(new URL('../../../src/host/random.ts', import.meta.url))}
       process.umask(0)
       const cwd = ${JSON.stringify(place.folder)}
       const paths = { config: cwd + '/config', data: cwd + '/a/b/data' }
-      const ledger = await openLedger({ chosen: undefined, paths, cwd, clock, random })
+      const { ledger } = await openStore({ chosen: undefined, paths, cwd, clock, random })
       await ledger.hold({ id: 'held', kind: 'single' })
       await ledger.recordStatus('none', 'RECEIVED', 1)
       process.kill(process.pid, 'SIGKILL')`
@@ -128,7 +128,7 @@ describe('who may read it', () => {
   })
 
   test('a looser file is mended, with a word', async () => {
-    await (await place.open()).close()
+    await (await place.store()).close()
     chmodSync(place.path, 0o644)
     await place.open()
     expect(mode(place.path)).toBe('600')
@@ -161,7 +161,7 @@ describe('a store that cannot be used says so in a line, and is left as it was',
   }
 
   test('made by a newer refcheck', async () => {
-    await (await place.open()).close()
+    await (await place.store()).close()
     const database = new DatabaseSync(place.path)
     database.exec('PRAGMA user_version = 99')
     database.close()
@@ -196,9 +196,9 @@ describe('a store that cannot be used says so in a line, and is left as it was',
   })
 
   test('cut short', async () => {
-    const ledger = await place.open()
-    for (let person = 0; person < 50; person += 1) await addOne(ledger, `${person}@example.com`)
-    await ledger.close()
+    const store = await place.store()
+    for (let person = 0; person < 50; person += 1) await addOne(store.ledger, `${person}@example.com`)
+    await store.close()
     truncateSync(place.path, 12_000)
     const opened = await place.open().catch((error: unknown) => error as Error)
     const failure = opened instanceof Error ? opened : await opened.list({}).catch((error: unknown) => error)

@@ -5,13 +5,16 @@ import { join } from 'node:path'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
-import { openLedger } from '../../../src/store/ledger/open.ts'
+import { openStore } from '../../../src/store/ledger/open.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 
 export interface Scratch {
   folder: string
   /** The default store of this folder, not made yet. */
   path: string
   /** Opens it, or another store; notices are kept. */
+  store(chosen?: string): Promise<Store>
+  /** The same, for its ledger alone. */
   open(chosen?: string): Promise<Ledger>
   notices: string[]
   /** Closes what was opened and removes the folder. */
@@ -21,14 +24,15 @@ export interface Scratch {
 /** A folder of its own for a test's stores. */
 export function scratch(busyMs = 50): Scratch {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-ledger-'))
-  const opened: Ledger[] = []
+  const opened: Store[] = []
   const notices: string[] = []
-  return {
+  const place: Scratch = {
     folder,
     path: join(folder, 'data', 'ledger.sqlite'),
     notices,
-    async open(chosen) {
-      const ledger = await openLedger({
+    open: async (chosen) => (await place.store(chosen)).ledger,
+    async store(chosen) {
+      const store = await openStore({
         chosen,
         paths: { config: join(folder, 'config'), data: join(folder, 'data') },
         cwd: folder,
@@ -37,12 +41,13 @@ export function scratch(busyMs = 50): Scratch {
         busyMs,
         onNotice: (notice) => notices.push(notice),
       })
-      opened.push(ledger)
-      return ledger
+      opened.push(store)
+      return store
     },
     async end() {
-      for (const ledger of opened) await ledger.close()
+      for (const store of opened) await store.close()
       rmSync(folder, { recursive: true })
     },
   }
+  return place
 }

@@ -139,10 +139,6 @@ export class SqliteLedger implements Ledger {
     return this.#database.all(sql, values).map(submissionOf)
   }
 
-  async close(): Promise<void> {
-    this.#database.close()
-  }
-
   /** cli-contract, "Environment": what is forgotten at the end of the process protects nobody. */
   #refuseForgetting(baseUrl: string): void {
     if (this.location !== ':memory:' || isLoopback(new URL(baseUrl).hostname)) return

@@ -1,5 +1,5 @@
-import type { LedgerOptions } from '../open.ts'
-import type { Ledger } from '../ledger.ts'
+import type { StoreOptions } from '../open.ts'
+import type { Store } from '../store.ts'
 import { IoError } from '../../../errors/io.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { Database } from './database.ts'
@@ -14,7 +14,7 @@ const usualBusyMs = 5_000
 const pauseMs = 20
 
 /** `location`: an absolute path, or ":memory:". */
-export async function openSqliteLedger(location: string, options: LedgerOptions): Promise<Ledger> {
+export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
   const { clock, random, busyMs = usualBusyMs, onNotice } = options
   const inMemory = location === ':memory:'
   const path = inMemory ? location : await preparePlace(location)
@@ -27,7 +27,11 @@ export async function openSqliteLedger(location: string, options: LedgerOptions)
       makeDurable(database)
       migrate(database, random)
     })
-    return new SqliteLedger(database, inMemory ? memoryHolds() : fileHolds(path, clock))
+    return {
+      location: database.location,
+      ledger: new SqliteLedger(database, inMemory ? memoryHolds() : fileHolds(path, clock)),
+      close: () => Promise.resolve(database.close()),
+    }
   } catch (error) {
     database.close()
     throw error

@@ -1,0 +1,9 @@
+import type { Ledger } from './ledger.ts'
+
+/** What is kept in one place: one file, or the memory of this process. */
+export interface Store {
+  /** An absolute path, or ":memory:". */
+  readonly location: string
+  readonly ledger: Ledger
+  close(): Promise<void>
+}
