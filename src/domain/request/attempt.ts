@@ -3,7 +3,7 @@ import { RefcheckError } from '../../errors/base.ts'
 import { InternalError } from '../../errors/internal.ts'
 import { UnavailableError } from '../../errors/unavailable.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Attempt, RowVersion } from '../../store/ledger/types.ts'
+import type { Attempt, NewAttempt, RowVersion } from '../../store/ledger/types.ts'
 import type { Ordering } from './ordering.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 
@@ -20,21 +20,30 @@ export interface Tried {
  * sent are the journaled ones, once. The outcome is for the caller to journal.
  */
 export async function attemptOnce(ordering: Ordering, from: RowVersion): Promise<Tried> {
-  const { api, ledger, clock, random } = ordering
-  const attempt = await ledger.begin(from, {
+  const attempt = await ordering.ledger.begin(from, newAttempt(ordering))
+  if (attempt === undefined) throw changedElsewhere()
+  return { attempt, outcome: await sendAttempt(ordering, attempt) }
+}
+
+/** What an attempt that is about to begin is journaled with. */
+export function newAttempt({ api, clock, random }: Ordering): NewAttempt {
+  return {
     attemptId: random.uuid(),
     at: clock.now(),
     monotonic: clock.monotonic(),
     userEmail: api.userEmail,
-  })
-  if (attempt === undefined) throw changedElsewhere()
+  }
+}
+
+/** Makes an attempt that has just been journaled. For its caller to do once. */
+export async function sendAttempt({ api, clock }: Ordering, attempt: Attempt): Promise<Outcome> {
   if (!isFresh(attempt, clock)) {
     const error = new UnavailableError('more than 5 s went by between the journal and the network', {
       hint: 'Nothing was ordered. Run it again.',
     })
-    return { attempt, outcome: { kind: 'unsent', error } }
+    return { kind: 'unsent', error }
   }
-  return { attempt, outcome: outcomeOf(await post(api, attempt.body)) }
+  return outcomeOf(await post(api, attempt.body))
 }
 
 export function changedElsewhere(): InternalError {
