@@ -6,15 +6,13 @@ import { OutcomeUnknownError } from '../../errors/outcome-unknown.ts'
 import { ThrottledError } from '../../errors/throttled.ts'
 import type { RowVersion } from '../../store/ledger/types.ts'
 import { attemptOnce } from './attempt.ts'
+import { backoffMs } from './backoff.ts'
 import { duplicateOf, lookFirst } from './duplicate.ts'
 import { orderIdentity } from './identity.ts'
 import type { CreateOptions, Created, Ordering } from './ordering.ts'
 import type { Outcome } from './outcome.ts'
 import { prove } from './prove.ts'
 import { known, settle } from './settle.ts'
-
-const firstBackoffMs = 500
-const longestBackoffMs = 30_000
 
 const untouched = 'interrupted; nothing was ordered'
 
@@ -154,12 +152,6 @@ async function wait(
   } catch (error) {
     throw await cancelled(ordering, version, interruption(ordering, outcome) ?? error)
   }
-}
-
-/** Half fixed, half luck, so that several processes do not come back together. */
-function backoffMs(attempt: number, luck: number): number {
-  const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1))
-  return Math.round(ceiling / 2 + (ceiling / 2) * luck)
 }
 
 function throttled(seconds: number, cause: RefcheckError): ThrottledError {

@@ -27,7 +27,8 @@ async function settleElsewhere(ordering: Ordering, attempt: Attempt, change: Cha
   if (!took) throw changedElsewhere()
 }
 
-function changeFor(outcome: Outcome, at: number): Change {
+/** What an outcome makes of its row. */
+export function changeFor(outcome: Outcome, at: number): Change {
   switch (outcome.kind) {
     case 'accepted': {
       const { requestId, requestStatus, answerStatus } = outcome
