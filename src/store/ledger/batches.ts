@@ -85,6 +85,12 @@ export interface BatchRow extends Omit<Submission, 'packageId'> {
   matches: { batchId: string; row: number; requestId: string | undefined } | undefined
 }
 
+export interface BatchPreview {
+  counts: BatchCounts
+  /** Orders of earlier batches that rows match, in the order of the file. */
+  matches: { row: number; order: Submission }[]
+}
+
 export interface RowFilter {
   states?: readonly SubmissionState[] | undefined
   /** Rows after this one. */
@@ -100,6 +106,9 @@ export interface Batches {
    * rule of `Ledger.add`: with `allowDuplicate` only where the outcome of the match is not known yet.
    */
   add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<void>
+
+  /** What `add` would make of the rows, with nothing added: for a plan to be looked at. */
+  preview(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<BatchPreview>
 
   /** As Ledger.hold, for a batch of a file: undefined where another process has it (see Batch.holder). */
   hold(batchId: string): Promise<Hold | undefined>
@@ -117,6 +126,9 @@ export interface Batches {
 
   /** In the order of the file. */
   rows(batchId: string, filter?: RowFilter): AsyncIterable<BatchRow>
+
+  /** The bodies of the pending rows of one package, in the order of the file. */
+  pendingBodies(batchId: string, packageId: number): AsyncIterable<{ row: number; body: Uint8Array }>
 
   /** The first pending row. */
   nextPending(batchId: string): Promise<BatchRow | undefined>
