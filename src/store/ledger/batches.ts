@@ -127,8 +127,11 @@ export interface Batches {
   /** In the order of the file. */
   rows(batchId: string, filter?: RowFilter): AsyncIterable<BatchRow>
 
-  /** The bodies of the pending rows of one package, in the order of the file. */
-  pendingBodies(batchId: string, packageId: number): AsyncIterable<{ row: number; body: Uint8Array }>
+  /** What was or will be sent for the rows that have it, in the order of the file. */
+  bodies(
+    batchId: string,
+    filter?: RowFilter,
+  ): AsyncIterable<{ row: number; packageId: number; body: Uint8Array }>
 
   /** The first pending row. */
   nextPending(batchId: string): Promise<BatchRow | undefined>
