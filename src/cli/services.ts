@@ -169,6 +169,11 @@ export class Services {
     return import('../store/files/report-files.ts')
   }
 
+  /** Tables to be filled in. */
+  async templateSheets() {
+    return import('../sheets/template.ts')
+  }
+
   /** The service as OpenAPI 3.1. */
   async openApi(baseUrl: string) {
     return (await import('../sandbox/openapi.ts')).openApi(baseUrl)

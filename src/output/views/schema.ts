@@ -33,6 +33,33 @@ export function documentView(document: unknown): View {
   return { json: document, text: () => JSON.stringify(document, null, 2) }
 }
 
+/** A template that was written, as a person would name it, and how it goes on. */
+export function templateView(template: {
+  /** Absolute. */
+  path: string
+  /** As it was typed. */
+  file: string
+  format: string
+  fields: number
+  required: number
+  packageId: number
+}): View {
+  const { path, file, format, fields, required, packageId } = template
+  return {
+    json: { path, format, package_id: packageId, fields, required },
+    text: (terminal) =>
+      `${styled(terminal, 'green', 'written')}  ${harmless(file)}  ${String(fields)} fields, ${String(required)} of them required`,
+  }
+}
+
+/** What to do with a template next; `file` as it was typed. */
+export function templateNextText(format: string, file: string, packageId: number): string {
+  const word = /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`
+  return format === 'json'
+    ? `Put a value for each "" and null, or leave out what is optional, then: refcheck request create --file ${word}`
+    : `Give each person a row, then: refcheck batch validate ${word} --package ${String(packageId)}`
+}
+
 function schemaText(schema: PackageSchema, terminal: Terminal): string {
   const sections = [
     styled(terminal, 'bold', 'Recipient'),

@@ -1,0 +1,63 @@
+import { lstat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+import { UsageError } from '../errors/usage.ts'
+import type { Context } from './context.ts'
+
+/** Where `--output` leads: standard output where it is left out or `-`, else a file by its absolute path. */
+export interface OutputPlace {
+  path: string | undefined
+  overwrite: boolean
+}
+
+/**
+ * Reads `--output FILE`. A file that is there already is refused unless it may be replaced, and so is
+ * standard output for bytes that a terminal cannot show.
+ */
+export async function outputPlace(
+  context: Pick<Context, 'cwd' | 'streams'>,
+  typed: string | undefined,
+  { overwrite, binary }: { overwrite: boolean; binary: boolean },
+): Promise<OutputPlace> {
+  if (typed === undefined || typed === '-') {
+    if (binary && context.streams.stdout.isTTY) {
+      throw new UsageError('a workbook is not written to a terminal', {
+        hint: 'Name a file with --output, or pipe it.',
+      })
+    }
+    return { path: undefined, overwrite }
+  }
+  const path = resolve(context.cwd, typed)
+  const standing = await lstat(path).catch(() => undefined)
+  if (standing?.isDirectory() === true) {
+    throw new UsageError(`--output: ${typed} is a folder`, { hint: 'Name a file in it.' })
+  }
+  if (standing !== undefined && !overwrite) {
+    throw new UsageError(`--output: ${typed} exists already`, {
+      hint: 'Choose another name, or replace it with --overwrite.',
+    })
+  }
+  return { path, overwrite }
+}
+
+/** Writes it there: a file whole or not at all. */
+export async function writeOutput(
+  { streams: { stdout } }: Pick<Context, 'streams'>,
+  { path, overwrite }: OutputPlace,
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  if (path !== undefined) {
+    const { writeWhole } = await import('../store/files/whole-file.ts')
+    return writeWhole(path, streamed(content), { overwrite })
+  }
+  for await (const chunk of content) {
+    stdout.write(chunk)
+    await stdout.drained()
+  }
+}
+
+async function* streamed(
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* content
+}

@@ -1,0 +1,72 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { packageIdArg } from '../../cli/flags/identifiers.ts'
+import { outputPlace, writeOutput } from '../../cli/output-file.ts'
+import { loadSchema } from '../../domain/form/load-schema.ts'
+import { templateBody, templateColumns, templateFormat, templateFormats } from '../../domain/form/template.ts'
+import { documentView, templateNextText, templateView } from '../../output/views/schema.ts'
+
+export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
+  static override summary =
+    'Make a file to fill in: a row for each person that a package is to be ordered for.'
+  static override description =
+    'xlsx is for people: columns that keep + and leading zeros, drop-downs, what each field wants as a note on its header, and an example on a second sheet. csv is the bare header. json is the body of one request, for request create --file.'
+  static override examples = [
+    '<%= config.bin %> schema template 12 --output people.xlsx',
+    '<%= config.bin %> schema template 12 --format csv > people.csv',
+    '<%= config.bin %> schema template 12 --format json --output body.json',
+  ]
+  static override args = { package_id: packageIdArg({ required: true, description: 'id of the package' }) }
+  static override flags = {
+    format: Flags.option({
+      options: templateFormats,
+      summary: "What to write (default: as the file's name ends, else csv).",
+      helpValue: templateFormats.join('|'),
+    })(),
+    output: Flags.string({ summary: 'File to write (default: stdout).', helpValue: 'FILE' }),
+    overwrite: Flags.boolean({ summary: 'Replace the file if it is there.' }),
+    refresh: Flags.boolean({ summary: 'Read the schema from the service, past the copy kept here.' }),
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { output, overwrite, refresh } = this.flags
+    const file = output ?? ''
+    const format = templateFormat(this.flags.format, output)
+    const place = await outputPlace(this.context, output, { overwrite, binary: format === 'xlsx' })
+    this.refuse(
+      this.flags.json && place.path === undefined && format !== 'json',
+      `--json and a template as ${format} on stdout exclude each other`,
+      'Name a file with --output, or ask for --format json.',
+    )
+    const schema = await loadSchema(this.args.package_id, {
+      api: await this.services.api(),
+      cache: await this.services.schemas(),
+      refresh,
+      signal: this.signal,
+    })
+    const columns = templateColumns(schema)
+    const body = documentView(templateBody(schema))
+    if (place.path === undefined && format === 'json') return this.answer(body)
+    const content =
+      format === 'json'
+        ? [Buffer.from(`${body.text(this.terminal)}\n`)]
+        : (await this.services.templateSheets()).templateBytes(columns, format)
+    await writeOutput(this.context, place, content)
+    if (place.path === undefined) return
+    const required = columns.filter((column) => column.required).length
+    this.answer(
+      templateView({
+        path: place.path,
+        file,
+        format,
+        fields: columns.length,
+        required,
+        packageId: schema.id,
+      }),
+    )
+    this.services.reporter.note(templateNextText(format, file, schema.id))
+  }
+}

@@ -1,0 +1,114 @@
+import { dateRule } from '../../contract/date-format.ts'
+import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { UsageError } from '../../errors/usage.ts'
+import type { TemplateColumn } from '../../sheets/template.ts'
+import { type FormField, formFields } from './fields.ts'
+import { shown } from './problem.ts'
+
+export const templateFormats = ['csv', 'xlsx', 'json'] as const
+export type TemplateFormat = (typeof templateFormats)[number]
+
+/** What a template is written as: as asked for, else as the file's name ends, else CSV. */
+export function templateFormat(
+  asked: TemplateFormat | undefined,
+  output: string | undefined,
+): TemplateFormat {
+  const ending = /\.([a-z]+)$/i.exec(output ?? '')?.[1]?.toLowerCase()
+  const named = templateFormats.find((format) => format === ending)
+  if (asked !== undefined && named !== undefined && asked !== named) {
+    throw new UsageError(`--format ${asked} does not fit --output ${output ?? ''}`, {
+      hint: `Leave --format out, or let the name end in .${asked}.`,
+    })
+  }
+  return asked ?? named ?? 'csv'
+}
+
+/** A column for each field of a package's requests. InvalidInputError where two would have the same name. */
+export function templateColumns(schema: PackageSchema): TemplateColumn[] {
+  const fields = formFields(schema)
+  const seen = new Set<string>()
+  for (const column of fields.map((field) => field.column.trim())) {
+    if (!seen.has(column)) {
+      seen.add(column)
+      continue
+    }
+    throw new InvalidInputError(
+      `package ${String(schema.id)} has two fields that make the column "${shown(column)}"`,
+      {
+        hint: 'Write a body instead: --format json',
+      },
+    )
+  }
+  return fields.map((field) => ({
+    header: field.column,
+    required: field.required,
+    note: noteOf(field),
+    text: field.type !== 'integer' && field.type !== 'number',
+    choices: field.type === 'boolean' ? ['yes', 'no'] : [],
+    example: exampleOf(field),
+  }))
+}
+
+function noteOf({ group, label, type, required, description }: FormField): string {
+  const form =
+    type === 'string' && dateRule(description) === 'iso' ? 'a date as YYYY-MM-DD' : (forms.get(type) ?? type)
+  const lines = [`${group}: ${label}`, `${required ? 'Required' : 'Optional'}, ${form}.`, description]
+  return lines.filter((line) => line.trim() !== '').join('\n')
+}
+
+const forms: ReadonlyMap<string, string> = new Map([
+  ['string', 'text'],
+  ['integer', 'a whole number'],
+  ['number', 'a number'],
+  ['boolean', 'yes or no'],
+  ['array', 'a list as JSON, such as ["first", "second"]'],
+  ['object', 'JSON, such as {"name": "value"}'],
+])
+
+/** A cell that would be taken, so that the example can be copied and changed. */
+function exampleOf({ code, column, label, type, description }: FormField): TemplateColumn['example'] {
+  if (code === undefined) return exampleRecipient[column] ?? ''
+  switch (type) {
+    case 'integer':
+      return { kind: 'number', text: '3', value: 3, format: 'General' }
+    case 'number':
+      return { kind: 'number', text: '12.5', value: 12.5, format: 'General' }
+    case 'boolean':
+      return 'yes'
+    case 'array':
+      return '["first", "second"]'
+    case 'object':
+      return '{"name": "value"}'
+    default:
+      return dateRule(description) === undefined ? `${label} of Priya` : '1990-04-30'
+  }
+}
+
+const exampleRecipient: Readonly<Partial<Record<string, string>>> = {
+  first_name: 'Priya',
+  last_name: 'Shah',
+  email: 'priya.shah@example.com',
+  phone: '+61400000000',
+}
+
+/**
+ * A body of POST /v1/requests to fill in. No placeholder is a value that would be sent: texts are empty or
+ * say their form, everything else is null, and optional fields are null so that they are filled in or left out.
+ */
+export function templateBody(schema: PackageSchema): unknown {
+  const information = schema.fields.additional_information.map(({ code, fields }) => ({
+    code,
+    fields: Object.fromEntries(
+      Object.entries(fields).map(([name, { type, required, description }]) => [
+        name,
+        type === 'string' && required ? (dateRule(description) === 'iso' ? 'YYYY-MM-DD' : '') : null,
+      ]),
+    ),
+  }))
+  return {
+    package_id: schema.id,
+    recipient: Object.fromEntries(recipientFields.map((name) => [name, ''])),
+    ...(information.length === 0 ? {} : { additional_information: information }),
+  }
+}

@@ -1,0 +1,64 @@
+import { InvalidInputError } from '../errors/invalid-input.ts'
+import { harmless } from '../host/text.ts'
+import { csvBytes } from './csv/write.ts'
+import { type Cell, plainDialect } from './sheet.ts'
+import type { XlsxColumn } from './xlsx/sheet-xml.ts'
+import { xlsxBytes } from './xlsx/write.ts'
+
+/** The sheet people fill in, and the one that shows how; the second is never read as data. */
+export const templateSheet = 'Requests'
+export const exampleSheet = 'Example'
+
+/** A column to be filled in, with a cell that shows how. */
+export interface TemplateColumn extends XlsxColumn {
+  example: Cell
+}
+
+/** What a cell of a workbook holds at most, and a note of it that is still read. */
+const longestHeader = 32_767
+const longestNote = 2000
+
+/** An empty table: a header as CSV, or a workbook whose header explains itself. */
+export function templateBytes(
+  columns: readonly TemplateColumn[],
+  format: 'csv' | 'xlsx',
+): AsyncGenerator<Uint8Array> {
+  const headers = columns.map(({ header }) => header)
+  for (const header of headers) check(header, format)
+  if (format === 'csv') return csvBytes(headers, rowless(), plainDialect)
+  return xlsxBytes({
+    sheets: [
+      { name: templateSheet, columns: columns.map(explained), rows: [] },
+      {
+        name: exampleSheet,
+        columns: columns.map(({ header, required, text }) => ({ header, required, text })),
+        rows: [columns.map(({ example }) => example)],
+      },
+    ],
+  })
+}
+
+function check(header: string, format: 'csv' | 'xlsx'): void {
+  const problem =
+    format === 'csv' && header.includes('\0')
+      ? 'a field name of this package holds a NUL character, which no CSV file can'
+      : header.length > longestHeader
+        ? `a field name of this package is longer than the ${String(longestHeader)} characters of a cell`
+        : undefined
+  if (problem !== undefined) {
+    throw new InvalidInputError(problem, { hint: 'Write a body instead: --format json' })
+  }
+}
+
+function explained({ header, required, note = '', text: asText, choices }: TemplateColumn): XlsxColumn {
+  const text = harmless(note, { lines: true })
+  return {
+    header,
+    required,
+    text: asText,
+    choices,
+    note: text.length > longestNote ? `${text.slice(0, longestNote)}…` : text,
+  }
+}
+
+async function* rowless(): AsyncGenerator<never> {}

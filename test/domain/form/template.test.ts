@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest'
+
+import { packageSchema } from '../../../src/contract/package-schema.ts'
+import { readFieldText } from '../../../src/domain/form/field-value.ts'
+import { readRecipientField } from '../../../src/domain/form/recipient.ts'
+import { templateBody, templateColumns, templateFormat } from '../../../src/domain/form/template.ts'
+import { validateBody } from '../../../src/domain/form/validate.ts'
+import { templateBytes } from '../../../src/sheets/template.ts'
+import { textOf } from '../../../src/sheets/sheet.ts'
+import { all, bytesOf, openBytes } from '../../sheets/table.ts'
+
+const string = { type: 'string', required: true }
+
+/** A schema of one check; read as the service's answer would be. */
+function schemaOf(
+  fields: Record<string, { type: string; required: boolean; description: string }>,
+  code = 'k',
+) {
+  return packageSchema.parse(
+    JSON.parse(
+      JSON.stringify({
+        id: 7,
+        fields: {
+          recipient: { first_name: string, last_name: string, email: string, phone: string },
+          additional_information: [{ display_name: 'Check', code, fields: {} }],
+        },
+      }).replace('"fields":{}', () => `"fields":${fieldsJson(fields)}`),
+    ),
+  )
+}
+
+/** Written by hand, so that a field called __proto__ is one. */
+function fieldsJson(fields: Record<string, unknown>): string {
+  return `{${Object.entries(fields)
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    .join(',')}}`
+}
+
+const everyType = schemaOf({
+  text: { type: 'string', required: true, description: 'Anything.' },
+  born: { type: 'string', required: true, description: 'An ISO date.' },
+  count: { type: 'integer', required: true, description: '' },
+  sum: { type: 'number', required: false, description: '' },
+  flag: { type: 'boolean', required: true, description: '' },
+  list: { type: 'array', required: true, description: '' },
+  map: { type: 'object', required: false, description: '' },
+})
+
+test('what each field wants is said in its note', () => {
+  const notes = Object.fromEntries(templateColumns(everyType).map(({ header, note }) => [header, note]))
+  expect(notes).toEqual({
+    first_name: 'Recipient: First name\nRequired, text.',
+    last_name: 'Recipient: Last name\nRequired, text.',
+    email: 'Recipient: Email\nRequired, text.\nWhere the recipient is written to.',
+    phone: 'Recipient: Phone\nRequired, text.\nWith + and the country calling code, such as +61 400 000 000.',
+    'k.text': 'Check: Text\nRequired, text.\nAnything.',
+    'k.born': 'Check: Born\nRequired, a date as YYYY-MM-DD.\nAn ISO date.',
+    'k.count': 'Check: Count\nRequired, a whole number.',
+    'k.sum': 'Check: Sum\nOptional, a number.',
+    'k.flag': 'Check: Flag\nRequired, yes or no.',
+    'k.list': 'Check: List\nRequired, a list as JSON, such as ["first", "second"].',
+    'k.map': 'Check: Map\nOptional, JSON, such as {"name": "value"}.',
+  })
+})
+
+test('numbers are numbers, everything else is text, and a yes or no is chosen from a list', () => {
+  const columns = templateColumns(everyType)
+  expect(columns.filter(({ text }) => text !== true).map(({ header }) => header)).toEqual([
+    'k.count',
+    'k.sum',
+  ])
+  expect(columns.find(({ header }) => header === 'k.flag')?.choices).toEqual(['yes', 'no'])
+})
+
+test('every cell of the example would be taken', () => {
+  for (const { header, example } of templateColumns(everyType)) {
+    const definition = everyType.fields.additional_information[0]?.fields[header.replace('k.', '')]
+    const problem =
+      definition === undefined
+        ? readRecipientField(header as 'email', textOf(example)).problem
+        : readFieldText(definition, textOf(example)).problem
+    expect([header, problem]).toEqual([header, undefined])
+  }
+})
+
+test('no placeholder of a body would be sent', () => {
+  const { problems = [] } = validateBody(templateBody(everyType), everyType)
+  expect(problems.map(({ column }) => column)).toEqual(templateColumns(everyType).map(({ header }) => header))
+})
+
+const hostile = [
+  '__proto__',
+  'constructor',
+  '=cmd|"/c calc"!A1',
+  '+1+1',
+  '@SUM(1)',
+  "'=1",
+  'a,b;c\td|e',
+  'two\r\nlines',
+  'bell\u0007 and \u001B[31m',
+  '\u202Eright to left',
+  '_x0041_',
+  '<b>&"',
+  'x'.repeat(300),
+]
+const hostileSchema = schemaOf(
+  Object.fromEntries(
+    hostile.map((name) => [name, { type: 'string', required: true, description: `=${name}\u0000` }]),
+  ),
+  '=k',
+)
+
+test.each(['csv', 'xlsx'] as const)(
+  'names of the service are safe in %s, and read back as they are',
+  async (format) => {
+    const columns = templateColumns(hostileSchema)
+    const bytes = await bytesOf(templateBytes(columns, format))
+    const sheet = await openBytes(bytes, `t.${format}`, format === 'xlsx' ? 'Requests' : undefined)
+    expect(sheet.columns).toEqual(columns.map(({ header }) => header))
+    expect(sheet.columns).toContain('=k.__proto__')
+    expect(await all(sheet.rows())).toEqual([])
+    expect(bytes.toString()).not.toMatch(/(?:^|[,"])=|<f>/)
+  },
+)
+
+test('a body keeps them too', () => {
+  const text = JSON.stringify(templateBody(hostileSchema))
+  expect(text).toContain('"__proto__":""')
+  expect(Object.getPrototypeOf({})).toBe(Object.prototype)
+})
+
+test('two fields of one name, a NUL in a CSV and a name no cell holds are refused', () => {
+  const text = { type: 'string', required: true, description: '' }
+  expect(() => templateColumns(schemaOf({ a: text, 'a ': text }))).toThrow(
+    'package 7 has two fields that make the column "k.a"',
+  )
+  expect(() => templateBytes(templateColumns(schemaOf({ 'a\0': text })), 'csv')).toThrow('NUL')
+  expect(() => templateBytes(templateColumns(schemaOf({ ['a'.repeat(40_000)]: text })), 'xlsx')).toThrow(
+    '32767',
+  )
+})
+
+test.each([
+  [undefined, undefined, 'csv'],
+  [undefined, 'a.XLSX', 'xlsx'],
+  [undefined, 'a.txt', 'csv'],
+  ['json', 'a.txt', 'json'],
+  ['xlsx', '-', 'xlsx'],
+] as const)('--format %s --output %s is %s', (format, output, expected) => {
+  expect(templateFormat(format, output)).toBe(expected)
+})
