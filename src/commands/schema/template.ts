@@ -9,8 +9,7 @@ import { templateBody, templateColumns, templateFormat, templateFormats } from '
 import { documentView, templateNextText, templateView } from '../../output/views/schema.ts'
 
 export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
-  static override summary =
-    'Make a file to fill in: a row for each person that a package is to be ordered for.'
+  static override summary = 'Make a file to fill in, with a row for each person.'
   static override description =
     'xlsx is for people: columns that keep + and leading zeros, drop-downs, what each field wants as a note on its header, and an example on a second sheet. csv is the bare header. json is the body of one request, for request create --file.'
   static override examples = [
