@@ -73,7 +73,10 @@ test('every report of a request: whole PDFs under names that sort, one call of t
     .slice(before)
     .filter((entry) => entry.kind === 'call')
   expect(calls.filter((call) => !call.path.startsWith('/v1/reports/'))).toHaveLength(1)
-  for (const name of readdirSync(join(folder, 'reports'))) {
+  const names = readdirSync(join(folder, 'reports'))
+  expect(names.slice(-2)).toEqual(['manifest.csv', 'manifest.json'])
+  expect(names).toHaveLength(6)
+  for (const name of names.slice(0, 4)) {
     const path = join(folder, 'reports', name)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect((await PDFDocument.load(readFileSync(path))).getPageCount()).toBeGreaterThan(0)

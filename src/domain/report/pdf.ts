@@ -19,10 +19,13 @@ const tailBytes = 1024
  */
 export class PdfStream implements AsyncIterable<Uint8Array> {
   readonly #stream: HttpStream
+  readonly #onBytes: ((bytes: number) => void) | undefined
   received: Received | undefined
 
-  constructor(stream: HttpStream) {
+  /** `onBytes` is told how many came, as they come. */
+  constructor(stream: HttpStream, onBytes?: (bytes: number) => void) {
     this.#stream = stream
+    this.#onBytes = onBytes
     const type = single(stream.headers['content-type'])?.split(';')[0]?.trim().toLowerCase()
     if (type !== 'application/pdf') {
       throw notPdf(`the answer is ${type === undefined ? 'of no type' : `"${type}"`}, not application/pdf`)
@@ -37,12 +40,17 @@ export class PdfStream implements AsyncIterable<Uint8Array> {
     for await (const chunk of this.#stream.body) {
       hash.update(chunk)
       bytes += chunk.byteLength
+      this.#onBytes?.(chunk.byteLength)
       if (head.byteLength < headMark.length) {
         head = Buffer.concat([head, chunk.subarray(0, headMark.length - head.byteLength)])
-        if (!headMark.startsWith(head.toString('latin1')))
+        if (!headMark.startsWith(head.toString('latin1'))) {
           throw notPdf('its first bytes are not those of a PDF')
+        }
       }
-      tail = Buffer.concat([tail, chunk.subarray(-tailBytes)]).subarray(-tailBytes)
+      tail =
+        chunk.byteLength < tailBytes
+          ? Buffer.concat([tail, chunk]).subarray(-tailBytes)
+          : Buffer.from(chunk.subarray(-tailBytes))
       yield chunk
     }
     const promised = single(this.#stream.headers['content-length'])

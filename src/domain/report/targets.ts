@@ -3,11 +3,15 @@ import type { RequestResource } from '../../contract/request.ts'
 /** One report that a request has, or will have. */
 export interface ReportTarget {
   requestId: string
+  packageId: number
+  /** As the service writes it (ISO 8601). */
+  createdAt: string
   checkId: string
   refereeId: string | undefined
-  /** What the file is called after the person: the check's or the referee's name. */
+  refereeName: string | undefined
+  /** What the file is called after the person: the check's name, or `reference-` and the referee's. */
   title: string
-  person: { firstName: string; lastName: string }
+  person: { firstName: string; lastName: string; email: string }
   /** Signed; undefined until the report is available. */
   url: string | undefined
   /** Status of the check or referee. */
@@ -16,15 +20,22 @@ export interface ReportTarget {
 
 /** Every report a request can have: one a background check, one a referee. Checks not yet created have none. */
 export function reportTargets(request: RequestResource): ReportTarget[] {
-  const person = { firstName: request.recipient.first_name, lastName: request.recipient.last_name }
+  const { first_name: firstName, last_name: lastName, email } = request.recipient
   const targets: ReportTarget[] = []
   for (const check of request.checks) {
     if (check.id === null) continue
-    const base = { requestId: request.request_id, checkId: check.id, person }
+    const base = {
+      requestId: request.request_id,
+      packageId: request.package_id,
+      createdAt: request.created_at,
+      checkId: check.id,
+      person: { firstName, lastName, email },
+    }
     if (check.type !== 'reference') {
       targets.push({
         ...base,
         refereeId: undefined,
+        refereeName: undefined,
         title: check.check_name ?? 'background-check',
         url: check.report_pdf_url ?? undefined,
         status: check.status,
@@ -35,6 +46,7 @@ export function reportTargets(request: RequestResource): ReportTarget[] {
       targets.push({
         ...base,
         refereeId: String(referee.referee_id),
+        refereeName: referee.referee_name ?? undefined,
         title: `reference-${referee.referee_name ?? 'referee'}`,
         url: referee.report_pdf_url ?? undefined,
         status: referee.status,
@@ -42,4 +54,9 @@ export function reportTargets(request: RequestResource): ReportTarget[] {
     }
   }
   return targets
+}
+
+/** Whether no report will ever come of it ("Check status": both are ends without one). */
+export function endedWithout(target: ReportTarget): boolean {
+  return target.url === undefined && (target.status === 'CANCELLED' || target.status === 'ERROR')
 }

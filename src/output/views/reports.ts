@@ -1,24 +1,59 @@
 import { relative } from 'node:path'
 
-import type { MissingReport, StoredReport } from '../../domain/report/download.ts'
+import type { FilingResult, MissingReport, StoredReport } from '../../domain/report/filed.ts'
 import { harmless } from '../../host/text.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
+type Filed = Pick<FilingResult, 'stored' | 'missing'>
+
 /** Files as a person would name them from `cwd`, and what could not be had. */
-export function reportsView(
+export function reportsView({ stored, missing }: Filed, cwd: string): View {
+  return { json: stored, text: (terminal) => lines(stored, missing, cwd, terminal) }
+}
+
+/** What bringing a folder up to date came to: what is new, and what could not be had. */
+export function syncView(result: FilingResult, folder: string, cwd: string): View {
+  const fresh = result.stored.filter((each) => !each.skipped)
+  return {
+    json: {
+      folder,
+      stored: fresh,
+      missing: result.missing.map(({ requestId, checkId, refereeId, error }) => ({
+        request_id: requestId,
+        check_id: checkId,
+        referee_id: refereeId,
+        reason: error.message,
+      })),
+      skipped: result.stored.length - fresh.length,
+      unfinished: result.unfinished,
+    },
+    text: (terminal) => lines(fresh, result.missing, cwd, terminal),
+  }
+}
+
+/** `2 stored, 120 there already, 3 requests not finished`. */
+export function syncSummary({ stored, unfinished }: FilingResult): string {
+  const fresh = stored.filter((each) => !each.skipped).length
+  const open = `${unfinished} ${unfinished === 1 ? 'request' : 'requests'} not finished`
+  return `${fresh} stored, ${stored.length - fresh} there already, ${open}`
+}
+
+/** A line for each report that could not be had, for where the answer has no place for them. */
+export function missingText(missing: readonly MissingReport[]): string[] {
+  return missing.map((each) => `absent  ${about(each)}`)
+}
+
+function lines(
   stored: readonly StoredReport[],
   missing: readonly MissingReport[],
   cwd: string,
-): View {
-  return {
-    json: stored,
-    text: (terminal) =>
-      [
-        ...stored.map((report) => line(report, cwd, terminal)),
-        ...missing.map((each) => lacking(each, terminal)),
-      ].join('\n'),
-  }
+  terminal: Terminal,
+): string {
+  return [
+    ...stored.map((report) => line(report, cwd, terminal)),
+    ...missing.map((each) => `${styled(terminal, 'yellow', 'absent')}  ${about(each)}`),
+  ].join('\n')
 }
 
 function line(report: StoredReport, cwd: string, terminal: Terminal): string {
@@ -26,9 +61,8 @@ function line(report: StoredReport, cwd: string, terminal: Terminal): string {
   return `${word}  ${harmless(shortest(report.path, cwd))}  ${size(report.bytes)}`
 }
 
-function lacking({ target, error }: MissingReport, terminal: Terminal): string {
-  const person = `${target.person.firstName} ${target.person.lastName}`
-  return `${styled(terminal, 'yellow', 'absent')}  ${harmless(person)}: ${harmless(error.message)}`
+function about({ requestId, person, error }: MissingReport): string {
+  return `${harmless(person ?? `request ${requestId}`)}: ${harmless(error.message)}`
 }
 
 function shortest(path: string, cwd: string): string {

@@ -1,0 +1,74 @@
+import { IncompleteError } from '../../errors/incomplete.ts'
+import { NotFoundError } from '../../errors/not-found.ts'
+import type { HttpStream } from '../../http/types.ts'
+import type { ReportFolder, ReportSubject } from '../../store/files/report-folder.ts'
+import type { ReportRecord } from '../../store/files/report-record.ts'
+import { transfer } from './transfer.ts'
+
+export interface TargetOptions {
+  folder: ReportFolder
+  overwrite: boolean
+  quick: boolean
+  signal?: AbortSignal | undefined
+  onBytes?: ((bytes: number) => void) | undefined
+}
+
+/** One report to file. */
+export interface FileRequest {
+  subject: ReportSubject
+  /** The name it gets, unless it has one on record. */
+  file: string
+  /** The check's or referee's status, where it has no report to download. */
+  notReady?: string | undefined
+}
+
+/**
+ * Files one report: left where it is on record and whole, mended where it is damaged, refused with an
+ * IncompleteError where something else stands there. `overwrite` replaces all of these, under the name wanted.
+ */
+export async function fileTarget(
+  { subject, file, notReady }: FileRequest,
+  open: () => Promise<HttpStream>,
+  options: TargetOptions,
+): Promise<{ record: ReportRecord; skipped: boolean }> {
+  const { folder, overwrite, quick } = options
+  const record = folder.record(subject.check_id, subject.referee_id)
+  const standing = record === undefined ? 'absent' : await folder.standing(record, !quick)
+  if (!overwrite && record !== undefined) {
+    if (standing === 'whole') return { record, skipped: true }
+    if (standing === 'changed') throw changed(record.file)
+  }
+  if (notReady !== undefined) throw new NotFoundError(`${subject.check_name}: ${reason(notReady)}`)
+  const kept = await transfer(
+    {
+      subject,
+      file: overwrite ? file : (record?.file ?? file),
+      replace: overwrite || standing === 'damaged',
+    },
+    open,
+    options,
+  )
+  if (kept.outcome === 'refused') throw inTheWay(kept.why, file)
+  if (overwrite && record !== undefined && record.file !== kept.record.file && standing === 'whole') {
+    await folder.discard(record.file)
+  }
+  return { record: kept.record, skipped: kept.outcome === 'there' }
+}
+
+function reason(status: string): string {
+  return status === 'CANCELLED' || status === 'ERROR'
+    ? `no report, it ended ${status}`
+    : `the report is not ready, it is ${status}`
+}
+
+function changed(file: string): IncompleteError {
+  return new IncompleteError(`"${file}" was changed since it was stored`, {
+    hint: 'It was left as it is; --overwrite replaces it.',
+  })
+}
+
+function inTheWay(why: string, file: string): IncompleteError {
+  return new IncompleteError(`"${file}" was not written: ${why}`, {
+    hint: 'Move it away, or choose other names with --name-template; --overwrite replaces a file.',
+  })
+}

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+
+import { type Environment, variable } from './env.ts'
+
+/** How a platform shows a file: the program, and what goes before the path. */
+const openers: Readonly<Record<string, readonly string[]>> = {
+  darwin: ['open'],
+  linux: ['xdg-open'],
+  freebsd: ['xdg-open'],
+  openbsd: ['xdg-open'],
+  win32: ['explorer.exe'],
+}
+
+/**
+ * Shows a file or folder (absolute) with the desktop's own program, which no shell stands before.
+ * Answers why it could not; it does not wait for the program to end.
+ */
+export async function openFile(
+  path: string,
+  env: Environment,
+  platform: NodeJS.Platform = process.platform,
+): Promise<string | undefined> {
+  const [program, ...before] = openers[platform] ?? []
+  if (program === undefined) return `there is no opener for ${platform}`
+  if (variable(env, 'CI') !== undefined) return 'nobody looks at the screen of a CI job'
+  const isX = program === 'xdg-open'
+  if (isX && variable(env, 'DISPLAY') === undefined && variable(env, 'WAYLAND_DISPLAY') === undefined) {
+    return 'there is no desktop here'
+  }
+  const child = spawn(program, [...before, path], { env: { ...env }, detached: true, stdio: 'ignore' })
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(`"${program}" cannot be run`))
+    child.once('spawn', () => {
+      child.unref()
+      resolve(undefined)
+    })
+  })
+}

@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto'
+import { constants, createReadStream } from 'node:fs'
+import { type FileHandle, link, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { IoError } from '../../errors/io.ts'
+import { InternalError } from '../../errors/internal.ts'
+import { diskFailure, errorNumber } from './disk-failure.ts'
+
+export interface Received {
+  bytes: number
+  sha256: string
+}
+
+/** Bytes that are checked as they come; `received` is there once they ended well. */
+export interface CheckedContent extends AsyncIterable<Uint8Array> {
+  readonly received: Received | undefined
+}
+
+/** Reports hold personal data: for their owner alone. */
+const fileMode = 0o600
+const folderMode = 0o700
+const largestManifest = 64 * 1024 * 1024
+
+/** Bytes gathered for one write: large enough that a file costs few calls, small enough for many at a time. */
+const gathered = 256 * 1024
+
+/** The file's text; undefined where there is none. A symbolic link or anything but a file is an IoError. */
+export async function readText(path: string): Promise<string | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  try {
+    const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    try {
+      const status = await file.stat()
+      if (!status.isFile() || status.size > largestManifest) {
+        throw new IoError(`cannot read "${path}": it is no list of reports`, {
+          hint: 'Move it away, or use another folder.',
+        })
+      }
+      return await file.readFile('utf8')
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (error instanceof IoError) throw error
+    if (errorNumber(error) === 'ENOENT') return undefined
+    throw diskFailure('read', path, error)
+  }
+}
+
+export async function fileHash(path: string): Promise<Received> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: gathered })) {
+      hash.update(chunk as Buffer)
+      bytes += (chunk as Buffer).byteLength
+    }
+  } catch (error) {
+    throw diskFailure('read', path, error)
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}
+
+/** Whether a file begins and ends as a PDF does. */
+export async function isWholePdf(path: string): Promise<boolean> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    try {
+      const { size } = await file.stat()
+      const tail = Math.min(size, 1024)
+      const head = await file.read(Buffer.alloc(5), 0, 5, 0)
+      const end = await file.read(Buffer.alloc(tail), 0, tail, size - tail)
+      return head.buffer.toString('latin1') === '%PDF-' && end.buffer.includes('%%EOF')
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    throw diskFailure('read', path, error)
+  }
+}
+
+/** Why no file can go to `file` below `root`: a link, or something that is no folder or file. */
+export async function obstacleAt(root: string, file: string): Promise<string | undefined> {
+  const parts = file.split('/')
+  for (let depth = 1; depth <= parts.length; depth += 1) {
+    const shown = parts.slice(0, depth).join('/')
+    const status = await lstat(join(root, ...parts.slice(0, depth))).catch((error: unknown) => {
+      if (errorNumber(error) === 'ENOENT') return undefined
+      throw diskFailure('look at', join(root, shown), error)
+    })
+    if (status === undefined) return undefined
+    const isLast = depth === parts.length
+    const what = isLast ? 'it' : `its folder "${shown}"`
+    if (status.isSymbolicLink()) return `${what} is a symbolic link`
+    if (!isLast && !status.isDirectory()) return `${what} is a file`
+    if (isLast && status.isDirectory()) return 'it is a folder'
+    if (isLast && !status.isFile()) return 'it is not a regular file'
+  }
+  return undefined
+}
+
+/** Makes the folders that `file` needs below `root`, one by one, so that none leads through a link. */
+export async function makeFoldersBelow(root: string, file: string, flushes: FolderFlushes): Promise<void> {
+  let folder = root
+  for (const part of file.split('/').slice(0, -1)) {
+    const parent = folder
+    folder = join(folder, part)
+    try {
+      await mkdir(folder, { mode: folderMode })
+    } catch (error) {
+      if (errorNumber(error) === 'EEXIST' && (await lstat(folder)).isDirectory()) continue
+      throw diskFailure('make the folder', folder, error)
+    }
+    await flushes.flush(parent)
+  }
+}
+
+export interface Temporary {
+  path: string
+  received: Received
+  /** Removes it, where it still is. */
+  discard(): Promise<void>
+}
+
+/** Fills a new file and flushes it to the disk. It is gone where that fails; `target` is named in messages. */
+export async function writeTemporary(
+  path: string,
+  target: string,
+  openContent: () => Promise<CheckedContent>,
+): Promise<Temporary> {
+  const discard = (): Promise<void> => rm(path, { force: true }).catch(() => undefined)
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fileMode).catch(
+    (error: unknown) => {
+      throw diskFailure('write', target, error)
+    },
+  )
+  try {
+    try {
+      const content = await openContent()
+      await fill(file, content, target)
+      if (content.received === undefined) throw new InternalError('a report was not read to its end')
+      return { path, received: content.received, discard }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    await discard()
+    throw error
+  }
+}
+
+/** Only the disk's failures become IoErrors here: a broken download is not one. */
+async function fill(file: FileHandle, content: CheckedContent, target: string): Promise<void> {
+  const onDisk = async (step: Promise<void>): Promise<void> => {
+    await step.catch((error: unknown) => {
+      throw diskFailure('write', target, error)
+    })
+  }
+  let chunks: Uint8Array[] = []
+  let waiting = 0
+  const write = async (): Promise<void> => {
+    const [first] = chunks
+    if (first !== undefined) await onDisk(file.writeFile(chunks.length === 1 ? first : Buffer.concat(chunks)))
+    chunks = []
+    waiting = 0
+  }
+  for await (const chunk of content) {
+    chunks.push(chunk)
+    waiting += chunk.byteLength
+    if (waiting >= gathered) await write()
+  }
+  await write()
+  await onDisk(file.datasync())
+}
+
+/** What link() fails with where the file system has no hard links (FAT, some network disks). */
+const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+/**
+ * Gives a flushed file its name. Without `replace` what stands there stays: `there` where it is the same
+ * bytes, else `another`.
+ */
+export async function placeFile(
+  temporary: string,
+  path: string,
+  replace: boolean,
+  sha256: string,
+): Promise<'stored' | 'there' | 'another'> {
+  try {
+    // rename() would replace whatever stands there; link() refuses to.
+    await (replace ? rename(temporary, path) : link(temporary, path))
+    return 'stored'
+  } catch (error) {
+    if (errorNumber(error) === 'EEXIST') return (await holds(path, sha256)) ? 'there' : 'another'
+    if (replace || !noHardLinks.has(errorNumber(error) ?? '')) throw diskFailure('write', path, error)
+    return placeWithoutLinks(temporary, path, sha256)
+  }
+}
+
+/** The name is taken by an empty file first. */
+async function placeWithoutLinks(
+  temporary: string,
+  path: string,
+  sha256: string,
+): Promise<'stored' | 'there' | 'another'> {
+  try {
+    await (await open(path, 'wx', fileMode)).close()
+    await rename(temporary, path).catch(async (failure: unknown) => {
+      await rm(path, { force: true })
+      throw failure
+    })
+    return 'stored'
+  } catch (error) {
+    if (errorNumber(error) === 'EEXIST') return (await holds(path, sha256)) ? 'there' : 'another'
+    throw diskFailure('write', path, error)
+  }
+}
+
+async function holds(path: string, sha256: string): Promise<boolean> {
+  const status = await lstat(path).catch(() => undefined)
+  return status?.isFile() === true && (await fileHash(path)).sha256 === sha256
+}
+
+/** Where folders cannot be opened or flushed (Windows, some network disks) there is nothing to do. */
+const flushUnknown = new Set(['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EBADF'])
+
+/** Flushes folders to the disk; those who ask while one flush runs share the next. */
+export class FolderFlushes {
+  readonly #running = new Map<string, { now: Promise<void>; next: Promise<void> | undefined }>()
+
+  /** Resolves once every name put into the folder before the call is on the disk. */
+  flush(folder: string): Promise<void> {
+    const running = this.#running.get(folder)
+    if (running === undefined) return this.#start(folder)
+    running.next ??= running.now.catch(() => undefined).then(() => this.#start(folder))
+    return running.next
+  }
+
+  #start(folder: string): Promise<void> {
+    const now = flushed(folder).finally(() => {
+      if (this.#running.get(folder)?.now === now && this.#running.get(folder)?.next === undefined) {
+        this.#running.delete(folder)
+      }
+    })
+    this.#running.set(folder, { now, next: undefined })
+    return now
+  }
+}
+
+async function flushed(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY)
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (!flushUnknown.has(errorNumber(error) ?? '')) throw diskFailure('flush the folder', folder, error)
+  }
+}

@@ -1,0 +1,237 @@
+import { lstat, mkdir, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { reportKey } from '../../contract/report-key.ts'
+import { diskFailure, errorNumber } from './disk-failure.ts'
+import {
+  type CheckedContent,
+  fileHash,
+  FolderFlushes,
+  isWholePdf,
+  makeFoldersBelow,
+  obstacleAt,
+  placeFile,
+  readText,
+  writeTemporary,
+} from './report-file.ts'
+import {
+  manifestName,
+  manifestTable,
+  manifestTableName,
+  parseLine,
+  parseManifest,
+  type ReportRecord,
+} from './report-record.ts'
+import { WorkFolder, type WorkOptions } from './report-work.ts'
+import { sweepTemporaries, writeWhole } from './whole-file.ts'
+
+export interface FolderOptions extends WorkOptions {
+  /** Where the folder is for one file of this name alone, which gets no manifest. */
+  alone?: string | undefined
+  /** Rows as CSV. */
+  csv(rows: readonly (readonly (string | number | null)[])[]): string
+}
+
+/** What a record says besides the file. */
+export type ReportSubject = Omit<ReportRecord, 'file' | 'bytes' | 'sha256' | 'stored_at'>
+
+export interface KeepRequest {
+  /** Relative, `/` between its parts. */
+  file: string
+  /** Whether a regular file that stands there is replaced. */
+  replace: boolean
+  subject: ReportSubject
+  open: () => Promise<CheckedContent>
+}
+
+export type Kept =
+  /** `there`: the very bytes stood there already. */
+  | { outcome: 'stored' | 'there'; record: ReportRecord }
+  /** Something stands in the way; nothing was changed. */
+  | { outcome: 'refused'; why: string }
+
+/** How a report on record stands on the disk. `changed` is a whole PDF, but another one; `damaged` is none. */
+export type Standing = 'whole' | 'absent' | 'damaged' | 'changed'
+
+const folderMode = 0o700
+/** Coarsest time stamps of a file system (FAT). */
+const stampMs = 2_000
+
+/**
+ * Reports in a folder, each whole or not at all, and the manifest that tells them apart. One run at a
+ * time has it. What a killed run left is finished or removed when it is opened.
+ */
+export class ReportFolder {
+  /** Absolute. */
+  readonly path: string
+  readonly #options: FolderOptions
+  readonly #work: WorkFolder
+  readonly #flushes = new FolderFlushes()
+  readonly #records = new Map<string, ReportRecord>()
+  /** What was put here by this run, in the order of its end. */
+  readonly #fresh = new Set<string>()
+  readonly #isNew: boolean
+  #changed = false
+
+  private constructor(path: string, options: FolderOptions, work: WorkFolder, isNew: boolean) {
+    this.path = path
+    this.#options = options
+    this.#work = work
+    this.#isNew = isNew
+  }
+
+  /** Makes the folder where there is none. Throws IoError where it cannot be used, or another run has it. */
+  static async open(path: string, options: FolderOptions): Promise<ReportFolder> {
+    const isNew = await makeFolder(path)
+    const hidden = options.alone === undefined ? '.refcheck' : `.${options.alone.slice(0, 60)}.refcheck`
+    const work = await WorkFolder.open(join(path, hidden), options)
+    const folder = new ReportFolder(path, options, work, isNew)
+    try {
+      await folder.#load()
+    } catch (error) {
+      if (work.left.length > 0) work.abandon()
+      else await work.remove()
+      throw error
+    }
+    return folder
+  }
+
+  /** In the order of the manifest. */
+  records(): ReportRecord[] {
+    return [...this.#records.values()]
+  }
+
+  record(checkId: string | null, refereeId: string | null | undefined): ReportRecord | undefined {
+    return this.#records.get(reportKey(checkId, refereeId))
+  }
+
+  /** Unless `thorough`, a file of the right size that nobody wrote to since is believed. */
+  async standing(record: ReportRecord, thorough: boolean): Promise<Standing> {
+    const path = this.pathOf(record.file)
+    const status = await lstat(path).catch(() => undefined)
+    if (status === undefined) return 'absent'
+    if (!status.isFile()) return 'changed'
+    const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + stampMs
+    if (status.size === record.bytes) {
+      if (isUntouched && !thorough) return 'whole'
+      if ((await fileHash(path)).sha256 === record.sha256) return 'whole'
+    }
+    return (await isWholePdf(path)) ? 'changed' : 'damaged'
+  }
+
+  /** Stores a report; the content's own failures pass through, the disk's are IoErrors. */
+  async keep({ file, replace, subject, open }: KeepRequest): Promise<Kept> {
+    const path = this.pathOf(file)
+    const why = await obstacleAt(this.path, file)
+    if (why !== undefined) return { outcome: 'refused', why }
+    const temporary = await writeTemporary(this.#work.temporaryPath(), path, open)
+    const { request_reports, request_without, ...about } = subject
+    const stored_at = new Date(this.#options.clock.now()).toISOString()
+    const record = { ...about, file, ...temporary.received, stored_at, request_reports, request_without }
+    try {
+      await makeFoldersBelow(this.path, file, this.#flushes)
+      this.#work.note(JSON.stringify(record))
+      const placed = await placeFile(temporary.path, path, replace, record.sha256)
+      if (placed === 'another') return { outcome: 'refused', why: 'another file stands there' }
+      await this.#flushes.flush(join(path, '..'))
+      this.#put(record)
+      return { outcome: placed, record }
+    } finally {
+      await temporary.discard()
+    }
+  }
+
+  /** Removes a file of ours that has another name now. */
+  async discard(file: string): Promise<void> {
+    await rm(this.pathOf(file), { force: true }).catch((error: unknown) => {
+      throw diskFailure('remove', this.pathOf(file), error)
+    })
+  }
+
+  /** Puts what is now known of a request's reports, those of them that are on record, in this order. */
+  arrange(subjects: readonly ReportSubject[]): void {
+    const known: [key: string, record: ReportRecord][] = []
+    let isSame = true
+    for (const subject of subjects) {
+      const key = reportKey(subject.check_id, subject.referee_id)
+      const before = this.#records.get(key)
+      if (before === undefined) continue
+      const record = { ...before, ...subject }
+      known.push([key, record])
+      isSame &&= !this.#fresh.has(key) && JSON.stringify(before) === JSON.stringify(record)
+    }
+    if (isSame) return
+    for (const [key, record] of known) {
+      this.#records.delete(key)
+      this.#records.set(key, record)
+    }
+    this.#changed = true
+  }
+
+  /** Writes the manifest and leaves the folder as it should be found. */
+  async close(): Promise<void> {
+    try {
+      if (this.#changed && this.#options.alone === undefined) await this.#writeManifest()
+    } catch (error) {
+      this.#work.abandon()
+      throw error
+    }
+    await this.#work.remove()
+    // Fails where something is in it, which is how it should be.
+    if (this.#isNew) await rmdir(this.path).catch(() => undefined)
+  }
+
+  #put(record: ReportRecord): void {
+    const key = reportKey(record.check_id, record.referee_id)
+    this.#records.set(key, record)
+    this.#fresh.add(key)
+    this.#changed = true
+  }
+
+  /** Absolute. */
+  pathOf(file: string): string {
+    return join(this.path, ...file.split('/'))
+  }
+
+  async #load(): Promise<void> {
+    if (this.#options.alone !== undefined) return
+    const path = join(this.path, manifestName)
+    await sweepTemporaries(path)
+    await sweepTemporaries(join(this.path, manifestTableName))
+    const text = await readText(path)
+    for (const record of text === undefined ? [] : parseManifest(text, path)) {
+      this.#records.set(reportKey(record.check_id, record.referee_id), record)
+    }
+    if (this.#work.left.length > 0) await this.#recover()
+  }
+
+  /** What a killed run put in place and did not come to list. */
+  async #recover(): Promise<void> {
+    this.#changed = true
+    for (const line of this.#work.left) {
+      const record = parseLine(line)
+      if (record !== undefined && (await this.standing(record, true)) === 'whole') this.#put(record)
+    }
+  }
+
+  async #writeManifest(): Promise<void> {
+    // A line that is no record: whoever finds it knows that the two may not agree.
+    this.#work.note('manifest')
+    const records = this.records()
+    const table = this.#options.csv(manifestTable(records))
+    await writeWhole(join(this.path, manifestName), `${JSON.stringify(records, null, 2)}\n`)
+    await writeWhole(join(this.path, manifestTableName), table)
+  }
+}
+
+/** Whether it was made just now. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    return (await mkdir(path, { recursive: true, mode: folderMode })) !== undefined
+  } catch (error) {
+    if (errorNumber(error) === 'EEXIST') {
+      throw diskFailure('use the folder', path, Object.assign(new Error('not a folder'), { code: 'ENOTDIR' }))
+    }
+    throw diskFailure('make the folder', path, error)
+  }
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+
+import { IoError } from '../../errors/io.ts'
+
+/** A path below the folder, `/` between its parts; a manifest from elsewhere cannot lead out of it. */
+const fileBelow = z.string().refine((file) => {
+  if (file.length > 4096 || file.includes('\0') || file.includes('\\')) return false
+  return file.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+})
+
+/** A report in a folder, as `manifest.json` tells of it. */
+export const reportRecord = z.object({
+  /** Null where it was asked for by its own ids or URL alone, as are the person and the check's name. */
+  request_id: z.string().nullable(),
+  check_id: z.string().nullable(),
+  referee_id: z.string().nullable(),
+  first_name: z.string().nullable(),
+  last_name: z.string().nullable(),
+  check_name: z.string().nullable(),
+  file: fileBelow,
+  bytes: z.int().nonnegative(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  stored_at: z.iso.datetime(),
+  /** How many reports its request has in all; null until the request has a terminal status. */
+  request_reports: z.int().nullable(),
+  /** How many checks and referees of the request ended without one; null as above. */
+  request_without: z.int().nullable(),
+})
+export type ReportRecord = z.infer<typeof reportRecord>
+
+export const manifestName = 'manifest.json'
+export const manifestTableName = 'manifest.csv'
+
+const columns = Object.keys(reportRecord.shape) as (keyof ReportRecord)[]
+
+/** The rows of `manifest.csv`, header first. */
+export function manifestTable(records: readonly ReportRecord[]): (string | number | null)[][] {
+  return [[...columns], ...records.map((record) => columns.map((column) => record[column]))]
+}
+
+/** The records of a manifest's text. An IoError where it is something else that has its name. */
+export function parseManifest(text: string, path: string): ReportRecord[] {
+  const found = z.array(reportRecord).safeParse(parsed(text))
+  if (found.success) return found.data
+  throw new IoError(`"${path}" is not a list of reports as refcheck writes it`, {
+    hint: 'Use another folder; or move that file away, and what is there will be compared and listed anew.',
+  })
+}
+
+/** One line of the journal; undefined for one that was not written to its end. */
+export function parseLine(line: string): ReportRecord | undefined {
+  return reportRecord.safeParse(parsed(line)).data
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

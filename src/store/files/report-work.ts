@@ -1,0 +1,183 @@
+import { closeSync, lstatSync, openSync, type Stats, unlinkSync, writeSync } from 'node:fs'
+import { lstat, mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { IoError } from '../../errors/io.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+import { type Claim, claim } from './claim.ts'
+import { diskFailure, errorNumber } from './disk-failure.ts'
+
+export interface WorkOptions {
+  clock: Clock
+  random: Random
+  /** This process's own id. */
+  pid: number
+}
+
+const lockName = 'lock'
+const journalName = 'journal'
+const temporary = /^[0-9a-f]{16}\.part$/
+/** A holder that ends takes its lock away; whoever came between tries again. */
+const mostTries = 20
+
+/**
+ * A hidden folder inside an output folder, there only while a run works in it: its lock, its temporary
+ * files (on the disk of the targets, and nowhere else, so that a later run finds what a killed one
+ * left), and a journal of what was put in place. Whoever holds it knows every earlier holder to be dead.
+ */
+export class WorkFolder {
+  readonly path: string
+  /** The journal of a run that did not end; empty where there was none. */
+  readonly left: readonly string[]
+  readonly #claim: Claim & { held: true }
+  readonly #random: Random
+  #journal: number | undefined
+
+  private constructor(path: string, left: readonly string[], held: Claim & { held: true }, random: Random) {
+    this.path = path
+    this.left = left
+    this.#claim = held
+    this.#random = random
+  }
+
+  /** Takes the folder and sweeps what is left in it. Throws IoError where somebody else has it. */
+  static async open(path: string, options: WorkOptions): Promise<WorkFolder> {
+    const held = await take(path, options)
+    try {
+      const left = await sweep(path)
+      return new WorkFolder(path, left, held, options.random)
+    } catch (error) {
+      held.release()
+      throw error
+    }
+  }
+
+  temporaryPath(): string {
+    return join(this.path, `${this.#random.bytes(8).toString('hex')}.part`)
+  }
+
+  /** Appends a line; it is with the system, and outlives this process, when this returns. */
+  note(line: string): void {
+    const path = join(this.path, journalName)
+    try {
+      this.#journal ??= openSync(path, 'a', 0o600)
+      writeSync(this.#journal, `${line}\n`)
+    } catch (error) {
+      throw diskFailure('write', path, error)
+    }
+  }
+
+  /** Removes it with all that is in it. */
+  async remove(): Promise<void> {
+    this.#closeJournal()
+    const lock = join(this.path, lockName)
+    await rm(join(this.path, journalName), { force: true })
+    const isRemoved = removedNow(lock)
+    this.#claim.release()
+    // Windows removes no open file. Whoever came in meanwhile fails both, and the folder is theirs.
+    if (!isRemoved) await rm(lock, { force: true }).catch(() => undefined)
+    await rmdir(this.path).catch(() => undefined)
+  }
+
+  /** Lets go of it and leaves the journal to the next run. */
+  abandon(): void {
+    this.#closeJournal()
+    this.#claim.release()
+  }
+
+  #closeJournal(): void {
+    if (this.#journal !== undefined) closeSync(this.#journal)
+    this.#journal = undefined
+  }
+}
+
+/**
+ * The lock, on the file that has its name: one taken on a file that its last holder has just removed
+ * would keep nobody out.
+ */
+async function take(path: string, options: WorkOptions): Promise<Claim & { held: true }> {
+  const lock = join(path, lockName)
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await makeFolder(path)
+      const before = placed(lock)
+      const claimed = await claim(lock, { ...options, waitMs: 0 })
+      if (!claimed.held) throw busy(path, claimed)
+      const after = lstatSync(lock, { throwIfNoEntry: false })
+      if (after !== undefined && same(before, after)) return claimed
+      claimed.release()
+    } catch (error) {
+      if (tries >= mostTries || !gone(path, lock)) throw error
+    }
+  }
+}
+
+/** The lock's file, made where there is none, in one step in which nobody here can have locked it. */
+function placed(lock: string): Stats {
+  const there = lstatSync(lock, { throwIfNoEntry: false })
+  if (there !== undefined) return there
+  try {
+    closeSync(openSync(lock, 'wx', 0o600))
+  } catch (error) {
+    if (errorNumber(error) !== 'EEXIST')
+      throw diskFailure('write to the folder', join(lock, '..', '..'), error)
+  }
+  return lstatSync(lock)
+}
+
+function removedNow(lock: string): boolean {
+  try {
+    unlinkSync(lock)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const same = (a: Stats, b: Stats): boolean => a.ino === b.ino && a.dev === b.dev
+
+/** Whether the folder or its lock has gone: then its holder ended in between. */
+function gone(path: string, lock: string): boolean {
+  const look = (each: string): Stats | undefined => lstatSync(each, { throwIfNoEntry: false })
+  return look(path) === undefined || look(lock) === undefined
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    if (errorNumber(error) !== 'EEXIST') throw diskFailure('write to the folder', join(path, '..'), error)
+    const status = await lstat(path).catch(() => undefined)
+    if (status?.isDirectory() !== false) return
+    throw new IoError(`cannot work in "${path}": it is not a folder`, {
+      hint: 'Move it away, then run it again.',
+    })
+  }
+}
+
+function busy(path: string, claimed: Claim & { held: false }): IoError {
+  const { holder } = claimed
+  const who = holder === undefined ? '' : ` (process ${holder.pid}, since ${holder.since.slice(0, 19)}Z)`
+  return new IoError(`another run${who} is filing reports into "${join(path, '..')}"`, {
+    hint: 'Wait until it has ended, or use another folder.',
+  })
+}
+
+/** Removes what a killed run left, but for its journal, whose lines it returns. */
+async function sweep(path: string): Promise<string[]> {
+  const journal = join(path, journalName)
+  try {
+    for (const name of await readdir(path)) {
+      // The second is what the lock's holder writes its name into.
+      if (temporary.test(name) || /^\.lock\.holder\..*\.tmp$/.test(name)) {
+        await rm(join(path, name), { force: true })
+      }
+    }
+    const text = await readFile(journal, 'utf8')
+    return text.split('\n').filter((line) => line !== '')
+  } catch (error) {
+    if (errorNumber(error) === 'ENOENT') return []
+    throw diskFailure('read', journal, error)
+  }
+}
