@@ -4,9 +4,9 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 export const signaturePattern = /^[0-9a-f]{64}$/
 
 /** The webhook secret, made ready once: a KeyObject verifies several times faster than a string key. */
-export function signingKey(secret: string): KeyObject {
-  if (secret === '') throw new RangeError('a webhook secret cannot be empty')
-  return createSecretKey(Buffer.from(secret, 'utf8'))
+export function signingKey(secret: string | Uint8Array): KeyObject {
+  if (secret.length === 0) throw new RangeError('a webhook secret cannot be empty')
+  return createSecretKey(typeof secret === 'string' ? Buffer.from(secret, 'utf8') : secret)
 }
 
 /** Lowercase hex HMAC-SHA256 of the exact bytes. */

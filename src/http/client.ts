@@ -120,7 +120,7 @@ export class HttpClient {
         'accept-encoding': 'identity',
         'user-agent': this.#options.userAgent,
         ...request.headers,
-        ...(body && { 'content-length': String(body.byteLength) }),
+        ...(body && !request.chunked && { 'content-length': String(body.byteLength) }),
       },
       body: body === undefined ? null : Readable.from(handedOver(body, flight)),
       headersTimeout: limits.idleMs,
@@ -141,7 +141,9 @@ function target(request: HttpRequest): { url: URL; limits: HttpLimits } {
 async function* handedOver(body: Uint8Array, flight: Flight): AsyncGenerator<Uint8Array> {
   flight.signal.throwIfAborted()
   flight.sent = true
-  yield body
+  const first = flight.plan.request.chunked === true ? (body.byteLength + 1) >> 1 : body.byteLength
+  yield body.subarray(0, first)
+  if (first < body.byteLength) yield body.subarray(first)
 }
 
 /** Why an answer is not read at all. */

@@ -3,8 +3,11 @@ export interface HttpRequest {
   method: 'GET' | 'POST'
   /** Absolute. */
   url: string
-  headers?: Readonly<Record<string, string>> | undefined
+  /** A list of values makes a line of each. */
+  headers?: Readonly<Record<string, string | string[]>> | undefined
   body?: Uint8Array | undefined
+  /** The body goes in two chunks, its length not announced (RFC 9112, 7.1). */
+  chunked?: boolean | undefined
   signal?: AbortSignal | undefined
   limits?: Partial<HttpLimits> | undefined
 }

@@ -1,14 +1,16 @@
 import { Args } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
+import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { readInput } from '../../cli/input.ts'
+import { webhookSecrets } from '../../cli/webhook-secret.ts'
 import { signBody } from '../../domain/webhook/verify.ts'
 import { signatureView } from '../../output/views/webhook.ts'
 
 export default class WebhookSign extends BaseCommand<typeof WebhookSign> {
   static override summary = 'Make the signature that a sender would send with a body.'
   static override description =
-    'Signs the exact bytes of FILE (or stdin) with REFCHECK_WEBHOOK_SECRET or the secret kept with the profile.'
+    'Signs the exact bytes of FILE (or stdin) with the secret in --secret-file, in REFCHECK_WEBHOOK_SECRET, or kept with the profile.'
   static override examples = [
     '<%= config.bin %> webhook sign body.json',
     `printf '{"event":"request.updated"}' | <%= config.bin %> webhook sign`,
@@ -16,10 +18,11 @@ export default class WebhookSign extends BaseCommand<typeof WebhookSign> {
   static override args = {
     file: Args.string({ description: 'the exact body; - or nothing for stdin', ignoreStdin: true }),
   }
+  static override flags = { 'secret-file': secretFileFlag }
 
   async run(): Promise<void> {
     const body = await readInput(this.context, this.args.file, 'the body')
-    const secret = await this.services.webhookSecret()
+    const { secret } = await webhookSecrets(this.services, this.flags['secret-file'])
     this.answer(signatureView(signBody(body, secret)))
   }
 }

@@ -1,46 +1,79 @@
 import { Args, Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { readInput } from '../../cli/input.ts'
+import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { secretFileFlag } from '../../cli/flags/secret-file.ts'
+import { largestLog, readInput } from '../../cli/input.ts'
+import { webhookSecrets } from '../../cli/webhook-secret.ts'
 import { parseCapturedRequest } from '../../domain/webhook/capture.ts'
-import { verifyDelivery } from '../../domain/webhook/verify.ts'
-import { verificationView } from '../../output/views/webhook.ts'
+import { readHar, readLog } from '../../domain/webhook/log.ts'
+import { explainDelivery, verifyLog } from '../../domain/webhook/verify.ts'
+import { loggedVerificationsView, verificationView } from '../../output/views/webhook.ts'
+
+const oneSource = ['http', 'har', 'all']
 
 export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
-  static override summary = 'Verify the signature of a captured webhook delivery.'
-  static override description =
-    'Checks the exact bytes of the body in FILE (or stdin) against --signature, or a whole captured request with its headers given with --http. The secret comes from REFCHECK_WEBHOOK_SECRET or from the profile (refcheck config set webhook-secret). Exit 9 when the signature does not match.'
+  static override summary = 'Verify the signatures of captured webhook deliveries.'
+  static override description = [
+    'One delivery: the exact bytes of the body in FILE (or stdin) with --signature, or a captured request with its headers with --http: raw HTTP/1.1, "curl -v" with its "> ", or a request bin’s text, chunked or not.',
+    'Many: --har FILE takes the POSTs of an HTTP archive, --all takes a log with one JSON object a line. Its body is "body" (text; base64 with "encoding": "base64" or "isBase64Encoded": true), "raw_body", "rawBody", "payload" or "body_base64"; its signature is "signature", or stands in "headers".',
+    'Nothing is parsed before its signature is good. Where one is not, what probably happened is tried and named, and it stays refused: exit 9. The secret comes from --secret-file, REFCHECK_WEBHOOK_SECRET or the profile.',
+  ].join('\n\n')
   static override examples = [
     '<%= config.bin %> webhook verify body.json --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
     '<%= config.bin %> webhook verify --http request.txt --json',
+    '<%= config.bin %> webhook verify --all deliveries.ndjson --secret-file secret.txt',
   ]
   static override args = {
-    file: Args.string({ description: 'the exact body; - or nothing for stdin', ignoreStdin: true }),
+    file: Args.string({ description: 'the exact body, or a log; - or nothing for stdin', ignoreStdin: true }),
   }
   static override flags = {
     signature: Flags.string({
       summary: 'Value of X-Service-Signature.',
       helpValue: 'HEX',
-      exclusive: ['http'],
+      exclusive: oneSource,
     }),
-    http: Flags.string({ summary: 'A captured request with its headers; - for stdin.', helpValue: 'FILE' }),
+    http: Flags.string({
+      summary: 'A captured request with its headers; - for stdin.',
+      helpValue: 'FILE',
+      exclusive: ['har', 'all'],
+    }),
+    har: Flags.string({
+      summary: 'An HTTP archive (HAR 1.2) of many; - for stdin.',
+      helpValue: 'FILE',
+      exclusive: ['all'],
+    }),
+    all: Flags.boolean({ summary: 'FILE is a log of many, one JSON object a line.' }),
+    'secret-file': secretFileFlag,
+    ...listFlags,
   }
 
   async run(): Promise<void> {
+    const { all, har, 'secret-file': secretFile } = this.flags
+    const { http } = this.flags
+    this.refuse(
+      this.args.file !== undefined && (http ?? har) !== undefined,
+      `FILE and --${http === undefined ? 'har' : 'http'} exclude each other`,
+      'Name the capture once.',
+    )
+    if (all || har !== undefined) return this.judgeMany(har)
     const delivery = await this.delivery()
-    const secret = await this.services.webhookSecret()
-    const verification = verifyDelivery(delivery, secret)
+    const { secret, others } = await webhookSecrets(this.services, secretFile)
+    const verification = await explainDelivery(delivery, secret, others)
     this.answer(verificationView(verification), verification.failure)
+  }
+
+  private async judgeMany(har: string | undefined): Promise<void> {
+    const bytes = await readInput(this.context, har ?? this.args.file, 'the log', largestLog)
+    const { secret, others } = await webhookSecrets(this.services, this.flags['secret-file'])
+    const log = har === undefined ? readLog(bytes) : readHar(bytes)
+    const { deliveries, failure } = await verifyLog(log, secret, others)
+    this.answerList(loggedVerificationsView(deliveries), listFormat(this.flags), failure)
   }
 
   private async delivery() {
     const { http, signature } = this.flags
     if (http !== undefined) {
-      this.refuse(
-        this.args.file !== undefined,
-        'FILE and --http exclude each other',
-        'Name the capture once.',
-      )
       return parseCapturedRequest(await readInput(this.context, http, 'the captured request'))
     }
     this.refuse(

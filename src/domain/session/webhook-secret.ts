@@ -63,3 +63,19 @@ async function profileToKeepIn(sources: SessionSources): Promise<{ name: string 
     hint: `Run: refcheck auth login (or set ${variableName})`,
   })
 }
+
+/** Every other secret that is known here, by words that say whose it is; what cannot be read is left out. */
+export async function otherWebhookSecrets(
+  { env, settings, secrets }: SessionSources,
+  inUse: string,
+): Promise<{ name: string; secret: string }[]> {
+  const profiles = [...(await settings.profiles()).keys()].sort()
+  const kept = await Promise.all(
+    profiles.map(async (name) => {
+      const read = await secrets.read(name, 'webhook-secret').catch(() => undefined)
+      return { name: `the secret of profile "${name}"`, secret: read?.value ?? '' }
+    }),
+  )
+  const all = [{ name: `the secret in ${variableName}`, secret: env[variableName] ?? '' }, ...kept]
+  return all.filter(({ secret }) => secret !== '' && secret !== inUse)
+}

@@ -2,6 +2,8 @@ import { sign, signaturePattern, signingKey, verify } from '../../contract/signa
 import { BadSignatureError } from '../../errors/bad-signature.ts'
 import { InvalidInputError } from '../../errors/invalid-input.ts'
 import type { CapturedDelivery } from './capture.ts'
+import { diagnose, type Diagnosis, type OtherSecret } from './diagnose.ts'
+import type { LoggedDelivery } from './log.ts'
 
 export interface Verification {
   valid: boolean
@@ -13,6 +15,13 @@ export interface Verification {
 
 /** Checks a delivery's signature over its exact bytes, before parsing anything ("Events", rule 1). */
 export function verifyDelivery(delivery: CapturedDelivery, secret: string): Verification {
+  return verifyWith(delivery, signingKey(secret))
+}
+
+export type SigningKey = ReturnType<typeof signingKey>
+
+/** The same with a key that is ready, for many deliveries. */
+export function verifyWith(delivery: CapturedDelivery, key: SigningKey): Verification {
   const [signature, ...more] = delivery.signatures
   if (signature === undefined)
     return invalid('there is no signature', 'Give it with --signature, or capture its headers.')
@@ -23,10 +32,85 @@ export function verifyDelivery(delivery: CapturedDelivery, secret: string): Veri
     )
   }
   if (!signaturePattern.test(signature)) return invalid(`the signature ${misshape(signature)}`, shapeHint)
-  if (!verify(delivery.body, signature, signingKey(secret))) {
+  if (!verify(delivery.body, signature, key)) {
     return invalid('the signature does not match the body', mismatchHint)
   }
   return { valid: true, event: parsed(delivery.body), failure: undefined }
+}
+
+export interface ExplainedVerification extends Verification {
+  /** What probably happened; undefined where it is valid, and where nothing that was tried would match. */
+  diagnosis: Diagnosis | undefined
+}
+
+/**
+ * The same, and where it fails what probably happened: its words become the failure's hint. `others`
+ * are asked for only then.
+ */
+export async function explainDelivery(
+  delivery: CapturedDelivery,
+  secret: string,
+  others: () => Promise<readonly OtherSecret[]>,
+): Promise<ExplainedVerification> {
+  const verification = verifyDelivery(delivery, secret)
+  const { failure } = verification
+  if (failure === undefined) return { ...verification, diagnosis: undefined }
+  const diagnosis = diagnose(delivery, secret, await others())
+  return { ...verification, ...explained(failure, diagnosis), diagnosis }
+}
+
+function explained(
+  failure: BadSignatureError,
+  diagnosis: Diagnosis | undefined,
+): Pick<Verification, 'failure'> {
+  if (diagnosis === undefined) return { failure }
+  return { failure: new BadSignatureError(failure.message, { hint: diagnosis.message }) }
+}
+
+/** One delivery of a log, judged. */
+export interface LoggedVerification extends Verification {
+  place: string
+  diagnosis: Diagnosis | undefined
+}
+
+export interface LogVerification {
+  deliveries: LoggedVerification[]
+  /** Set where one of them is not valid. */
+  failure: BadSignatureError | undefined
+}
+
+/** Trying what happened costs about a hundred signatures. */
+const mostDiagnosed = 50
+
+/** Judges every delivery of a log; none at all is an InvalidInputError. */
+export async function verifyLog(
+  log: Iterable<LoggedDelivery>,
+  secret: string,
+  others: () => Promise<readonly OtherSecret[]>,
+): Promise<LogVerification> {
+  const key = signingKey(secret)
+  const deliveries: LoggedVerification[] = []
+  let failed = 0
+  for (const { place, delivery, fault = 'there is nothing to verify' } of log) {
+    const judged = delivery === undefined ? invalid(fault, shapeHint) : verifyWith(delivery, key)
+    failed += Number(!judged.valid)
+    const isTried = !judged.valid && delivery !== undefined && failed <= mostDiagnosed
+    const diagnosis = isTried ? diagnose(delivery, secret, await others()) : undefined
+    deliveries.push({ place, ...judged, diagnosis })
+  }
+  if (deliveries.length === 0) {
+    throw new InvalidInputError('there is no delivery in the file', {
+      hint: 'See "refcheck webhook verify --help" for the forms it takes.',
+    })
+  }
+  return { deliveries, failure: failed === 0 ? undefined : notAll(failed, deliveries.length) }
+}
+
+function notAll(failed: number, of: number): BadSignatureError {
+  const deliveries = of === 1 ? 'delivery' : 'deliveries'
+  return new BadSignatureError(`${failed} of ${of} ${deliveries} ${failed === 1 ? 'is' : 'are'} not valid`, {
+    hint: 'Treat what is not valid as not sent by the service.',
+  })
 }
 
 /** The signature a sender with this secret would make. */

@@ -1,0 +1,7 @@
+import { Flags } from '@oclif/core'
+
+/** For commands that sign or verify: a file that holds the webhook secret and nothing else. */
+export const secretFileFlag = Flags.string({
+  summary: 'The webhook secret, in a file that only you can read.',
+  helpValue: 'FILE',
+})

@@ -1,0 +1,133 @@
+import { signatureHeader } from '../../contract/headers.ts'
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import type { CapturedDelivery } from './capture.ts'
+
+/** One delivery out of many, by where it stands: `line 3`, `entry 12`. */
+export interface LoggedDelivery {
+  place: string
+  /** Undefined where the log does not hold what verifying needs. */
+  delivery: CapturedDelivery | undefined
+  /** Why there is nothing to verify. */
+  fault?: string | undefined
+}
+
+const name = signatureHeader.toLowerCase()
+const bodyNames = ['body', 'raw_body', 'rawBody', 'payload'] as const
+const base64Names = ['body_base64', 'bodyBase64'] as const
+const encodingNames = ['encoding', 'body_encoding', 'bodyEncoding'] as const
+
+/**
+ * A log of deliveries, one JSON object a line (or one JSON array of them). The body is `body`,
+ * `raw_body`, `rawBody` or `payload` as text, base64 where `encoding` says so or `isBase64Encoded` is
+ * true (as a function behind API Gateway gets it), or `body_base64`. The signature is `signature`, or
+ * stands in `headers`: an object of names in any case, or a list of `{name, value}` or `[name, value]`.
+ */
+export function* readLog(bytes: Uint8Array): Generator<LoggedDelivery> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (firstCharacter(text) === '[') {
+    const whole = parsed(text.toString('utf8'))
+    if (!Array.isArray(whole)) throw noLog('it starts like a JSON array and does not end as one')
+    for (const [at, entry] of whole.entries()) yield logged(`entry ${at + 1}`, entry)
+    return
+  }
+  let line = 0
+  for (let at = 0; at < text.byteLength;) {
+    const feed = text.indexOf(0x0a, at)
+    const end = feed === -1 ? text.byteLength : feed
+    line += 1
+    const source = text.toString('utf8', at, end).replace(/^\uFEFF/, '')
+    if (source.trim() !== '') yield logged(`line ${line}`, parsed(source))
+    at = end + 1
+  }
+}
+
+/** The POSTs of an HTTP archive (HAR 1.2), whose body is `request.postData.text`. */
+export function* readHar(bytes: Uint8Array): Generator<LoggedDelivery> {
+  const text = new TextDecoder('utf-8').decode(bytes)
+  const entries = field(field(parsed(text), 'log'), 'entries')
+  if (!Array.isArray(entries)) throw noLog('it has no log.entries, as an HTTP archive (HAR 1.2) has')
+  for (const [at, entry] of entries.entries()) {
+    const request = field(entry, 'request')
+    if (String(field(request, 'method')).toUpperCase() !== 'POST') continue
+    const data = field(request, 'postData')
+    const encoding = field(data, 'encoding') ?? field(data, '_encoding')
+    yield logged(`entry ${at + 1}`, {
+      body: field(data, 'text'),
+      encoding: encoding ?? (field(data, 'comment') === 'base64' ? 'base64' : undefined),
+      headers: field(request, 'headers'),
+    })
+  }
+}
+
+function logged(place: string, entry: unknown): LoggedDelivery {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+    return { place, delivery: undefined, fault: 'it is not a JSON object' }
+  }
+  const body = bodyOf(entry)
+  if (typeof body === 'string') return { place, delivery: undefined, fault: body }
+  return { place, delivery: { body, signatures: signaturesOf(entry) } }
+}
+
+/** The body's bytes, or why there are none. */
+function bodyOf(entry: object): Uint8Array | string {
+  const encoded = first(entry, base64Names)
+  const plain = first(entry, bodyNames)
+  const isEncoded =
+    /^base64$/i.test(String(first(entry, encodingNames))) || field(entry, 'isBase64Encoded') === true
+  const base64 = encoded ?? (isEncoded ? plain : undefined)
+  if (typeof base64 === 'string') {
+    const compact = base64.replace(/\s+/g, '')
+    if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(compact)) return 'its body is said to be base64 and is not'
+    return Buffer.from(compact, 'base64')
+  }
+  if (typeof plain === 'string') return Buffer.from(plain, 'utf8')
+  if (typeof plain === 'object' && plain !== null)
+    return 'its body was logged as parsed JSON: the bytes that were signed are gone'
+  return 'it has no body'
+}
+
+function signaturesOf(entry: object): string[] {
+  const own = field(entry, 'signature') ?? field(entry, name)
+  if (own !== undefined && own !== null) return texts(own)
+  const headers = field(entry, 'headers') ?? field(entry, 'multiValueHeaders')
+  const pairs: [unknown, unknown][] = Array.isArray(headers)
+    ? headers.map((each: unknown) =>
+        Array.isArray(each) ? [each[0], each[1]] : [field(each, 'name'), field(each, 'value')],
+      )
+    : Object.entries(headers ?? {})
+  return pairs.filter(([key]) => String(key).toLowerCase() === name).flatMap(([, value]) => texts(value))
+}
+
+function texts(value: unknown): string[] {
+  return (Array.isArray(value) ? (value as unknown[]) : [value]).map((each) =>
+    typeof each === 'string' ? each : '',
+  )
+}
+
+function first(entry: object, names: readonly string[]): unknown {
+  return names.map((each) => field(entry, each)).find((value) => value !== undefined && value !== null)
+}
+
+function field(from: unknown, key: string): unknown {
+  return typeof from === 'object' && from !== null && Object.hasOwn(from, key)
+    ? (from as Record<string, unknown>)[key]
+    : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function firstCharacter(text: Buffer): string | undefined {
+  return /[^\s\uFEFF]/.exec(text.toString('utf8', 0, 1024))?.[0]
+}
+
+function noLog(why: string): InvalidInputError {
+  return new InvalidInputError(`the file cannot be read as a capture of many: ${why}`, {
+    hint: 'See "refcheck webhook verify --help" for the forms it takes.',
+  })
+}

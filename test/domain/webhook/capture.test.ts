@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+
+import { sign, signingKey } from '../../../src/contract/signature.ts'
+import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
+import { verifyDelivery } from '../../../src/domain/webhook/verify.ts'
+import { InvalidInputError } from '../../../src/errors/invalid-input.ts'
+
+const secret = 'whsec-of-a-test'
+const body =
+  '{"event":"request.updated","request_id":"3f2b8c1e","status":"ERROR","error_reason":"café\\n<b>"}'
+const length = Buffer.byteLength(body)
+const signature = sign(Buffer.from(body), signingKey(secret))
+
+/** Chunks of 20 bytes. */
+function chunks(bytes: Buffer, end: string): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 20) {
+    const piece = bytes.subarray(at, at + 20)
+    text += `${piece.length.toString(16)}${end}${piece.toString('latin1')}${end}`
+  }
+  return `${text}0${end}${end}`
+}
+
+/** Latin-1 throughout, so that the body's bytes stay what they are. */
+const raw = Buffer.from(body).toString('latin1')
+const head = `POST /hook HTTP/1.1\r\nHost: x\r\nX-Service-Signature: ${signature}\r\n`
+const sized = `${head}Content-Length: ${length}\r\n\r\n${raw}`
+const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n${chunks(Buffer.from(body), '\r\n')}`
+
+function quoted(text: string): string {
+  return text
+    .split('\r\n')
+    .map((line) => `> ${line}`)
+    .join('\r\n')
+}
+
+test.each([
+  ['raw, with a length', sized],
+  ['raw, something after the length', `${sized}\r\n\r\nPOST / HTTP/1.1\r\n\r\n`],
+  ['chunked', chunked],
+  ['chunked, LF line ends', chunked.replaceAll('\r\n', '\n')],
+  [
+    'chunked, with an extension and a trailer',
+    chunked.replace('14\r\n', '14;a=b\r\n').replace(/0\r\n\r\n$/, '0\r\nX-Sum: 1\r\n\r\n'),
+  ],
+  ['said to be chunked, the chunks taken out already', `${head}Transfer-Encoding: chunked\r\n\r\n${raw}`],
+  [
+    'nc -v, which says who called first',
+    `Listening on 0.0.0.0 8080\nConnection received on localhost 41234\n${sized}`,
+  ],
+  ['a byte order mark before it', `\u00ef\u00bb\u00bf${sized}`],
+  ['every line with "> "', quoted(sized)],
+  [
+    'curl -v, the body among its own words',
+    `*   Trying 127.0.0.1:8080...\n* Connected\n${quoted(sized.slice(0, -raw.length)).replace(/> $/, '')}${raw}\n* upload sent off\n< HTTP/1.1 204\n<\n`,
+  ],
+  ['the HTTP/2 of curl', quoted(sized.replace('HTTP/1.1', 'HTTP/2'))],
+  [
+    'a request bin, with titles',
+    `Request Details\nPOST https://bin.example/abc\nDate  2026-11-20\n\nHeaders\nhost\tbin.example\nX-Service-Signature\t${signature}\ncontent-length  ${length}\n\nRaw Body\n${raw}\n`,
+  ],
+  [
+    'headers alone, no request line',
+    `X-Service-Signature: ${signature}\nContent-Length: ${length}\n\n${raw}\n`,
+  ],
+  ['a header that comes twice the same', sized.replace('Host: x', `Host: x\r\nContent-Length: ${length}`)],
+])('a captured request: %s', (_name, text) => {
+  const delivery = parseCapturedRequest(Buffer.from(text, 'latin1'))
+  expect(Buffer.from(delivery.body).toString()).toBe(body)
+  expect(verifyDelivery(delivery, secret).valid).toBe(true)
+})
+
+test('Content-Length counts bytes, and is honoured to the byte', () => {
+  const short = sized.replace(`Content-Length: ${length}`, `Content-Length: ${length - 1}`)
+  const delivery = parseCapturedRequest(Buffer.from(short, 'latin1'))
+  expect(delivery.body.byteLength).toBe(length - 1)
+  expect(verifyDelivery(delivery, secret).valid).toBe(false)
+})
+
+test('an empty body is a body', () => {
+  const delivery = parseCapturedRequest(Buffer.from(`${head}Content-Length: 0\r\n\r\n`))
+  expect(delivery.body.byteLength).toBe(0)
+})
+
+test.each([
+  [
+    'curl -v without a body',
+    quoted(`${head}Content-Length: ${length}\r\n\r\n`).replace(/> $/, ''),
+    'is cut',
+    'curl -v does not write the body down',
+  ],
+  ['chunks that do not add up', chunked.replace('14\r\n', '15\r\n'), 'chunks', 'raw bytes'],
+  ['chunks without an end', chunked.slice(0, -8), 'chunks', 'raw bytes'],
+  ['two lengths', sized.replace('Host: x', 'Content-Length: 3'), 'several lengths', 'one request alone'],
+  ['UTF-16, as PowerShell writes it', `\u00ff\u00fe${sized}`, 'UTF-16', 'Out-File'],
+])('a capture is refused: %s', (_name, text, message, hint) => {
+  const parse = (): unknown => parseCapturedRequest(Buffer.from(text, 'latin1'))
+  expect(parse).toThrow(InvalidInputError)
+  expect(parse).toThrow(
+    expect.objectContaining({
+      message: expect.stringContaining(message) as string,
+      hint: expect.stringContaining(hint) as string,
+    }),
+  )
+})

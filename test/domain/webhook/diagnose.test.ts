@@ -1,0 +1,155 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { sign, signingKey } from '../../../src/contract/signature.ts'
+import { diagnose } from '../../../src/domain/webhook/diagnose.ts'
+import { explainDelivery, verifyDelivery } from '../../../src/domain/webhook/verify.ts'
+
+const secret = 'whsec-of-a-test'
+const event = {
+  event: 'request.updated',
+  request_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+  status: 'ERROR',
+  error_reason: 'Prüfung <b>"x"</b> a/b & c failed',
+}
+const sent = Buffer.from(JSON.stringify(event))
+const signature = sign(sent, signingKey(secret))
+
+/** A delivery of `wasSent` that arrived here as `body`. */
+function arrived(body: string | Uint8Array, wasSent: string | Uint8Array = sent) {
+  return {
+    body: Buffer.from(body),
+    signatures: [sign(Buffer.from(wasSent), signingKey(secret))],
+  }
+}
+
+const text = sent.toString()
+const pretty = JSON.stringify(event, null, 2)
+const python = text.replaceAll('":"', '": "').replaceAll('","', '", "').replace('ü', '\\u00fc')
+const html = text
+  .replaceAll('&', '&amp;')
+  .replaceAll('"', '&quot;')
+  .replaceAll('<', '&lt;')
+  .replaceAll('>', '&gt;')
+
+test.each([
+  ['trailing_newline_added', arrived(`${text}\n`)],
+  ['trailing_newline_added', arrived(`${text}\r\n`)],
+  ['trailing_newline_removed', arrived(text, `${text}\n`)],
+  ['white_space_added', arrived(`  ${text} `)],
+  ['line_ends_changed', arrived(pretty.replaceAll('\n', '\r\n'), pretty)],
+  ['line_ends_changed', arrived(pretty, pretty.replaceAll('\n', '\r\n'))],
+  ['byte_order_mark_added', arrived(`\uFEFF${text}`)],
+  ['byte_order_mark_added', arrived(`\uFEFF${text}\n`)],
+  ['byte_order_mark_removed', arrived(text, `\uFEFF${text}`)],
+  ['encoding_changed', arrived(Buffer.from(text, 'utf16le'))],
+  ['encoding_changed', arrived(Buffer.from(text, 'latin1'))],
+  ['encoding_changed', arrived(Buffer.from(sent.toString('latin1'), 'utf8'))],
+  ['base64_encoded', arrived(sent.toString('base64'))],
+  ['html_escaped', arrived(html)],
+  ['html_escaped', arrived(`${html}\n`)],
+  ['url_escaped', arrived(encodeURIComponent(text))],
+  ['url_escaped', arrived(`payload=${new URLSearchParams({ x: text }).toString().slice(2)}`)],
+  ['json_escaped', arrived(JSON.stringify(text))],
+  ['json_escaped', arrived(JSON.stringify(text).slice(1, -1))],
+  ['quotes_changed', arrived(text.replaceAll('"event"', '“event”'))],
+  ['json_reformatted', arrived(pretty)],
+  ['json_reformatted', arrived(`${JSON.stringify(event, null, 4)}\n`)],
+  ['json_reformatted', arrived(text, python)],
+  ['json_reformatted', arrived(text, text.replace('ü', '\\u00fc').replaceAll('/', '\\/'))],
+  [
+    'json_reformatted',
+    arrived(
+      JSON.stringify({
+        status: event.status,
+        error_reason: event.error_reason,
+        request_id: event.request_id,
+        event: event.event,
+      }),
+    ),
+  ],
+  ['truncated', arrived(text.slice(0, -1))],
+  ['truncated', arrived(text.slice(0, -2))],
+  ['text_added', arrived(`${text} -- end of message`)],
+])('what happened to the body is named, and it stays refused: %s', (cause, delivery) => {
+  expect(verifyDelivery(delivery, secret).valid).toBe(false)
+  const diagnosis = diagnose(delivery, secret)
+  expect(diagnosis?.cause).toBe(cause)
+  expect(diagnosis?.message).toMatch(/^It would match .+\.$/)
+})
+
+test.each([
+  ['signature_upper_case', [signature.toUpperCase()]],
+  ['signature_prefixed', [`sha256=${signature}`]],
+  ['signature_prefixed', [`t=1700000000,v1=${signature}`]],
+  ['signature_white_space', [` ${signature}\r`]],
+  ['signature_quoted', [`"${signature}"`]],
+  ['signature_base64', [Buffer.from(signature, 'hex').toString('base64')]],
+  ['signature_cut', [signature.slice(0, 40)]],
+  ['signature_repeated', [`${signature}, ${signature}`]],
+  ['signature_repeated', [signature + signature]],
+  ['signature_repeated', ['0'.repeat(64), signature]],
+])('what happened to the signature is named, and it stays refused: %s', (cause, signatures) => {
+  expect(verifyDelivery({ body: sent, signatures }, secret).valid).toBe(false)
+  expect(diagnose({ body: sent, signatures }, secret)?.cause).toBe(cause)
+})
+
+test('two changes at once are both named', () => {
+  const found = diagnose({ body: Buffer.from(`${text}\n`), signatures: [`sha256=${signature}`] }, secret)
+  expect(found?.message).toBe(
+    'It would match without the newline at its end: an editor, echo or a here-document added it, and with its signature without its prefix.',
+  )
+})
+
+test.each([
+  ['another profile’s', 'whsec-of-another', 'the secret of profile "acme"'],
+  [
+    'the bytes that the hexadecimal stands for',
+    Buffer.from('00112233445566778899', 'hex'),
+    'decoded from hexadecimal',
+  ],
+])('the secret is another one: %s', (_name, used, words) => {
+  const own = '00112233445566778899'
+  const delivery = { body: sent, signatures: [sign(sent, signingKey(used))] }
+  const others = [{ name: 'the secret of profile "acme"', secret: 'whsec-of-another' }]
+  expect(diagnose(delivery, own, others)).toEqual({
+    cause: 'other_secret',
+    message: expect.stringContaining(words),
+  })
+})
+
+test('no diagnosis says more than it knows', () => {
+  expect(
+    diagnose({ body: Buffer.from(text.replace('ERROR', 'OTHER')), signatures: [signature] }, secret),
+  ).toBeUndefined()
+  expect(diagnose({ body: sent, signatures: [] }, secret)).toBeUndefined()
+  expect(diagnose({ body: sent, signatures: [signature.slice(0, 8)] }, secret)).toBeUndefined()
+})
+
+test('other secrets are asked for only where it fails', async () => {
+  const others = (): never => {
+    throw new Error('asked')
+  }
+  expect(await explainDelivery({ body: sent, signatures: [signature] }, secret, others)).toMatchObject({
+    valid: true,
+  })
+})
+
+test('a guess never accepts and never throws, whatever came', () => {
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    fc.json().map((each) => Buffer.from(each)),
+  )
+  fc.assert(
+    fc.property(bytes, fc.array(fc.string({ maxLength: 140 }), { maxLength: 3 }), (body, signatures) => {
+      diagnose({ body, signatures }, secret)
+      expect(verifyDelivery({ body, signatures }, secret).valid).toBe(false)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a body nested without end is not written anew', () => {
+  const deep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000))
+  expect(diagnose({ body: deep, signatures: [signature] }, secret)).toBeUndefined()
+})

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+
+import { sign, signingKey } from '../../../src/contract/signature.ts'
+import { type LoggedDelivery, readHar, readLog } from '../../../src/domain/webhook/log.ts'
+import { verifyLog } from '../../../src/domain/webhook/verify.ts'
+
+const secret = 'whsec-of-a-test'
+const body = '{"event":"request.updated","request_id":"3f2b8c1e","status":"ERROR","error_reason":"café"}'
+const signature = sign(Buffer.from(body), signingKey(secret))
+const base64 = Buffer.from(body).toString('base64')
+const headers = { 'x-service-signature': signature }
+
+async function judged(log: Iterable<LoggedDelivery>): Promise<string[]> {
+  const { deliveries } = await verifyLog(log, secret, () => Promise.resolve([]))
+  return deliveries.map(({ place, valid, failure, diagnosis }) =>
+    valid
+      ? `${place} valid`
+      : `${place}: ${failure?.message}${diagnosis === undefined ? '' : `; ${diagnosis.cause}`}`,
+  )
+}
+
+test.each<[string, object]>([
+  ['signature and body', { signature, body }],
+  ['headers and body', { headers, body }],
+  ['names of headers in any case', { headers: { 'X-SERVICE-Signature': signature }, body }],
+  ['several values of a header', { multiValueHeaders: { 'X-Service-Signature': [signature] }, body }],
+  ['headers as pairs', { headers: [['X-Service-Signature', signature]], body }],
+  ['headers as names and values', { headers: [{ name: 'X-Service-Signature', value: signature }], body }],
+  ['base64 by its field', { signature, body_base64: base64 }],
+  ['base64 by its encoding', { signature, body: base64, encoding: 'base64' }],
+  ['base64 as behind an API gateway', { headers, body: base64, isBase64Encoded: true }],
+  ['not base64 as behind an API gateway', { headers, body, isBase64Encoded: false }],
+  ['raw_body', { signature, raw_body: body, body: { event: 'request.updated' } }],
+  ['rawBody', { headers, rawBody: body }],
+  ['payload', { headers, payload: body }],
+])('a line of a log: %s', async (_name, entry) => {
+  if (_name === 'raw_body') delete (entry as { body?: unknown }).body
+  expect(await judged(readLog(Buffer.from(JSON.stringify(entry))))).toEqual(['line 1 valid'])
+})
+
+test('each line is judged by itself, and says where it stands', async () => {
+  const lines = [
+    JSON.stringify({ signature, body }),
+    '',
+    '{"signature": ',
+    '[1]',
+    JSON.stringify({ signature }),
+    JSON.stringify({ body }),
+    JSON.stringify({ signature, body: JSON.parse(body) as unknown }),
+    JSON.stringify({ signature, body: `${body}\n` }),
+    JSON.stringify({ signature, body_base64: '***' }),
+    JSON.stringify({
+      headers: [
+        ['X-Service-Signature', signature],
+        ['x-service-signature', signature],
+      ],
+      body,
+    }),
+    JSON.stringify({ signature: 7, body }),
+  ]
+  expect(await judged(readLog(Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`)))).toEqual([
+    'line 1 valid',
+    'line 3: it is not a JSON object',
+    'line 4: it is not a JSON object',
+    'line 5: it has no body',
+    'line 6: there is no signature',
+    'line 7: its body was logged as parsed JSON: the bytes that were signed are gone',
+    'line 8: the signature does not match the body; trailing_newline_added',
+    'line 9: its body is said to be base64 and is not',
+    'line 10: there are several signatures; signature_repeated',
+    'line 11: the signature is empty',
+  ])
+})
+
+test('one JSON array is a log as well', async () => {
+  const log = Buffer.from(JSON.stringify([{ signature, body }, { headers, body }, null], null, 2))
+  expect(await judged(readLog(log))).toEqual([
+    'entry 1 valid',
+    'entry 2 valid',
+    'entry 3: it is not a JSON object',
+  ])
+})
+
+test('an HTTP archive: its POSTs, by text and by base64', async () => {
+  const pairs = [{ name: 'X-Service-Signature', value: signature }]
+  const post = (postData: object): object => ({ request: { method: 'POST', headers: pairs, postData } })
+  const har = {
+    log: {
+      version: '1.2',
+      entries: [
+        { request: { method: 'GET', headers: [] } },
+        post({ mimeType: 'application/json', text: body }),
+        post({ mimeType: 'application/json', text: base64, encoding: 'base64' }),
+        post({ mimeType: 'application/json', text: base64, _encoding: 'base64' }),
+        post({ mimeType: 'application/x-www-form-urlencoded', params: [] }),
+        { request: { method: 'POST', headers: [], postData: { text: body } } },
+      ],
+    },
+  }
+  expect(await judged(readHar(Buffer.from(JSON.stringify(har))))).toEqual([
+    'entry 2 valid',
+    'entry 3 valid',
+    'entry 4 valid',
+    'entry 5: it has no body',
+    'entry 6: there is no signature',
+  ])
+})
+
+test.each([
+  ['nothing', () => readLog(Buffer.from('\n\n')), 'there is no delivery in the file'],
+  ['an array without its end', () => readLog(Buffer.from('[{')), 'starts like a JSON array'],
+  ['an archive that is none', () => readHar(Buffer.from('{}')), 'has no log.entries'],
+])('a file that is no log is refused: %s', async (_name, read, message) => {
+  await expect(judged(read())).rejects.toThrow(message)
+})
+
+test('of a thousand forged lines the first fifty are looked into', async () => {
+  const line = JSON.stringify({ signature, body: `${body}\n` })
+  const lines = await judged(readLog(Buffer.from(`${line}\n`.repeat(1000))))
+  expect(lines.filter((each) => each.endsWith('trailing_newline_added'))).toHaveLength(50)
+  expect(lines).toHaveLength(1000)
+})
