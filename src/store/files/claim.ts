@@ -1,7 +1,5 @@
 import { unlinkSync } from 'node:fs'
 
-import { z } from 'zod'
-
 import type { Random } from '../../host/random.ts'
 import { diskFailure, errorNumber } from './disk-failure.ts'
 import { acquire, type LockOptions } from './lock.ts'
@@ -9,8 +7,10 @@ import { readPrivate } from './private-modes.ts'
 import { writeWhole } from './whole-file.ts'
 
 /** Who holds a lock: a process id of this machine, and since when (ISO 8601). */
-const holderRecord = z.object({ pid: z.int(), since: z.iso.datetime() })
-type Holder = z.infer<typeof holderRecord>
+export interface Holder {
+  pid: number
+  since: string
+}
 
 export interface ClaimOptions extends LockOptions {
   /** The claiming process's own id. */
@@ -68,15 +68,31 @@ function removeName(record: string): void {
   }
 }
 
-async function readHolder(record: string): Promise<Holder | undefined> {
-  const file = await readPrivate(record, 1024).catch(() => undefined)
-  return file === undefined ? undefined : holderRecord.safeParse(parsed(file.text)).data
+/**
+ * Who holds the lock at `path`, where anybody does that wrote their name down. It takes the lock for a
+ * moment to see, so a claim made at that very moment has to be patient.
+ */
+export async function holderOf(path: string, clock: LockOptions['clock']): Promise<Holder | undefined> {
+  const holder = await readHolder(`${path}.holder`)
+  if (holder === undefined) return undefined
+  const lock = await acquire(path, { clock, waitMs: 0 })
+  lock?.release()
+  return lock === undefined ? holder : undefined
 }
 
-function parsed(text: string): unknown {
+async function readHolder(record: string): Promise<Holder | undefined> {
+  const file = await readPrivate(record, 1024).catch(() => undefined)
+  return file === undefined ? undefined : holderIn(file.text)
+}
+
+function holderIn(text: string): Holder | undefined {
   try {
-    return JSON.parse(text)
+    const { pid, since } = JSON.parse(text) as Partial<Record<string, unknown>>
+    const isHolder =
+      Number.isSafeInteger(pid) && typeof since === 'string' && !Number.isNaN(Date.parse(since))
+    return isHolder ? { pid: Number(pid), since } : undefined
   } catch {
+    // Half a name is none.
     return undefined
   }
 }

@@ -133,8 +133,8 @@ export interface Batches {
     filter?: RowFilter,
   ): AsyncIterable<{ row: number; packageId: number; body: Uint8Array }>
 
-  /** The first pending row. */
-  nextPending(batchId: string): Promise<BatchRow | undefined>
+  /** The first pending row, or the first after a row. */
+  nextPending(batchId: string, after?: number): Promise<BatchRow | undefined>
 
   /** Says why the batch stands still, or with undefined that it goes on. */
   recordHalt(batchId: string, halt: Halt | undefined): Promise<void>

@@ -46,6 +46,17 @@ export interface Ledger {
   /** Any other change; whether it took. */
   move(from: RowVersion, change: Change): Promise<boolean>
 
+  /**
+   * A change and, if it took, the next row's `pending → sending`, in one commit: half the fsyncs, the same
+   * order. `attempt` is undefined where the next row no longer stands as `next` says.
+   */
+  moveAndBegin(
+    from: RowVersion,
+    change: Change,
+    next: RowVersion,
+    attempt: NewAttempt,
+  ): Promise<{ moved: boolean; attempt: Attempt | undefined }>
+
   /** Keeps what a read told of an accepted request. A terminal status is never replaced. */
   recordStatus(requestId: string, status: string, at: number): Promise<void>
 

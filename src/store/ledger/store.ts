@@ -1,3 +1,4 @@
+import type { Batches } from './batches.ts'
 import type { Ledger } from './ledger.ts'
 
 /** What is kept in one place: one file, or the memory of this process. */
@@ -5,5 +6,6 @@ export interface Store {
   /** An absolute path, or ":memory:". */
   readonly location: string
   readonly ledger: Ledger
+  readonly batches: Batches
   close(): Promise<void>
 }

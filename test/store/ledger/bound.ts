@@ -9,6 +9,7 @@ export function bound(real: Ledger): Ledger {
     add: (batch, guard) => real.add(batch, guard),
     begin: (from, attempt) => real.begin(from, attempt),
     move: (from, change) => real.move(from, change),
+    moveAndBegin: (from, change, next, attempt) => real.moveAndBegin(from, change, next, attempt),
     recordStatus: (id, status, at) => real.recordStatus(id, status, at),
     list: (filter) => real.list(filter),
   }

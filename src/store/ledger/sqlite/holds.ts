@@ -2,6 +2,9 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { Clock } from '../../../host/clock.ts'
+import { processId } from '../../../host/process-id.ts'
+import type { Random } from '../../../host/random.ts'
+import { claim, holderOf } from '../../files/claim.ts'
 import { acquire } from '../../files/lock.ts'
 import { privateFolder } from '../../files/private-modes.ts'
 import type { Hold } from '../ledger.ts'
@@ -10,35 +13,59 @@ import type { BatchRef } from '../types.ts'
 /** Who runs which batch, among all processes that use the store. */
 export interface Holds {
   /** Undefined while somebody else, or this very process, has it. */
-  take(batch: BatchRef): Promise<Hold | undefined>
+  take(batch: BatchRef, patience?: { waitMs: number }): Promise<Hold | undefined>
+  /** Who holds the batch of a file. */
+  holder(batchId: string): Promise<{ pid: number; since: number } | undefined>
 }
+
+/** Looking who holds a batch takes its lock for a moment. */
+export const aMoment = { waitMs: 250 }
 
 /**
  * A lock file for each batch, beside the store, made before the batch is added. The one of a batch of
  * one goes with it: nobody takes that batch a second time but to find it dead. Another batch's stays,
  * because removing a file that a second taker has just opened would let two of them in.
  */
-export function fileHolds(location: string, clock: Clock): Holds {
+export function fileHolds(location: string, { clock, random }: { clock: Clock; random: Random }): Holds {
   const folder = `${location}.locks`
+  const pathOf = (id: string): string => join(folder, `${id}.lock`)
   return {
-    async take({ id, kind }) {
+    async take({ id, kind }, { waitMs } = { waitMs: 0 }) {
       await privateFolder(folder)
-      const path = join(folder, `${id}.lock`)
-      const lock = await acquire(path, { clock, waitMs: 0 })
-      if (lock === undefined) return undefined
-      return {
-        async release() {
-          lock.release()
-          // One that cannot be removed is in nobody's way.
-          if (kind === 'single') await rm(path, { force: true }).catch(() => undefined)
-        },
-      }
+      return kind === 'single'
+        ? takeSingle(pathOf(id), clock)
+        : takeFile(pathOf(id), { clock, random, waitMs })
+    },
+    async holder(batchId) {
+      const holder = await holderOf(pathOf(batchId), clock)
+      return holder && { pid: holder.pid, since: Date.parse(holder.since) }
     },
   }
 }
 
+async function takeSingle(path: string, clock: Clock): Promise<Hold | undefined> {
+  const lock = await acquire(path, { clock, waitMs: 0 })
+  return (
+    lock && {
+      async release() {
+        lock.release()
+        // One that cannot be removed is in nobody's way.
+        await rm(path, { force: true }).catch(() => undefined)
+      },
+    }
+  )
+}
+
+async function takeFile(
+  path: string,
+  options: { clock: Clock; random: Random; waitMs: number },
+): Promise<Hold | undefined> {
+  const taken = await claim(path, { ...options, pid: processId() })
+  return taken.held ? { release: () => Promise.resolve(taken.release()) } : undefined
+}
+
 /** For a store that no other process sees. */
-export function memoryHolds(): Holds {
+export function memoryHolds(clock: Clock): Holds {
   const held = new Set<string>()
   return {
     take({ id }) {
@@ -51,5 +78,7 @@ export function memoryHolds(): Holds {
         },
       })
     },
+    holder: (batchId) =>
+      Promise.resolve(held.has(batchId) ? { pid: processId(), since: clock.now() } : undefined),
   }
 }

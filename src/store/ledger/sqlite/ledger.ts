@@ -1,9 +1,5 @@
-import { createHash, createHmac } from 'node:crypto'
-
 import { InternalError } from '../../../errors/internal.ts'
 import { IoError } from '../../../errors/io.ts'
-import { UsageError } from '../../../errors/usage.ts'
-import { isLoopback } from '../../../host/loopback.ts'
 import type { Hold, Ledger } from '../ledger.ts'
 import type {
   Attempt,
@@ -11,15 +7,15 @@ import type {
   Change,
   NewAttempt,
   NewBatch,
-  NewSubmission,
   RowVersion,
   Submission,
   SubmissionFilter,
 } from '../types.ts'
 import { changeRow } from './change.ts'
 import type { Database } from './database.ts'
+import { fingerprinting, sha256 } from './fingerprints.ts'
+import { refuseForgetting } from './forgetting.ts'
 import type { Holds } from './holds.ts'
-import { fingerprintKeyName } from './migrate.ts'
 import { conditions } from './search.ts'
 import { selectSubmissions, submissionOf } from './rows.ts'
 import {
@@ -27,6 +23,7 @@ import {
   insertAttempt,
   insertBatch,
   insertSubmission,
+  selectBody,
   selectMatch,
   selectUnfinishedBatches,
   selectUnfinishedRows,
@@ -64,9 +61,10 @@ export class SqliteLedger implements Ledger {
   }
 
   async add(batch: NewBatch, guard: { allowDuplicate: boolean }): Promise<Submission | undefined> {
-    this.#refuseForgetting(batch.baseUrl)
+    refuseForgetting(this.location, batch.baseUrl)
     return this.#database.transaction(() => {
-      const rows = batch.submissions.map((each) => ({ ...each, fingerprint: this.#fingerprint(each) }))
+      const keyed = fingerprinting(this.#database)
+      const rows = batch.submissions.map((each) => ({ ...each, fingerprint: keyed(each.identity) }))
       for (const { fingerprint } of rows) {
         const match = this.#match(fingerprint, guard.allowDuplicate)
         if (match !== undefined) return match
@@ -95,38 +93,59 @@ export class SqliteLedger implements Ledger {
   }
 
   async begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined> {
-    const { batchId, row } = from
-    if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
-    return this.#database.transaction(() => {
-      const taken = this.#database.get(claimRow, {
-        batch_id: batchId,
-        row_number: row,
-        expected: from.attemptId ?? null,
-        attempt_id: attempt.attemptId,
-        at: attempt.at,
-      }) as { body: Uint8Array | null; body_sha256: string } | undefined
-      if (taken === undefined) return undefined
-      const { body, body_sha256 } = taken
-      if (body === null || sha256(body) !== body_sha256) {
-        throw new IoError(`the store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
-          hint: 'Nothing was sent. Put back a backup of the store, or choose another one with REFCHECK_STORE.',
-        })
-      }
-      this.#database.run(insertAttempt, {
-        id: attempt.attemptId,
-        batch_id: batchId,
-        row_number: row,
-        user_email: attempt.userEmail,
-        body_sha256,
-        began_at: attempt.at,
-        began_monotonic: attempt.monotonic,
-      })
-      return { batchId, row, ...attempt, state: 'sending', body }
-    })
+    return this.#database.transaction(() => this.#claim(from, attempt))
   }
 
   async move(from: RowVersion, change: Change): Promise<boolean> {
     return this.#database.transaction(() => changeRow(this.#database, from, change))
+  }
+
+  async moveAndBegin(
+    from: RowVersion,
+    change: Change,
+    next: RowVersion,
+    attempt: NewAttempt,
+  ): Promise<{ moved: boolean; attempt: Attempt | undefined }> {
+    return this.#database.transaction(() => {
+      const moved = changeRow(this.#database, from, change)
+      return { moved, attempt: moved && this.#isSound(next) ? this.#claim(next, attempt) : undefined }
+    })
+  }
+
+  /** A damaged row is told when it is begun by itself: here it would take the change before it with it. */
+  #isSound({ batchId, row }: RowVersion): boolean {
+    const found = this.#database.get(selectBody, { batch_id: batchId, row_number: row }) as
+      | { body: Uint8Array | null; body_sha256: string | null }
+      | undefined
+    return found?.body != null && sha256(found.body) === found.body_sha256
+  }
+
+  #claim({ batchId, row, state, attemptId }: RowVersion, attempt: NewAttempt): Attempt | undefined {
+    if (state !== 'pending') throw new InternalError(`an attempt cannot begin from "${state}"`)
+    const taken = this.#database.get(claimRow, {
+      batch_id: batchId,
+      row_number: row,
+      expected: attemptId ?? null,
+      attempt_id: attempt.attemptId,
+      at: attempt.at,
+    }) as { body: Uint8Array | null; body_sha256: string } | undefined
+    if (taken === undefined) return undefined
+    const { body, body_sha256 } = taken
+    if (body === null || sha256(body) !== body_sha256) {
+      throw new IoError(`the store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
+        hint: 'Nothing was sent. Put back a backup of the store, or choose another one with REFCHECK_STORE.',
+      })
+    }
+    this.#database.run(insertAttempt, {
+      id: attempt.attemptId,
+      batch_id: batchId,
+      row_number: row,
+      user_email: attempt.userEmail,
+      body_sha256,
+      began_at: attempt.at,
+      began_monotonic: attempt.monotonic,
+    })
+    return { batchId, row, ...attempt, state: 'sending', body }
   }
 
   async recordStatus(requestId: string, status: string, at: number): Promise<void> {
@@ -137,21 +156,6 @@ export class SqliteLedger implements Ledger {
     const { where, values } = conditions(filter)
     const sql = `${selectSubmissions} ${where} ORDER BY b.added_at, b.rowid, s.row_number`
     return this.#database.all(sql, values).map(submissionOf)
-  }
-
-  /** cli-contract, "Environment": what is forgotten at the end of the process protects nobody. */
-  #refuseForgetting(baseUrl: string): void {
-    if (this.location !== ':memory:' || isLoopback(new URL(baseUrl).hostname)) return
-    throw new UsageError('a store in memory would forget the order, so nothing is created with it', {
-      hint: 'Set REFCHECK_STORE to a file, or unset it. ":memory:" is for a service on this machine only.',
-    })
-  }
-
-  #fingerprint(submission: NewSubmission): string {
-    const { value } = this.#database.get('SELECT value FROM meta WHERE name = :name', {
-      name: fingerprintKeyName,
-    }) as { value: Uint8Array }
-    return createHmac('sha256', value).update(submission.identity).digest('hex')
   }
 
   /** The order that stands in the way, those whose outcome is not known first, then the newest. */
@@ -177,8 +181,4 @@ export class SqliteLedger implements Ledger {
       return unknown
     })
   }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

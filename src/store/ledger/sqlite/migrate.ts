@@ -2,9 +2,10 @@ import { IoError } from '../../../errors/io.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Database } from './database.ts'
 import { first } from './migrations/0001-first.ts'
+import { files } from './migrations/0002-files.ts'
 
 /** In order; a store's `user_version` counts those it has been through. */
-const migrations: readonly string[] = [first]
+const migrations: readonly string[] = [first, files]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */
 const applicationId = 0x52_46_43_4c

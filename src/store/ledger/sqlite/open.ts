@@ -3,6 +3,7 @@ import type { Store } from '../store.ts'
 import { IoError } from '../../../errors/io.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { Database } from './database.ts'
+import { SqliteBatches } from './batches.ts'
 import { busy, resultCode } from './failure.ts'
 import { fileHolds, memoryHolds } from './holds.ts'
 import { SqliteLedger } from './ledger.ts'
@@ -27,9 +28,11 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       makeDurable(database)
       migrate(database, random)
     })
+    const holds = inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random })
     return {
       location: database.location,
-      ledger: new SqliteLedger(database, inMemory ? memoryHolds() : fileHolds(path, clock)),
+      ledger: new SqliteLedger(database, holds),
+      batches: new SqliteBatches(database, holds),
       close: () => Promise.resolve(database.close()),
     }
   } catch (error) {

@@ -1,9 +1,10 @@
 import type { SubmissionFilter } from '../types.ts'
 import type { Values } from './database.ts'
 
-/** A filter as a WHERE clause on `selectSubmissions`; empty where everything is wanted. */
+/** A filter as a WHERE clause on `selectSubmissions`. */
 export function conditions(filter: SubmissionFilter): { where: string; values: Values } {
-  const clauses: string[] = []
+  // Rows that never were a whole order are no submissions.
+  const clauses: string[] = ['s.fingerprint IS NOT NULL']
   const values: Values = {}
   const must = (clause: string, name: string, value: string | number | undefined): void => {
     if (value === undefined) return
@@ -19,5 +20,5 @@ export function conditions(filter: SubmissionFilter): { where: string; values: V
     'states',
     filter.states && JSON.stringify(filter.states),
   )
-  return { where: clauses.length === 0 ? '' : `WHERE ${clauses.join(' AND ')}`, values }
+  return { where: `WHERE ${clauses.join(' AND ')}`, values }
 }

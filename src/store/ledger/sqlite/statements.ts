@@ -61,3 +61,6 @@ VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
 export const updateStatus = `
 UPDATE submissions SET request_status = :status, request_status_at = :at
 WHERE request_id = :request_id AND request_status NOT IN ('COMPLETED', 'ERROR', 'CANCELLED')`
+
+export const selectBody = `
+SELECT body, body_sha256 FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number`

@@ -1,0 +1,4 @@
+/** This process's id. */
+export function processId(): number {
+  return process.pid
+}

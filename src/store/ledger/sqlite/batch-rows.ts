@@ -1,0 +1,87 @@
+import type { Batch, BatchCounts, BatchRow } from '../batches.ts'
+import { type BatchKind, type SubmissionState, submissionStates } from '../types.ts'
+import { submissionOf } from './rows.ts'
+
+/** A row of `batches`, with its counts, as `selectBatches` gives it. */
+export type SelectedBatch = {
+  id: string
+  kind: BatchKind
+  base_url: string
+  user_email: string
+  added_at: number
+  name: string | null
+  sha256: string | null
+  package_id: number | null
+  first_package: number | null
+  path: string | null
+  results_file: string | null
+  reading: string | null
+  allow_duplicate: number
+  halted_at: number | null
+  halt_code: string | null
+  halt_message: string | null
+  halt_hint: string | null
+  changed_at: number | null
+} & Record<`n_${SubmissionState}`, number>
+
+export function noCounts(): BatchCounts {
+  const counts = Object.fromEntries(submissionStates.map((state) => [state, 0]))
+  return { total: 0, ...counts } as BatchCounts
+}
+
+/** STRICT tables hold the types that the columns promise. */
+export function batchOf(row: SelectedBatch, holder: Batch['holder']): Batch {
+  const counts = noCounts()
+  for (const state of submissionStates) {
+    counts[state] = row[`n_${state}`]
+    counts.total += counts[state]
+  }
+  const isFile = row.kind === 'file'
+  return {
+    id: row.id,
+    kind: row.kind,
+    addedAt: row.added_at,
+    baseUrl: row.base_url,
+    userEmail: row.user_email,
+    name: row.name ?? (isFile ? 'a file' : 'request create'),
+    sha256: row.sha256 ?? '',
+    packageId: (isFile ? row.package_id : row.first_package) ?? undefined,
+    path: row.path ?? undefined,
+    resultsFile: row.results_file ?? undefined,
+    reading: row.reading ?? '{}',
+    allowDuplicate: row.allow_duplicate === 1,
+    counts,
+    halt:
+      row.halted_at === null
+        ? undefined
+        : {
+            at: row.halted_at,
+            code: row.halt_code ?? '',
+            message: row.halt_message ?? '',
+            hint: row.halt_hint ?? undefined,
+          },
+    changedAt: row.changed_at ?? row.added_at,
+    holder,
+  }
+}
+
+/** A row as `selectRows` gives it. */
+export function batchRowOf(selected: unknown): BatchRow {
+  const row = selected as {
+    package_id: number | null
+    email: string | null
+    matches_batch: string | null
+    matches_row: number | null
+    matches_request: string | null
+  }
+  const { matches_batch, matches_row, matches_request } = row
+  return {
+    ...submissionOf(selected),
+    packageId: row.package_id ?? undefined,
+    email: row.email ?? undefined,
+    matches:
+      matches_batch === null || matches_row === null
+        ? undefined
+        : { batchId: matches_batch, row: matches_row, requestId: matches_request ?? undefined },
+  }
+}

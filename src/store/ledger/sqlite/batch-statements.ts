@@ -1,0 +1,64 @@
+import { submissionStates } from '../types.ts'
+import { selectSubmissions } from './rows.ts'
+
+export const insertFile = `
+INSERT INTO batches (
+  id, kind, base_url, user_email, added_at, name, identity, sha256, package_id, path, results_file, reading,
+  allow_duplicate
+) VALUES (
+  :id, 'file', :base_url, :user_email, :added_at, :name, :identity, :sha256, :package_id, :path, :results_file,
+  :reading, :allow_duplicate
+)`
+
+export const insertRow = `
+INSERT INTO submissions (
+  batch_id, row_number, state, changed_at, package_id, first_name, last_name, email, phone,
+  body, body_sha256, fingerprint, reason, field, matches_batch, matches_row
+) VALUES (
+  :batch_id, :row_number, :state, :changed_at, :package_id, :first_name, :last_name, :email, :phone,
+  :body, :body_sha256, :fingerprint, :reason, :field, :matches_batch, :matches_row
+)`
+
+const counted = submissionStates
+  .map(
+    (state) =>
+      `(SELECT count(*) FROM submissions WHERE batch_id = b.id AND state = '${state}') AS n_${state}`,
+  )
+  .join(', ')
+
+/** A batch with its counts. One of a single order has the package of its row. */
+export const selectBatches = `
+SELECT b.*, ${counted},
+  (SELECT max(changed_at) FROM submissions WHERE batch_id = b.id) AS changed_at,
+  (SELECT package_id FROM submissions WHERE batch_id = b.id AND row_number = 1) AS first_package
+FROM batches b`
+
+export const selectCounts = `
+SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batch_id GROUP BY state`
+
+/** Rows with what they match. */
+export const selectRows = `
+SELECT r.*, m.request_id AS matches_request
+FROM (${selectSubmissions}) r
+LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
+
+export const selectBodies = `
+SELECT row_number, package_id, body FROM submissions r`
+
+export const updateHalt = `
+UPDATE batches SET halted_at = :at, halt_code = :code, halt_message = :message, halt_hint = :hint WHERE id = :id`
+
+export const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :id'
+
+export const cancelPendingRows = `
+UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
+WHERE batch_id = :batch_id AND state = 'pending'`
+
+export const requeueRow = `
+UPDATE submissions SET state = 'pending', changed_at = :at, reason = NULL, field = NULL
+WHERE batch_id = :batch_id AND row_number = :row_number AND state = 'rejected'`
+
+export const rejectedToDuplicate = `
+UPDATE submissions SET state = 'duplicate', changed_at = :at, reason = NULL, field = NULL,
+  matches_batch = :matches_batch, matches_row = :matches_row
+WHERE batch_id = :batch_id AND row_number = :row_number AND state = 'rejected'`

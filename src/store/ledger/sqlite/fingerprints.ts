@@ -1,0 +1,16 @@
+import { createHash, createHmac } from 'node:crypto'
+
+import type { Database } from './database.ts'
+import { fingerprintKeyName } from './migrate.ts'
+
+/** What names a person, or a secret, without telling it: keyed by the store's own key, 64 hex characters. */
+export function fingerprinting(database: Database): (identity: string) => string {
+  const { value } = database.get('SELECT value FROM meta WHERE name = :name', {
+    name: fingerprintKeyName,
+  }) as { value: Uint8Array }
+  return (identity) => createHmac('sha256', value).update(identity).digest('hex')
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

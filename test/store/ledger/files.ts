@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+
+import type { NewFileBatch, NewRow } from '../../../src/store/ledger/batches.ts'
+import { someTime } from './batches.ts'
+
+/** A file taken in for a service on this machine. */
+export function fileBatch(changes: Partial<NewFileBatch> = {}): NewFileBatch {
+  const id = randomUUID()
+  return {
+    id,
+    addedAt: someTime,
+    baseUrl: 'http://127.0.0.1:4010',
+    userEmail: 'owner@example.com',
+    identity: id,
+    name: 'people.csv',
+    sha256: '0'.repeat(64),
+    packageId: 12,
+    path: undefined,
+    resultsFile: undefined,
+    reading: '{}',
+    allowDuplicate: false,
+    ...changes,
+  }
+}
+
+/** A row that is an order for a person of this e-mail. */
+export function orderRow(row: number, email: string): NewRow {
+  return {
+    row,
+    state: 'pending',
+    packageId: 12,
+    recipient: { first_name: 'Ana', last_name: 'Silva', email, phone: '+61400000001' },
+    body: Buffer.from(`{"for":"${email}"}`),
+    identity: email,
+  }
+}
+
+export function orderRows(count: number, from = 1): NewRow[] {
+  return Array.from({ length: count }, (_, at) => orderRow(at + 1, `person${at + from}@example.com`))
+}
+
+export function invalidRow(row: number, email?: string): NewRow {
+  return {
+    row,
+    state: 'invalid',
+    packageId: undefined,
+    email,
+    reason: 'is missing',
+    field: 'phone',
+    matchesRow: undefined,
+  }
+}
