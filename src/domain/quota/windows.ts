@@ -6,6 +6,12 @@ export interface QuotaWindow {
   seconds: number
 }
 
+/** "60 requests per 60-second fixed window" and "1000 requests per 1-hour fixed window", per API key. */
+export const documentedWindows: readonly QuotaWindow[] = [
+  { calls: 60, seconds: 60 },
+  { calls: 1000, seconds: 3600 },
+]
+
 /** Reads `60/60,1000/3600` (calls/seconds). `what` names where it was written. */
 export function parseWindows(text: string, what: string): QuotaWindow[] {
   return text.split(',').map((part) => {

@@ -1,0 +1,60 @@
+import { DuplicateError } from '../../errors/duplicate.ts'
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { UsageError } from '../../errors/usage.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { BatchRow } from '../../store/ledger/batches.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
+
+/** "Not within 15 minutes of the attempt": an event may still come. */
+const quietMs = 15 * 60_000
+
+/** A person's word on a row whose outcome is unknown. */
+export interface PersonsDecision {
+  /** `pending`: to be sent again. `cancelled`: never. */
+  to: 'pending' | 'cancelled'
+  /** As typed by the person; must be the recipient's. */
+  confirmedEmail: string
+  /** Who decides: the user's e-mail. */
+  by: string
+  why: string
+}
+
+/** Why a row cannot be decided on now; throws a UsageError or InvalidInputError. Comes before any question. */
+export function requireDecidable(row: BatchRow, clock: Clock): void {
+  if (row.state !== 'unknown') {
+    throw new UsageError(`row ${row.row} is ${row.state}: there is nothing to decide about it`, {
+      hint: `Rows to settle: refcheck batch rows ${row.batchId} --state unknown`,
+    })
+  }
+  const waitMs = (row.attemptedAt ?? row.changedAt) + quietMs - clock.now()
+  if (waitMs > 0) {
+    throw new UsageError(`row ${row.row} was sent less than 15 minutes ago: proof of it may still come`, {
+      hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / 60_000)} min.`,
+    })
+  }
+  if (row.recipient === undefined) {
+    throw new DuplicateError(`row ${row.row}: the person was removed from this store`, {
+      hint: 'It can be dropped, but not sent again.',
+    })
+  }
+}
+
+/** Takes a row out of `unknown` because a person says so; who, when and why is kept. The batch is held by the caller. */
+export async function decide(
+  { ledger, clock }: { ledger: Ledger; clock: Clock },
+  row: BatchRow,
+  { to, confirmedEmail, by, why }: PersonsDecision,
+): Promise<boolean> {
+  requireDecidable(row, clock)
+  if (confirmedEmail.trim().toLowerCase() !== row.recipient?.email.toLowerCase()) {
+    throw new InvalidInputError(`row ${row.row}: the e-mail typed is not the recipient’s`, {
+      hint: `Nothing was done. "refcheck batch rows ${row.batchId} --state unknown" shows whom the row is for.`,
+    })
+  }
+  return ledger.move(row, {
+    to,
+    at: clock.now(),
+    reason: to === 'pending' ? 'sent again by a person’s decision' : 'dropped by a person’s decision',
+    decision: { by, why },
+  })
+}

@@ -1,0 +1,110 @@
+import { recipientFields } from '../../contract/package-schema.ts'
+import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
+import type { Cell } from '../../sheets/sheet.ts'
+import type { Batches, BatchRow, RowFilter } from '../../store/ledger/batches.ts'
+import { listedRow } from './standing.ts'
+
+/** A row of a batch with everything that is known of it. */
+export interface ExportedRow {
+  listed: ReturnType<typeof listedRow>
+  status: string | null
+  ordered_at: string | null
+  package_id: number | null
+  /** By column of a batch file: `first_name`, `ncc_acic.date_of_birth`. */
+  values: ReadonlyMap<string, FieldValue>
+}
+
+/** Ours, after the columns of a batch file, so that an export can be run as one. */
+const exportColumns = [
+  'refcheck_row',
+  'refcheck_state',
+  'refcheck_request_id',
+  'refcheck_status',
+  'refcheck_ordered_at',
+  'refcheck_error',
+] as const
+
+/** Rows with the values they were or will be ordered with, in the order of the file. */
+export async function allRows(batches: Batches, batchId: string, filter: RowFilter): Promise<ExportedRow[]> {
+  const rows: ExportedRow[] = []
+  const bodies = batches.bodies(batchId, filter)[Symbol.asyncIterator]()
+  try {
+    let next = await bodies.next()
+    for await (const row of batches.rows(batchId, filter)) {
+      while (next.done !== true && next.value.row < row.row) next = await bodies.next()
+      const body = next.done !== true && next.value.row === row.row ? next.value.body : undefined
+      rows.push(exported(row, body))
+    }
+    return rows
+  } finally {
+    await bodies.return?.()
+  }
+}
+
+const formats = ['csv', 'xlsx', 'json', 'html'] as const
+export type ExportFormat = (typeof formats)[number]
+
+/** By the name of the file; csv where that says nothing. */
+export function exportFormatOf(file: string | undefined): ExportFormat {
+  const extension = file?.toLowerCase().split('.').pop()
+  if (extension === 'htm') return 'html'
+  return formats.find((format) => format === extension) ?? 'csv'
+}
+
+export interface ExportTable {
+  columns: string[]
+  rows: Cell[][]
+}
+
+/** Rows as a table that can be run as a batch file. */
+export function exportTable(rows: readonly ExportedRow[]): ExportTable {
+  const columns = valueColumns(rows)
+  return {
+    columns: [...columns, 'package_id', ...exportColumns],
+    rows: rows.map(({ values, package_id, listed, status, ordered_at }) => [
+      ...columns.map((column) => cellOf(values.get(column))),
+      cellOf(package_id ?? undefined),
+      cellOf(listed.row),
+      listed.state,
+      listed.request_id ?? '',
+      status ?? '',
+      ordered_at ?? '',
+      listed.error ?? '',
+    ]),
+  }
+}
+
+/** Every column that one of the rows has a value for, the recipient's first. */
+function valueColumns(rows: readonly ExportedRow[]): string[] {
+  const columns = new Set<string>(recipientFields)
+  for (const { values } of rows) for (const column of values.keys()) columns.add(column)
+  return [...columns]
+}
+
+/** A value as a cell that reads back as itself. */
+function cellOf(value: FieldValue | undefined): Cell {
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : { kind: 'json', text: JSON.stringify(value), value }
+}
+
+function exported(row: BatchRow, body: Uint8Array | undefined): ExportedRow {
+  const values = new Map<string, FieldValue>()
+  for (const name of recipientFields) {
+    const value = row.recipient?.[name] ?? (name === 'email' ? row.email : undefined)
+    if (value !== undefined) values.set(name, value)
+  }
+  if (body !== undefined) {
+    // Journaled by this program from a checked body.
+    const order = JSON.parse(new TextDecoder().decode(body)) as RequestBody
+    for (const { code, fields } of order.additional_information ?? []) {
+      for (const [name, value] of Object.entries(fields)) values.set(`${code}.${name}`, value)
+    }
+  }
+  return {
+    listed: listedRow(row),
+    status: row.requestStatus ?? null,
+    ordered_at: row.attemptedAt === undefined ? null : new Date(row.attemptedAt).toISOString(),
+    package_id: row.packageId ?? null,
+    values,
+  }
+}

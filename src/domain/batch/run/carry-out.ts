@@ -1,0 +1,91 @@
+import { UsageError } from '../../../errors/usage.ts'
+import { RefcheckError } from '../../../errors/base.ts'
+import { InternalError } from '../../../errors/internal.ts'
+import type { Batch } from '../../../store/ledger/batches.ts'
+import type { Hold } from '../../../store/ledger/ledger.ts'
+import { reconcile, type Reconciliation } from '../reconcile.ts'
+import { heldElsewhere } from '../standing.ts'
+import { runBatch } from './runner.ts'
+import type { RunLimits, Running } from './running.ts'
+import { verdict } from './verdict.ts'
+
+export interface CarryOut extends RunLimits {
+  /** Ids of requests that events told of and no order holds. */
+  unclaimed: () => Promise<Iterable<string>>
+  /** Writes the results file of what stands now; where it is. */
+  writeResults: (batch: Batch) => Promise<string | undefined>
+  onReconciled?: ((found: Reconciliation) => void) | undefined
+  /** The batch as it stands before the first row goes out. */
+  onStart?: ((batch: Batch) => void) | undefined
+}
+
+/** A batch as a run has left it, and what the run is told to have come to. */
+export interface CarriedOut {
+  batch: Batch
+  failure: RefcheckError | undefined
+}
+
+/**
+ * Runs a batch from where it stands: settles what can be settled, sends what is pending, settles again,
+ * writes the results. Throws an IncompleteError, with nothing sent, where another process runs it.
+ */
+export async function carryOut(running: Running, batchId: string, options: CarryOut): Promise<CarriedOut> {
+  const hold = await holdClean(running, batchId)
+  try {
+    const batch = await found(running, batchId)
+    requireSameService(batch, running)
+    await settleUnknown(running, batch, options)
+    await running.batches.recordHalt(batchId, undefined)
+    options.onStart?.(await found(running, batchId))
+    const end = await runBatch(running, batchId, options)
+    if (end.kind === 'halted') {
+      const { code, message, hint } = end.error
+      await running.batches.recordHalt(batchId, { at: running.clock.now(), code, message, hint })
+    }
+    if (end.kind !== 'interrupted') await settleUnknown(running, await found(running, batchId), options)
+    const resultsFile = await options.writeResults(await found(running, batchId))
+    if (resultsFile !== undefined) await running.batches.recordResultsFile(batchId, resultsFile)
+    const left = await found(running, batchId)
+    return { batch: left, failure: verdict(batchId, left.counts, end) }
+  } finally {
+    await hold.release()
+  }
+}
+
+/** Holds the batch with no row in `sending`: rows of a runner that died become `unknown` first. */
+async function holdClean({ batches, ledger, clock }: Running, batchId: string): Promise<Hold> {
+  for (let tries = 0; tries < 3; tries += 1) {
+    await ledger.recover(clock.now())
+    const hold = await batches.hold(batchId)
+    if (hold === undefined) throw heldElsewhere(await batches.find(batchId))
+    const { sending } = await batches.counts(batchId)
+    if (sending === 0) return hold
+    await hold.release()
+  }
+  throw new InternalError(`batch ${batchId} has a row on its way that nobody sends`)
+}
+
+async function found({ batches }: Running, batchId: string): Promise<Batch> {
+  const batch = await batches.find(batchId)
+  if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
+  return batch
+}
+
+function requireSameService(batch: Batch, { api }: Running): void {
+  if (new URL(batch.baseUrl).origin === new URL(api.baseUrl).origin) return
+  throw new UsageError(`batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`, {
+    hint: 'Nothing was sent. Choose the profile it was made with: --profile NAME',
+  })
+}
+
+/** "The runner reconciles by itself at the end and when it starts." A service that is away then is no reason to stop. */
+async function settleUnknown(running: Running, batch: Batch, options: CarryOut): Promise<void> {
+  if (batch.counts.unknown === 0 || running.signal?.aborted === true) return
+  const unknown = await running.ledger.list({ batchId: batch.id, states: ['unknown'] })
+  const ids = await options.unclaimed()
+  try {
+    options.onReconciled?.(await reconcile(running, unknown, ids))
+  } catch (error) {
+    if (!(error instanceof RefcheckError) || error.code === 'io') throw error
+  }
+}

@@ -1,0 +1,24 @@
+import type { RefcheckError } from '../../../errors/base.ts'
+import { IncompleteError } from '../../../errors/incomplete.ts'
+import { OutcomeUnknownError } from '../../../errors/outcome-unknown.ts'
+
+/** Why a batch stops of itself, where no single answer of the service says it. */
+
+export function refusedAlike(error: RefcheckError, times: number): IncompleteError {
+  return new IncompleteError(
+    `the service refused ${times} rows in a row for the same reason: ${error.message}`,
+    {
+      status: error.status,
+      field: error.field,
+      hint: 'Mend the cause; the rows that were not sent are kept.',
+      cause: error,
+    },
+  )
+}
+
+export function manyUnknown(reason: string, times: number): OutcomeUnknownError {
+  return new OutcomeUnknownError(
+    `${times} rows in a row may or may not have been ordered though the service answers a ping: ${reason}`,
+    { hint: 'Something is wrong with its orders: ask the people of the service before you go on.' },
+  )
+}

@@ -1,0 +1,193 @@
+import { IncompleteError } from '../../errors/incomplete.ts'
+import { NotFoundError } from '../../errors/not-found.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Batch, BatchCounts, Batches, BatchRow, Halt } from '../../store/ledger/batches.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { SubmissionState } from '../../store/ledger/types.ts'
+
+/** What scripts read of a batch (cli-contract, "Streams"). */
+export interface BatchStanding {
+  batch_id: string
+  /** Null where the rows name their packages. */
+  package_id: number | null
+  counts: BatchCounts
+  results_file: string | null
+}
+
+/** The same with what people want to know beside it. Times are ISO 8601. */
+export interface BatchStatus {
+  standing: BatchStanding
+  name: string
+  added_at: string
+  changed_at: string
+  base_url: string
+  user_email: string
+  halt: (Omit<Halt, 'at'> & { at: string }) | undefined
+  holder: { pid: number; since: string } | undefined
+}
+
+/** One line of `batch list`. */
+export interface ListedBatch {
+  batch_id: string
+  name: string
+  package_id: number | null
+  added_at: string
+  total: number
+  accepted: number
+  pending: number
+  unknown: number
+  /** `running`, `halted`, `stopped`, `done`, or `unknown` where rows have to be settled. */
+  state: string
+}
+
+/** One row (cli-contract, "Streams"). */
+export interface ListedRow {
+  row: number
+  state: SubmissionState
+  request_id: string | null
+  attempts: number
+  email: string | null
+  /** Why it is not accepted. */
+  error: string | null
+}
+
+export interface Stored {
+  batches: Batches
+  ledger: Ledger
+  clock: Clock
+}
+
+/** By its id or the beginning of it. Rows of runs that died are `unknown` from then on. */
+export async function findBatch({ batches, ledger, clock }: Stored, id: string): Promise<Batch> {
+  await ledger.recover(clock.now())
+  const batch = await batches.find(id)
+  if (batch !== undefined) return batch
+  throw new NotFoundError(`there is no batch ${id} in this store`, {
+    hint: '"refcheck batch list" shows them; REFCHECK_STORE chooses the store.',
+  })
+}
+
+/** Newest first. */
+export async function listBatches({ batches, ledger, clock }: Stored): Promise<ListedBatch[]> {
+  await ledger.recover(clock.now())
+  return (await batches.list()).map(listed)
+}
+
+/** A batch's rows in the order of the file. */
+export async function listRows(
+  { batches }: Stored,
+  batchId: string,
+  states: readonly SubmissionState[] | undefined,
+): Promise<ListedRow[]> {
+  const rows: ListedRow[] = []
+  for await (const row of batches.rows(batchId, { states })) rows.push(listedRow(row))
+  return rows
+}
+
+/** `pending → cancelled` for every row that was not sent. How many. A batch that runs is left alone. */
+export async function cancelBatch({ batches, clock }: Stored, batch: Batch): Promise<number> {
+  const hold = await batches.hold(batch.id)
+  if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
+  try {
+    return await batches.cancelPending(batch.id, clock.now(), 'dropped before it was sent')
+  } finally {
+    await hold.release()
+  }
+}
+
+/** Rejected rows, or some of them, are queued again. How many. */
+export async function retryBatch(
+  { batches, clock }: Stored,
+  batch: Batch,
+  rows: readonly number[] | undefined,
+): Promise<number> {
+  const hold = await batches.hold(batch.id)
+  if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
+  try {
+    return await batches.requeue(batch.id, clock.now(), rows)
+  } finally {
+    await hold.release()
+  }
+}
+
+/** What a second comer is told. */
+export function heldElsewhere(batch: Batch | undefined): IncompleteError {
+  const holder = batch?.holder
+  const who =
+    holder === undefined ? 'another process' : `process ${holder.pid}, since ${isoTime(holder.since)}`
+  return new IncompleteError(`batch ${batch?.id ?? ''} is being run by ${who}`, {
+    hint: `Watch it with: refcheck batch status ${batch?.id ?? ''} --watch`,
+  })
+}
+
+export function standingOf(batch: Batch): BatchStanding {
+  return {
+    batch_id: batch.id,
+    package_id: batch.packageId ?? null,
+    counts: batch.counts,
+    results_file: batch.resultsFile ?? null,
+  }
+}
+
+export function statusOf(batch: Batch): BatchStatus {
+  const { halt, holder } = batch
+  return {
+    standing: standingOf(batch),
+    name: batch.name,
+    added_at: isoTime(batch.addedAt),
+    changed_at: isoTime(batch.changedAt),
+    base_url: batch.baseUrl,
+    user_email: batch.userEmail,
+    halt: halt && { ...halt, at: isoTime(halt.at) },
+    holder: holder && { ...holder, since: isoTime(holder.since) },
+  }
+}
+
+function listed(batch: Batch): ListedBatch {
+  const { counts } = batch
+  return {
+    batch_id: batch.id,
+    name: batch.name,
+    package_id: batch.packageId ?? null,
+    added_at: isoTime(batch.addedAt),
+    total: counts.total,
+    accepted: counts.accepted,
+    pending: counts.pending,
+    unknown: counts.unknown,
+    state: stateOf(batch),
+  }
+}
+
+function stateOf({ holder, halt, counts }: Batch): string {
+  if (holder !== undefined) return 'running'
+  if (counts.unknown > 0) return 'unknown'
+  if (counts.pending === 0) return 'done'
+  return halt === undefined ? 'stopped' : 'halted'
+}
+
+export function listedRow(row: BatchRow): ListedRow {
+  return {
+    row: row.row,
+    state: row.state,
+    request_id: row.requestId ?? null,
+    attempts: row.attempts,
+    email: row.recipient?.email ?? row.email ?? null,
+    error: errorOf(row),
+  }
+}
+
+/** Why a row is not accepted, in one sentence. */
+function errorOf({ state, reason, field, matches, batchId }: BatchRow): string | null {
+  if (state === 'accepted') return null
+  if (matches !== undefined) {
+    const where =
+      matches.batchId === batchId ? `row ${matches.row}` : `row ${matches.row} of batch ${matches.batchId}`
+    return `orders the same as ${matches.requestId === undefined ? where : `request ${matches.requestId} (${where})`}`
+  }
+  if (reason === undefined) return null
+  return field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
+}
+
+function isoTime(at: number): string {
+  return new Date(at).toISOString()
+}
