@@ -76,7 +76,7 @@ describe('a file is taken in', () => {
     const batch = fileBatch()
     await expect(
       store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(1, 'b@example.com')]),
-    ).rejects.toThrow()
+    ).rejects.toThrow('one of its own rules')
     expect(await store.batches.find(batch.id)).toBeUndefined()
     expect(await store.batches.list()).toEqual([])
   })
@@ -156,7 +156,9 @@ describe('a file is taken in', () => {
     await store.batches.add(batch, orderRows(1))
     expect((await store.batches.findByIdentity('this file'))?.id).toBe(batch.id)
     expect(await store.batches.findByIdentity('another file')).toBeUndefined()
-    await expect(store.batches.add(fileBatch({ identity: 'this file' }), [])).rejects.toThrow()
+    await expect(store.batches.add(fileBatch({ identity: 'this file' }), [])).rejects.toThrow(
+      'one of its own rules',
+    )
   })
 })
 
