@@ -1,6 +1,7 @@
 import { Command, Flags, type Interfaces } from '@oclif/core'
 
 import type { RefcheckError } from '../errors/base.ts'
+import { InterruptedError } from '../errors/interrupted.ts'
 import { UsageError } from '../errors/usage.ts'
 import { failureText } from '../output/failure.ts'
 import { arrange, jsonDocument, type ListFormat, presentList, presentText } from '../output/present.ts'
@@ -69,6 +70,15 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Ends with a usage error where `condition` holds. */
   protected refuse(condition: boolean, message: string, hint: string): void {
     if (condition) throw new UsageError(message, { hint })
+  }
+
+  /** Goes on after a yes: the flag's, or a person's on a terminal. */
+  protected async confirm(question: string, yes: boolean): Promise<void> {
+    if (yes) return
+    const prompter = this.services.prompter()
+    this.refuse(prompter === undefined, 'there is no terminal to confirm on', 'Nothing was done. Add --yes.')
+    if (await prompter?.confirm({ message: question })) return
+    throw new InterruptedError('not confirmed; nothing was done')
   }
 
   /** How stdout looks to a view. */

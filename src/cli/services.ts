@@ -1,12 +1,15 @@
 import type { Api } from '../api/api.ts'
 import { parsePackageId } from './flags/identifiers.ts'
+import type { ExportTable } from '../domain/batch/export.ts'
 import type { SchemaCache } from '../domain/form/load-schema.ts'
 import type { Ordering } from '../domain/request/ordering.ts'
 import type { Credentials } from '../domain/session/credentials.ts'
+import type { QuotaWindow } from '../domain/quota/windows.ts'
 import type { SessionSources } from '../domain/session/session.ts'
 import type { HttpClient } from '../http/client.ts'
 import { variable } from '../host/env.ts'
 import { type Paths, resolvePaths } from '../host/paths.ts'
+import { Progress } from '../output/progress.ts'
 import { Reporter } from '../output/reporter.ts'
 import { terminalOf } from '../output/terminal.ts'
 import { createEventText, exchangeText, retryNoticeText } from '../output/views/notices.ts'
@@ -134,6 +137,12 @@ export class Services {
     return (await this.store()).ledger
   }
 
+  /** What reading and moving batches needs. */
+  async batches() {
+    const { ledger, batches } = await this.store()
+    return { ledger, batches, clock: this.context.clock }
+  }
+
   /** What placing an order needs. */
   async ordering(signal: AbortSignal) {
     const { clock, random } = this.context
@@ -153,6 +162,24 @@ export class Services {
       onStatus: ({ request_id, status }: { request_id: string; status: string }) =>
         this.reporter.note(`${request_id}  ${status}`),
     }
+  }
+
+  /** The service's windows, or those a sandbox was started with. */
+  async quotaWindows(): Promise<readonly QuotaWindow[]> {
+    const { documentedWindows, parseWindows } = await import('../domain/quota/windows.ts')
+    const said = variable(this.context.env, 'REFCHECK_QUOTA')
+    return said === undefined ? documentedWindows : parseWindows(said, 'REFCHECK_QUOTA')
+  }
+
+  /** A table of our own as a file's bytes. */
+  async tableBytes(table: ExportTable, format: 'csv' | 'xlsx' | 'json'): Promise<AsyncIterable<Uint8Array>> {
+    const { tableBytes } = await import('../sheets/rewrite.ts')
+    return tableBytes(table, format)
+  }
+
+  /** A line for how far a long job has come. */
+  progress(): Progress {
+    return new Progress(this.reporter, this.context.clock)
   }
 
   /** Undefined where nobody can be asked. */

@@ -21,6 +21,11 @@ export class Reporter {
     return this.#terminal
   }
 
+  /** Whether a line can change in place. */
+  get isLive(): boolean {
+    return this.#sink.isTTY
+  }
+
   /** A line that stays. */
   note(text: string): void {
     if (this.#quiet) return

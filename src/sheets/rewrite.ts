@@ -1,6 +1,6 @@
 import { csvBytes } from './csv/write.ts'
 import { jsonBytes } from './json/write.ts'
-import type { Cell, Dialect, Sheet, SheetRow } from './sheet.ts'
+import { type Cell, type Dialect, plainDialect, type Sheet, type SheetRow } from './sheet.ts'
 import { xlsxBytes } from './xlsx/write.ts'
 
 /** A row of the person's own, and what we have to say about it. */
@@ -41,6 +41,21 @@ export function annotatedBytes(
     case 'jsonl':
       return jsonBytes(sheet.columns, addedColumns, rows, dialect)
   }
+}
+
+/** A table of our own in a format's plainest dialect. */
+export function tableBytes(
+  { columns, rows }: { columns: readonly string[]; rows: Iterable<readonly Cell[]> },
+  format: 'csv' | 'xlsx' | 'json',
+): AsyncGenerator<Uint8Array> {
+  return annotatedBytes(
+    { sheet: { columns: [] }, addedColumns: columns, rows: bare(rows) },
+    { ...plainDialect, format },
+  )
+}
+
+async function* bare(rows: Iterable<readonly Cell[]>): AsyncGenerator<AnnotatedRow> {
+  for (const added of rows) yield { row: { cells: [] }, added }
 }
 
 async function* flat(rows: AsyncIterable<AnnotatedRow>, kept: readonly number[]): AsyncGenerator<Cell[]> {

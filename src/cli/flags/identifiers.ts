@@ -51,3 +51,14 @@ export const uuidArg = Args.custom({
     return parseUuid(text, (options.name ?? 'ID').toUpperCase())
   },
 })
+
+/** A batch's id, or the first characters of it, in lowercase. */
+export const batchIdArg = Args.custom({
+  ignoreStdin: true,
+  async parse(text) {
+    if (/^[0-9a-f][0-9a-f-]{3,35}$/i.test(text)) return text.toLowerCase()
+    throw new UsageError(`BATCH_ID: "${text.slice(0, 60)}" is not a batch id`, {
+      hint: 'Give it whole, or its first 4 characters or more; "refcheck batch list" shows them.',
+    })
+  },
+})

@@ -1,0 +1,31 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { cancelBatch, findBatch, statusOf } from '../../domain/batch/standing.ts'
+import { batchStatusView } from '../../output/views/batches.ts'
+
+export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
+  static override summary = 'Drop the rows of a batch that were not sent yet.'
+  static override description =
+    'What was ordered stays ordered: the API cannot take an order back. Rows whose outcome is unknown stay too, until they are settled.'
+  static override examples = ['<%= config.bin %> batch cancel 3f2b8c1e --yes']
+  static override args = {
+    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+  }
+  static override flags = { yes: Flags.boolean({ summary: 'Drop them without a question.' }) }
+
+  async run(): Promise<void> {
+    const stored = await this.services.batches()
+    const batch = await findBatch(stored, this.args.batch_id)
+    const { pending } = batch.counts
+    if (pending > 0) {
+      await this.confirm(`Drop the ${pending} rows of ${batch.name} that were not sent?`, this.flags.yes)
+      const dropped = await cancelBatch(stored, batch)
+      this.services.reporter.note(`Dropped ${dropped} rows. Nothing was sent.`)
+    } else {
+      this.services.reporter.note('No row is waiting to be sent, so there is nothing to drop.')
+    }
+    this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+  }
+}

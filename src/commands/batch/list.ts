@@ -1,0 +1,15 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { listBatches } from '../../domain/batch/standing.ts'
+import { batchListView } from '../../output/views/batches.ts'
+
+export default class BatchList extends BaseCommand<typeof BatchList> {
+  static override summary = 'List the batches of this store, the newest first.'
+  static override examples = ['<%= config.bin %> batch list', '<%= config.bin %> batch list --json']
+  static override flags = { ...listFlags }
+
+  async run(): Promise<void> {
+    const stored = await this.services.batches()
+    this.answerList(batchListView(await listBatches(stored)), listFormat(this.flags))
+  }
+}

@@ -1,0 +1,39 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { findBatch, retryBatch, statusOf } from '../../domain/batch/standing.ts'
+import { batchStatusView } from '../../output/views/batches.ts'
+
+export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
+  static override summary = 'Queue rejected rows of a batch again.'
+  static override description =
+    'For rows that the service refused for a reason outside the file. "refcheck batch resume" then sends them. A row that is wrong in itself is mended in the file, which is run again: what was accepted is not ordered twice.'
+  static override examples = [
+    '<%= config.bin %> batch retry 3f2b8c1e',
+    '<%= config.bin %> batch retry 3f2b8c1e --row 12',
+  ]
+  static override args = {
+    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+  }
+  static override flags = {
+    row: Flags.integer({
+      summary: 'Only this row; may be repeated.',
+      helpValue: 'N',
+      multiple: true,
+      min: 1,
+    }),
+  }
+
+  async run(): Promise<void> {
+    const stored = await this.services.batches()
+    const batch = await findBatch(stored, this.args.batch_id)
+    const queued = await retryBatch(stored, batch, this.flags.row)
+    this.services.reporter.note(
+      queued === 0
+        ? 'No rejected row was there to queue.'
+        : `Queued ${queued} of ${batch.counts.rejected} rejected rows. Send them with: refcheck batch resume ${batch.id}`,
+    )
+    this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+  }
+}

@@ -1,0 +1,32 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { rowStates } from '../../cli/flags/states.ts'
+import { findBatch, listRows } from '../../domain/batch/standing.ts'
+import { batchRowsView } from '../../output/views/batches.ts'
+
+export default class BatchRows extends BaseCommand<typeof BatchRows> {
+  static override summary = 'List the rows of a batch, each with its state.'
+  static override description =
+    'Rows are counted as the file’s data rows from 1. States: pending, sending, accepted, rejected, unknown (it may have been ordered: refcheck batch reconcile), duplicate (of what is in the last column), invalid, cancelled.'
+  static override examples = [
+    '<%= config.bin %> batch rows 3f2b8c1e',
+    '<%= config.bin %> batch rows 3f2b8c1e --state rejected,invalid --csv',
+  ]
+  static override args = {
+    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+  }
+  static override flags = {
+    state: Flags.string({ summary: 'Only these states: rejected,unknown.', helpValue: 'STATE' }),
+    ...listFlags,
+  }
+
+  async run(): Promise<void> {
+    const states = rowStates(this.flags.state)
+    const stored = await this.services.batches()
+    const { id } = await findBatch(stored, this.args.batch_id)
+    this.answerList(batchRowsView(await listRows(stored, id, states)), listFormat(this.flags))
+  }
+}

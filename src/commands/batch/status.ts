@@ -1,0 +1,38 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { progressOf } from '../../domain/batch/progress.ts'
+import { findBatch, statusOf } from '../../domain/batch/standing.ts'
+import { watchBatch } from '../../domain/batch/watch.ts'
+import { batchProgressText, batchStatusView } from '../../output/views/batches.ts'
+
+export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
+  static override summary = 'Show where a batch stands.'
+  static override description =
+    'Reads this store alone and makes no call. --watch follows a batch that another process runs until that one ends.'
+  static override examples = [
+    '<%= config.bin %> batch status 3f2b8c1e',
+    '<%= config.bin %> batch status 3f2b8c1e --watch',
+  ]
+  static override args = {
+    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+  }
+  static override flags = {
+    watch: Flags.boolean({ summary: 'Follow it until nobody runs it any more.' }),
+  }
+
+  async run(): Promise<void> {
+    const stored = await this.services.batches()
+    const progress = this.services.progress()
+    const windows = await this.services.quotaWindows()
+    const batch = await findBatch(stored, this.args.batch_id)
+    if (this.flags.watch) {
+      await watchBatch(stored, batch.id, {
+        signal: this.signal,
+        onChange: ({ counts }) => progress.show(batchProgressText(progressOf(counts, windows, undefined))),
+      })
+    }
+    this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+  }
+}

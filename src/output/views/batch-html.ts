@@ -1,0 +1,66 @@
+import type { ExportedRow } from '../../domain/batch/export.ts'
+import type { BatchStatus } from '../../domain/batch/standing.ts'
+import { harmless } from '../../host/text.ts'
+
+const style = `
+  :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+  body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+  table { border-collapse: collapse; width: 100%; }
+  caption { text-align: left; font-weight: 600; padding: .5rem 0; }
+  th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #8886; vertical-align: top; }
+  td.id { font-family: ui-monospace, monospace; font-size: .85em; }
+  @media print { body { margin: 0; max-width: none; } }
+`
+
+/** A batch as one page that needs nothing else: to read, to print, to file. */
+export function batchHtml(
+  { standing, name, added_at, user_email }: BatchStatus,
+  rows: readonly ExportedRow[],
+): string {
+  const { batch_id, counts } = standing
+  const totals = Object.entries(counts).filter(([state, count]) => count > 0 && state !== 'total')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${text(name)}</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>${text(name)}</h1>
+<p>Batch ${text(batch_id)}, added ${text(added_at.slice(0, 10))}, ordered as ${text(user_email)}.
+${counts.total} rows: ${totals.map(([state, count]) => `${count} ${state}`).join(', ')}.</p>
+<table>
+<caption>Rows</caption>
+<thead><tr>${['Row', 'Name', 'E-mail', 'State', 'Status', 'Request', 'Remark'].map((head) => `<th scope="col">${head}</th>`).join('')}</tr></thead>
+<tbody>
+${rows.map(line).join('\n')}
+</tbody>
+</table>
+</body>
+</html>
+`
+}
+
+function line({ listed, status, values }: ExportedRow): string {
+  const person = `${named(values.get('first_name'))} ${named(values.get('last_name'))}`.trim()
+  const cells = [String(listed.row), person, listed.email ?? '', listed.state, status ?? '']
+  return `<tr>${cells.map((cell) => `<td>${text(cell)}</td>`).join('')}<td class="id">${text(listed.request_id ?? '')}</td><td>${text(listed.error ?? '')}</td></tr>`
+}
+
+function named(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function text(value: string): string {
+  return harmless(value).replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? sign)
+}

@@ -1,0 +1,144 @@
+import type { BatchProgress } from '../../domain/batch/progress.ts'
+import type { BatchStatus, ListedBatch, ListedRow } from '../../domain/batch/standing.ts'
+import { harmless } from '../../host/text.ts'
+import { type Style, styled, type Terminal } from '../terminal.ts'
+import type { ListView, View } from '../view.ts'
+
+const states = [
+  'accepted',
+  'pending',
+  'sending',
+  'unknown',
+  'rejected',
+  'duplicate',
+  'invalid',
+  'cancelled',
+] as const
+
+/** One colour for each state of a row. */
+function stateStyle(state: string): Style | undefined {
+  switch (state) {
+    case 'accepted':
+    case 'done':
+      return 'green'
+    case 'unknown':
+    case 'rejected':
+    case 'invalid':
+    case 'halted':
+      return 'red'
+    case 'duplicate':
+    case 'stopped':
+      return 'yellow'
+    case 'sending':
+    case 'running':
+      return 'blue'
+    case 'cancelled':
+      return 'magenta'
+    default:
+      return undefined
+  }
+}
+
+/** Where a batch stands. */
+export function batchStatusView(status: BatchStatus): View {
+  return { json: status.standing, text: (terminal) => lines(status, terminal).join('\n') }
+}
+
+function lines({ standing, name, halt, holder }: BatchStatus, terminal: Terminal): string[] {
+  const { batch_id, package_id, counts, results_file } = standing
+  const shown = states.filter((state) => counts[state] > 0)
+  const width = String(counts.total).length
+  return [
+    `${styled(terminal, 'bold', 'batch')}  ${batch_id}`,
+    `${harmless(name)}${package_id === null ? '' : `, package ${package_id}`}`,
+    '',
+    ...shown.map(
+      (state) =>
+        `${String(counts[state]).padStart(width)}  ${styled(terminal, stateStyle(state) ?? 'dim', state)}`,
+    ),
+    `${String(counts.total).padStart(width)}  rows`,
+    ...(holder === undefined ? [] : ['', `run by process ${holder.pid} since ${minute(holder.since)}`]),
+    ...(halt === undefined || holder !== undefined
+      ? []
+      : ['', `${styled(terminal, 'red', 'halted')}  ${minute(halt.at)}  ${harmless(halt.message)}`]),
+    ...(halt?.hint === undefined || holder !== undefined ? [] : [harmless(halt.hint)]),
+    ...(results_file === null ? [] : ['', `results  ${harmless(results_file)}`]),
+  ]
+}
+
+/** `2026-11-21T09:30:12.000Z` → `2026-11-21 09:30 UTC`. */
+function minute(time: string): string {
+  return `${time.slice(0, 16).replace('T', ' ')} UTC`
+}
+
+export function batchListView(batches: readonly ListedBatch[]): ListView<ListedBatch> {
+  return {
+    rows: batches,
+    columns: [
+      { name: 'batch_id', value: (row) => row.batch_id, whole: true },
+      { name: 'name', value: (row) => row.name },
+      { name: 'package_id', value: (row) => row.package_id, extra: true },
+      {
+        name: 'added_at',
+        value: (row) => row.added_at,
+        show: (row) => row.added_at.slice(0, 10),
+        extra: true,
+      },
+      { name: 'accepted', value: (row) => row.accepted },
+      { name: 'total', value: (row) => row.total },
+      { name: 'pending', value: (row) => row.pending, extra: true },
+      { name: 'unknown', value: (row) => row.unknown, extra: true },
+      { name: 'state', value: (row) => row.state, style: (row) => stateStyle(row.state) },
+    ],
+    empty: 'No batches in this store. "refcheck batch run FILE" makes one.',
+  }
+}
+
+export function batchRowsView(rows: readonly ListedRow[]): ListView<ListedRow> {
+  return {
+    rows,
+    columns: [
+      { name: 'row', value: (row) => row.row },
+      { name: 'state', value: (row) => row.state, style: (row) => stateStyle(row.state) },
+      { name: 'email', value: (row) => row.email },
+      { name: 'request_id', value: (row) => row.request_id, extra: true },
+      { name: 'attempts', value: (row) => row.attempts, extra: true },
+      {
+        name: 'error',
+        value: (row) => row.error ?? row.request_id,
+        show: (row) => row.error ?? row.request_id ?? '-',
+      },
+    ],
+    empty: 'No rows like that.',
+  }
+}
+
+/** A file that was written from a batch. */
+export function exportedView(written: {
+  batch_id: string
+  path: string
+  format: string
+  rows: number
+}): View {
+  return {
+    json: written,
+    text: () => `${written.rows} ${written.rows === 1 ? 'row' : 'rows'} written to ${harmless(written.path)}`,
+  }
+}
+
+/** One line for how far a batch has come. */
+export function batchProgressText({ counts, settled, toSend, secondsLeft }: BatchProgress): string {
+  const apart = (['rejected', 'unknown'] as const).filter((state) => counts[state] > 0)
+  const told = [`${settled} of ${toSend}`, ...apart.map((state) => `${counts[state]} ${state}`)].join(', ')
+  return settled >= toSend ? told : `${told}; ${inWords(secondsLeft)} left`
+}
+
+/** 4 s, 3 min, 5 h 10 min, 2 d 3 h: as exact as anybody needs it. */
+export function inWords(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 90) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
