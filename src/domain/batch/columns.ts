@@ -1,0 +1,136 @@
+import { recipientFields } from '../../contract/package-schema.ts'
+import type { PackageSchema } from '../../contract/package-schema.ts'
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { UsageError } from '../../errors/usage.ts'
+import { nearest } from '../form/nearest.ts'
+import { formFields } from '../form/fields.ts'
+import { type Mapping, mappingFlags } from './mapping.ts'
+import { suggestColumn } from './suggest.ts'
+import { columnNames, knownFields, ownPrefix, type Target, targetName, targetOf, unused } from './targets.ts'
+
+/** A header that no rule explains, and what it may have been meant to be. */
+export interface UnknownColumn {
+  header: string
+  suggestion: string | undefined
+}
+
+export interface ColumnMatch {
+  /** One for each column of the file. */
+  targets: Target[]
+  unknown: UnknownColumn[]
+}
+
+/** Which column says what: by exact name, or as the person said. Nothing is guessed. */
+export function matchColumns(
+  headers: readonly string[],
+  schemas: readonly PackageSchema[],
+  mapping: Mapping,
+): ColumnMatch {
+  const fields = knownFields(schemas)
+  const names = columnNames(fields)
+  const unknown: UnknownColumn[] = []
+  const targets = headers.map((header): Target => {
+    const name = header.trim()
+    if (name === '' || mapping.ignore.includes(name)) return unused
+    const mapped = Object.hasOwn(mapping.map, name) ? mapping.map[name] : undefined
+    const target = targetOf(mapped ?? name, fields)
+    if (target !== undefined) return target
+    if (mapped === undefined && name.startsWith(ownPrefix)) return unused
+    unknown.push({ header: name, suggestion: suggestColumn(mapped ?? name, names) })
+    return unused
+  })
+  const taken = new Set(targets.map(targetName))
+  return {
+    targets,
+    unknown: unknown.map(({ header, suggestion }) => ({
+      header,
+      suggestion: suggestion === undefined || taken.has(suggestion) ? undefined : suggestion,
+    })),
+  }
+}
+
+/** The columns as they will be read, or an InvalidInputError that says what stands in the way. */
+export function settledColumns(
+  name: string,
+  headers: readonly string[],
+  { targets, unknown }: ColumnMatch,
+  schemas: readonly PackageSchema[],
+): Target[] {
+  if (unknown.length > 0) throw unknownColumns(name, unknown)
+  const first = new Map<string, string>()
+  for (const [at, target] of targets.entries()) {
+    if (target.kind === 'unused') continue
+    const header = headers[at]?.trim() ?? ''
+    const whole = target.kind === 'field' && target.path.length > 0 ? first.get(target.column) : undefined
+    const other = first.get(targetName(target)) ?? whole
+    if (other !== undefined) {
+      throw new InvalidInputError(
+        `${name}: the columns "${other}" and "${header}" both say ${target.column}`,
+        {
+          hint: `Leave one out: --ignore '${header}'`,
+        },
+      )
+    }
+    first.set(targetName(target), header)
+  }
+  requireColumns(name, targets, schemas)
+  return targets
+}
+
+/** A file without a column that every row needs is refused once, not once a row. */
+function requireColumns(name: string, targets: readonly Target[], schemas: readonly PackageSchema[]): void {
+  const there = new Set(targets.map(({ column }) => column))
+  const always = schemas.map((schema) =>
+    formFields(schema).flatMap(({ required, column }) => (required ? [column] : [])),
+  )
+  const [needed = [...recipientFields]] = always
+  const missing = needed.filter(
+    (column) => !there.has(column) && always.every((each) => each.includes(column)),
+  )
+  if (missing.length === 0) return
+  const what = missing.length === 1 ? 'column' : 'columns'
+  throw new InvalidInputError(
+    `${name}: the ${what} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    {
+      hint: "Add them, or say which column it is: --map 'Given name=first_name'",
+      field: missing[0],
+    },
+  )
+}
+
+function unknownColumns(name: string, unknown: readonly UnknownColumn[]): InvalidInputError {
+  const list = unknown.map(({ header }) => `"${header}"`).join(', ')
+  const map = unknown.flatMap(({ header, suggestion }) =>
+    suggestion === undefined ? [] : [[header, suggestion]],
+  )
+  const ignore = unknown.flatMap(({ header, suggestion }) => (suggestion === undefined ? [header] : []))
+  const flags = mappingFlags({ map: Object.fromEntries(map) as Record<string, string>, ignore })
+  return new InvalidInputError(
+    `${name}: ${unknown.length === 1 ? 'the column' : 'the columns'} ${list} ${unknown.length === 1 ? 'is' : 'are'} not known`,
+    { hint: `If that is what is meant, add: ${flags}`, field: unknown[0]?.header },
+  )
+}
+
+/** Flags that name what is not there are slips; a mapping kept for many files may well. */
+export function checkFlags(
+  headers: readonly string[],
+  schemas: readonly PackageSchema[],
+  said: Mapping,
+): void {
+  const known = headers.map((header) => header.trim())
+  for (const header of said.ignore) {
+    if (known.includes(header)) continue
+    throw new UsageError(`--ignore: the file has no column "${header.slice(0, 80)}"`, {
+      hint: `Its columns: ${known.filter((each) => each !== '').join(', ')}`,
+    })
+  }
+  const fields = knownFields(schemas)
+  for (const column of Object.values(said.map)) {
+    if (targetOf(column, fields) !== undefined) continue
+    const names = columnNames(fields)
+    const meant = nearest(column, names)
+    throw new UsageError(`--map: "${column.slice(0, 80)}" is no column of a batch file`, {
+      hint: meant === undefined ? `There are: ${names.join(', ')}` : `Did you mean ${meant}?`,
+    })
+  }
+}

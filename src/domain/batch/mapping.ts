@@ -1,0 +1,62 @@
+import { UsageError } from '../../errors/usage.ts'
+
+/** What a person said about the columns of a file: header → column, and headers to leave out. */
+export interface Mapping {
+  map: Readonly<Record<string, string>>
+  ignore: readonly string[]
+}
+
+export const noMapping: Mapping = { map: {}, ignore: [] }
+
+/**
+ * Reads `--map 'Given name=first_name'`. A header may hold `=` itself, so the split is taken whose left side
+ * the file has; without one, the last.
+ */
+export function readMapFlags(flags: readonly string[], headers: readonly string[]): Record<string, string> {
+  const map = Object.create(null) as Record<string, string>
+  const known = new Set(headers.map((header) => header.trim()))
+  for (const flag of flags) {
+    const [header, column] = split(flag, known)
+    if (map[header] !== undefined) {
+      throw new UsageError(`--map: the column "${header}" is mapped twice`, { hint: 'Map it once.' })
+    }
+    map[header] = column
+  }
+  return map
+}
+
+function split(flag: string, known: ReadonlySet<string>): [header: string, column: string] {
+  for (let at = flag.indexOf('='); at !== -1; at = flag.indexOf('=', at + 1)) {
+    const header = flag.slice(0, at).trim()
+    if (known.has(header)) return [header, flag.slice(at + 1).trim()]
+  }
+  const last = flag.lastIndexOf('=')
+  if (last < 1) {
+    throw new UsageError(`--map: "${flag.slice(0, 80)}" has no =`, {
+      hint: "Write --map 'Given name=first_name'.",
+    })
+  }
+  throw new UsageError(`--map: the file has no column "${flag.slice(0, last).trim().slice(0, 80)}"`, {
+    hint: `Its columns: ${[...known].filter((header) => header !== '').join(', ')}`,
+  })
+}
+
+/** What was said now goes before what was kept. */
+export function merged(kept: Mapping, now: Mapping): Mapping {
+  const ignore = [...kept.ignore.filter((header) => now.map[header] === undefined), ...now.ignore]
+  const map = { ...kept.map, ...now.map }
+  const left = Object.entries(map).filter(([header]) => !now.ignore.includes(header))
+  return {
+    map: Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(left)),
+    ignore: [...new Set(ignore)],
+  }
+}
+
+/** The flags that say the same on a command line. */
+export function mappingFlags({ map, ignore }: Mapping): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+  return [
+    ...Object.entries(map).map(([header, column]) => `--map ${quoted(`${header}=${column}`)}`),
+    ...ignore.map((header) => `--ignore ${quoted(header)}`),
+  ].join(' ')
+}

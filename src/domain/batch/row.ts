@@ -1,0 +1,303 @@
+import type { FieldDefinition, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
+import type { FieldValue, Recipient, RequestBody } from '../../contract/request-body.ts'
+import type { Cell, SheetRow } from '../../sheets/sheet.ts'
+import type { Problem } from '../form/problem.ts'
+import { readyBody } from '../form/ready-body.ts'
+import { type DraftBody, validateBody } from '../form/validate.ts'
+import type { ValueReading } from '../form/field-value.ts'
+import { cellText, cellValue, isoSuggestion, spoilt, type TextReading } from './cell-value.ts'
+import type { PhoneRepair } from './national-phone.ts'
+import type { Target } from './targets.ts'
+
+/** One thing wrong with a row. */
+export interface RowProblem {
+  row: number
+  /** The file's own header; the contract's name where the file has no such column. */
+  column: string
+  /** As it stands in the cell; '' where nothing does. */
+  value: string
+  problem: string
+  suggestion?: string | undefined
+}
+
+/** A value that will be sent otherwise than the file has it. */
+export interface RowChange {
+  row: number
+  column: string
+  from: string
+  to: string
+}
+
+/** What became of a row. */
+export interface RowReading {
+  /** Data rows from 1. */
+  row: number
+  source: SheetRow
+  /** Undefined where the row does not say one that can be ordered. */
+  packageId: number | undefined
+  /** As far as it can be read, whatever else is wrong; for telling people apart. */
+  person: Recipient
+  /** Fit to be sent; undefined where anything is wrong. */
+  body: RequestBody | undefined
+  changes: RowChange[]
+  problems: RowProblem[]
+  /** The row before it that orders the same; set where rows are compared. */
+  duplicateOf?: number | undefined
+}
+
+export interface RowRules {
+  headers: readonly string[]
+  targets: readonly Target[]
+  /** Of every package the file may order. */
+  schemas: ReadonlyMap<number, PackageSchema>
+  /** For rows that do not say one. */
+  packageId: number | undefined
+  repair: PhoneRepair | undefined
+}
+
+/** What is the same for all rows. */
+interface File extends RowRules {
+  order: readonly [at: number, target: Target][]
+  /** -1 where there is no such column. */
+  packageAt: number
+  ready: ReadonlyMap<number, ReturnType<typeof readyBody>>
+}
+
+/** Makes the reader of a file's rows. */
+export function rowReader(rules: RowRules): (source: SheetRow) => RowReading {
+  const file: File = {
+    ...rules,
+    order: readingOrder(rules.targets),
+    packageAt: rules.targets.findIndex(({ kind }) => kind === 'package_id'),
+    ready: new Map([...rules.schemas.values()].map((schema) => [schema.id, readyBody(schema)])),
+  }
+  return (source) => new Reading(file, source).result()
+}
+
+/** Columns as they stand, but those of one list by their numbers. */
+function readingOrder(targets: readonly Target[]): [at: number, target: Target][] {
+  const place = (target: Target, at: number): [first: number, number: number] =>
+    target.kind === 'field' && /^\d+$/.test(target.path[0] ?? '')
+      ? [targets.findIndex(({ column }) => column === target.column), Number(target.path[0])]
+      : [at, 0]
+  const ordered = [...targets.entries()].map(([at, target]) => ({ at, target, place: place(target, at) }))
+  ordered.sort((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.at - b.at)
+  return ordered.map(({ at, target }) => [at, target])
+}
+
+type Names<T> = Record<string, T>
+
+class Reading {
+  readonly #file: File
+  readonly #source: SheetRow
+  readonly #changes: RowChange[] = []
+  readonly #problems: RowProblem[] = []
+  /** Columns that have their problem: what follows from it is not said again. */
+  readonly #wrong = new Set<string>()
+  readonly #recipient: Partial<Recipient> = {}
+  readonly #entries: { code: string; fields: Names<FieldValue> }[] = []
+
+  constructor(file: File, source: SheetRow) {
+    this.#file = file
+    this.#source = source
+  }
+
+  result(): RowReading {
+    const { row, cells } = this.#source
+    const schema = this.#package()
+    for (const [at, target] of this.#file.order) {
+      const cell = cells[at] ?? ''
+      if (isEmpty(cell)) continue
+      if (typeof cell !== 'string' && cell.kind === 'marked') this.#change(at, cell.written, cell.text)
+      if (target.kind === 'recipient') this.#takeRecipient(target.column, cell, at)
+      else if (target.kind === 'field' && schema !== undefined) this.#takeField(target, cell, at, schema)
+    }
+    const body = schema === undefined ? undefined : this.#checked(schema)
+    const { first_name = '', last_name = '', email = '', phone = '' } = body?.recipient ?? this.#recipient
+    return {
+      row,
+      source: this.#source,
+      packageId: schema?.id,
+      person: { first_name, last_name, email, phone },
+      body,
+      changes: this.#changes,
+      problems: this.#problems,
+    }
+  }
+
+  #package(): PackageSchema | undefined {
+    const { packageAt: at, packageId, schemas } = this.#file
+    const cell = this.#source.cells[at] ?? ''
+    const id = packageIdIn(cell)
+    const problem = (text: string): undefined => this.#problem('package_id', at, text)
+    if (id === 'none') {
+      if (packageId === undefined) return problem('is missing, and no --package was given')
+      return schemas.get(packageId)
+    }
+    if (id === 'wrong') return problem('is not a package id, a whole number such as 12')
+    if (packageId !== undefined && packageId !== id)
+      return problem(`is not the package asked for, ${String(packageId)}`)
+    return schemas.get(id) ?? problem('is no package that this user may order')
+  }
+
+  #takeRecipient(column: RecipientField, cell: Cell, at: number): undefined {
+    const reading = cellText(cell)
+    if (reading.problem !== undefined) return this.#problem(column, at, reading.problem)
+    const { text } = reading
+    const wrong = column === 'phone' ? undefined : spoilt(text)
+    if (wrong !== undefined) return this.#problem(column, at, wrong)
+    const national = column === 'phone' && !text.trimStart().startsWith('+')
+    const repaired = national ? this.#file.repair?.(text) : undefined
+    if (repaired !== undefined) this.#change(at, text, repaired)
+    this.#recipient[column] = repaired ?? text
+    return undefined
+  }
+
+  #takeField(
+    target: Extract<Target, { kind: 'field' }>,
+    cell: Cell,
+    at: number,
+    schema: PackageSchema,
+  ): undefined {
+    const { code, name, path, column } = target
+    const check = schema.fields.additional_information.find((each) => each.code === code)
+    const definition =
+      check !== undefined && Object.hasOwn(check.fields, name) ? check.fields[name] : undefined
+    if (definition === undefined) {
+      return this.#problem(
+        column,
+        at,
+        `is not a field of package ${String(schema.id)}; leave it empty in this row`,
+      )
+    }
+    const fields = this.#fieldsOf(code)
+    if (path.length > 0) return this.#takePart(fields, target, cell, at, definition)
+    const { value, problem } = cellValue(definition, cell)
+    if (problem !== undefined) return this.#problem(column, at, problem)
+    fields[name] = value
+    return undefined
+  }
+
+  #fieldsOf(code: string): Names<FieldValue> {
+    const there = this.#entries.find((entry) => entry.code === code)
+    if (there !== undefined) return there.fields
+    const fields = Object.create(null) as Names<FieldValue>
+    this.#entries.push({ code, fields })
+    return fields
+  }
+
+  /** One column of an array or object: `previous_names.1`, `residential_address.street`. */
+  #takePart(
+    fields: Names<FieldValue>,
+    { name, path, column }: Extract<Target, { kind: 'field' }>,
+    cell: Cell,
+    at: number,
+    { type }: FieldDefinition,
+  ): undefined {
+    const isJson = typeof cell !== 'string' && cell.kind === 'json'
+    const reading: ValueReading = isJson ? { value: cell.value } : asValue(cellText(cell))
+    if (reading.problem !== undefined) return this.#problem(column, at, reading.problem)
+    const put = placed(fields[name], type === 'array', path, reading.value)
+    if (put === undefined) {
+      return this.#problem(column, at, 'has a column name that does not fit those beside it')
+    }
+    fields[name] = put
+    return undefined
+  }
+
+  #checked(schema: PackageSchema): RequestBody | undefined {
+    const draft: DraftBody = { package_id: schema.id, recipient: this.#recipient }
+    if (this.#entries.length > 0) draft.additional_information = this.#entries
+    const ready = this.#problems.length === 0 ? this.#file.ready.get(schema.id)?.(draft) : undefined
+    if (ready !== undefined) return ready
+    const { body, changes, problems } = validateBody(draft, schema)
+    for (const { column = '', from, to } of changes ?? []) this.#change(this.#columnAt(column), from, to)
+    for (const each of problems ?? []) this.#fromForm(each, schema)
+    return this.#problems.length === 0 ? body : undefined
+  }
+
+  #fromForm({ column, path, problem, suggestion }: Problem, schema: PackageSchema): void {
+    const name = column ?? path
+    if (this.#wrong.has(name)) return
+    const at = this.#columnAt(name)
+    const target = this.#file.targets[at]
+    const definition = target?.kind === 'field' ? definitionOf(target, schema) : undefined
+    const meant =
+      definition === undefined ? undefined : isoSuggestion(definition, textIn(this.#source.cells[at] ?? ''))
+    this.#problem(name, at, problem, suggestion ?? meant)
+  }
+
+  #columnAt(name: string): number {
+    return this.#file.targets.findIndex(({ column }) => column === name)
+  }
+
+  #problem(column: string, at: number, problem: string, suggestion?: string): undefined {
+    this.#wrong.add(column)
+    const cell = this.#source.cells[at] ?? ''
+    this.#problems.push({
+      row: this.#source.row,
+      column: this.#file.headers[at]?.trim() ?? column,
+      value: textIn(cell),
+      problem,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    })
+  }
+
+  #change(at: number, from: string, to: string): void {
+    const { row } = this.#source
+    const column = this.#file.headers[at]?.trim() ?? ''
+    const earlier = this.#changes.find((change) => change.column === column)
+    if (earlier === undefined) this.#changes.push({ row, column, from, to })
+    else earlier.to = to
+  }
+}
+
+function definitionOf(
+  { code, name }: Extract<Target, { kind: 'field' }>,
+  schema: PackageSchema,
+): FieldDefinition | undefined {
+  const check = schema.fields.additional_information.find((each) => each.code === code)
+  return check !== undefined && Object.hasOwn(check.fields, name) ? check.fields[name] : undefined
+}
+
+function asValue({ text, problem }: TextReading): ValueReading {
+  return problem === undefined ? { value: text } : { problem }
+}
+
+/** The package a cell names. */
+export function packageIdIn(cell: Cell): number | 'none' | 'wrong' {
+  if (isEmpty(cell)) return 'none'
+  if (typeof cell !== 'string' && cell.kind !== 'number' && cell.kind !== 'json') return 'wrong'
+  const text = textIn(cell).trim()
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 'wrong'
+}
+
+function textIn(cell: Cell): string {
+  return typeof cell === 'string' ? cell : cell.text
+}
+
+/** "An empty cell is an absent value" (cli-contract "Batch files"); white space is empty too. */
+function isEmpty(cell: Cell): boolean {
+  return typeof cell === 'string' && (cell === '' || cell.trim() === '')
+}
+
+/** Puts a value into a list or an object by its dotted name; undefined where it has no place. */
+function placed(
+  into: FieldValue | undefined,
+  list: boolean,
+  [first = '', ...rest]: readonly string[],
+  value: FieldValue,
+): FieldValue | undefined {
+  if (list) {
+    // A number tells the order; empty cells leave no hole.
+    if (!/^\d{1,4}$/.test(first) || rest.length > 0) return undefined
+    const items = into ?? []
+    return Array.isArray(items) ? [...items, value] : undefined
+  }
+  const object = into ?? (Object.create(null) as Names<FieldValue>)
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined
+  const inner = rest.length === 0 ? value : placed(object[first], false, rest, value)
+  if (inner === undefined || (rest.length === 0 && Object.hasOwn(object, first))) return undefined
+  object[first] = inner
+  return object
+}

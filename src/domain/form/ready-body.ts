@@ -1,0 +1,60 @@
+import { z } from 'zod'
+
+import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
+import type { CheckInformation, FieldDefinition, PackageSchema } from '../../contract/package-schema.ts'
+import { emailAddress, phoneNumber, type RequestBody } from '../../contract/request-body.ts'
+import { checkFieldValue } from './field-value.ts'
+import type { DraftBody } from './validate.ts'
+
+/** As many characters as nobody's name has: longer ones go the careful way. */
+const name = z
+  .string()
+  .max(200)
+  .regex(/^[^\s\p{C}]+(?: [^\s\p{C}]+)*$/u)
+
+/**
+ * A quick yes for a body that can be sent as it stands: undefined says nothing, ask `validateBody`, whose
+ * word counts. For files of many rows, nearly all of them sound: compiled, it takes a tenth of the time.
+ */
+export function readyBody(schema: PackageSchema): (draft: DraftBody) => RequestBody | undefined {
+  const recipient = z.compile(
+    z.strictObject({ first_name: name, last_name: name, email: emailAddress, phone: phoneNumber }),
+  )
+  const checks = schema.fields.additional_information
+  const entries = new Map(checks.map((check) => [check.code, z.compile(entryOf(check))]))
+  const needed = checks.filter(({ fields }) => Object.values(fields).some(({ required }) => required))
+  return (draft) => {
+    if (draft.package_id !== schema.id || !recipient.safeParse(draft.recipient).success) return undefined
+    const information = draft.additional_information ?? []
+    for (const { code, fields } of information) {
+      if (entries.get(code)?.safeParse(fields).success !== true) return undefined
+    }
+    if (new Set(information.map(({ code }) => code)).size !== information.length) return undefined
+    const whole = needed.every(({ code }) => information.some((entry) => entry.code === code))
+    return whole ? (draft as RequestBody) : undefined
+  }
+}
+
+function entryOf({ fields }: CheckInformation) {
+  const shape: Record<string, z.ZodType> = Object.create(null) as Record<string, z.ZodType>
+  for (const [field, definition] of Object.entries(fields)) {
+    shape[field] = definition.required ? valueOf(definition) : valueOf(definition).optional()
+  }
+  return z.strictObject(shape)
+}
+
+function valueOf(definition: FieldDefinition): z.ZodType {
+  if (definition.type === 'boolean') return z.boolean()
+  if (definition.type !== 'string') {
+    return z.custom((value) => value !== undefined && checkFieldValue(definition, value) === undefined)
+  }
+  const text = z.string().regex(/\S/)
+  switch (dateRule(definition.description)) {
+    case 'iso':
+      return text.refine((value) => looksLikeIsoDate(value) && dateExists(value))
+    case 'mentioned':
+      return text.refine((value) => !looksLikeIsoDate(value) || dateExists(value))
+    case undefined:
+      return text
+  }
+}
