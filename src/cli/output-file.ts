@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
+import type { ExportTable } from '../domain/batch/export.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { Context } from './context.ts'
 
@@ -60,4 +61,13 @@ async function* streamed(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   yield* content
+}
+
+/** A table of our own as a file's bytes. */
+export async function tableBytes(
+  table: ExportTable,
+  format: 'csv' | 'xlsx' | 'json',
+): Promise<AsyncIterable<Uint8Array>> {
+  const { tableBytes: bytes } = await import('../sheets/rewrite.ts')
+  return bytes(table, format)
 }

@@ -1,6 +1,5 @@
 import type { Api } from '../api/api.ts'
 import { parsePackageId } from './flags/identifiers.ts'
-import type { ExportTable } from '../domain/batch/export.ts'
 import type { SchemaCache } from '../domain/form/load-schema.ts'
 import type { Ordering } from '../domain/request/ordering.ts'
 import type { Credentials } from '../domain/session/credentials.ts'
@@ -164,17 +163,16 @@ export class Services {
     }
   }
 
+  /** --timeout, in milliseconds; undefined where it was not given. */
+  get timeoutMs(): number | undefined {
+    return this.#options.timeoutMs
+  }
+
   /** The service's windows, or those a sandbox was started with. */
   async quotaWindows(): Promise<readonly QuotaWindow[]> {
     const { documentedWindows, parseWindows } = await import('../domain/quota/windows.ts')
     const said = variable(this.context.env, 'REFCHECK_QUOTA')
     return said === undefined ? documentedWindows : parseWindows(said, 'REFCHECK_QUOTA')
-  }
-
-  /** A table of our own as a file's bytes. */
-  async tableBytes(table: ExportTable, format: 'csv' | 'xlsx' | 'json'): Promise<AsyncIterable<Uint8Array>> {
-    const { tableBytes } = await import('../sheets/rewrite.ts')
-    return tableBytes(table, format)
   }
 
   /** A line for how far a long job has come. */

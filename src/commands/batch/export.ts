@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { rowStates } from '../../cli/flags/states.ts'
-import { outputPlace, writeOutput } from '../../cli/output-file.ts'
+import { outputPlace, tableBytes, writeOutput } from '../../cli/output-file.ts'
 import { allRows, exportFormatOf, exportTable } from '../../domain/batch/export.ts'
 import { findBatch, statusOf } from '../../domain/batch/standing.ts'
 import { batchHtml } from '../../output/views/batch-html.ts'
@@ -46,7 +46,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
     const content =
       format === 'html'
         ? [new TextEncoder().encode(batchHtml(statusOf(batch), rows))]
-        : await this.services.tableBytes(exportTable(rows), format)
+        : await tableBytes(exportTable(rows), format)
     await writeOutput(this.context, place, content)
     const { path } = place
     if (path !== undefined) this.answer(exportedView({ batch_id: batch.id, path, format, rows: rows.length }))

@@ -21,19 +21,21 @@ export interface BatchCheck {
 /** Enough to review; the plan says how many there are. */
 const mostChanges = 500
 
-/** Every row checked, against the rows before it too, in the file's order. */
-export async function* checkedRows(orders: Orders): AsyncGenerator<RowReading> {
-  const duplicates = new Duplicates()
-  for await (const row of orders.sheet.rows()) yield checked(orders.read(row), duplicates)
-}
-
 function checked(reading: RowReading, duplicates: Duplicates): RowReading {
   reading.duplicateOf = duplicates.firstOf(reading.row, reading.packageId, reading.person)
   return reading
 }
 
 /** Checks a whole file. Nothing is sent. */
-export async function checkBatch(orders: Orders): Promise<BatchCheck> {
+export function checkBatch(orders: Orders): Promise<BatchCheck> {
+  return checkedBatch(orders, () => undefined)
+}
+
+/** The same, with each row as it was read, compared with those before it, in the file's order. */
+export async function checkedBatch(
+  orders: Orders,
+  onRow: (reading: RowReading) => void,
+): Promise<BatchCheck> {
   const check: BatchCheck = {
     rows: 0,
     valid: 0,
@@ -45,7 +47,11 @@ export async function checkBatch(orders: Orders): Promise<BatchCheck> {
     packages: new Map(),
   }
   const duplicates = new Duplicates()
-  for await (const row of orders.sheet.rows()) count(check, checked(orders.read(row), duplicates))
+  for await (const row of orders.sheet.rows()) {
+    const reading = checked(orders.read(row), duplicates)
+    count(check, reading)
+    onRow(reading)
+  }
   if (check.rows > 0) return check
   throw new InvalidInputError(`${orders.sheet.name}: it has a header and no rows`, {
     hint: 'Add a row for each person.',

@@ -1,8 +1,11 @@
 import type { BatchProgress } from '../../domain/batch/progress.ts'
+import type { Reconciliation } from '../../domain/batch/reconcile.ts'
+import type { RunEvent } from '../../domain/batch/run/running.ts'
 import type { BatchStatus, ListedBatch, ListedRow } from '../../domain/batch/standing.ts'
 import { harmless } from '../../host/text.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
+import { createEventText } from './notices.ts'
 
 const states = [
   'accepted',
@@ -141,4 +144,41 @@ export function inWords(seconds: number): string {
   const hours = Math.floor(minutes / 60)
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
+
+/** What is worth a line of its own while a batch runs. */
+export function runEventText(event: RunEvent): string | undefined {
+  switch (event.name) {
+    case 'row':
+      return event.state === 'rejected' || event.state === 'unknown'
+        ? `row ${event.row} ${event.state}: ${event.reason ?? ''}`
+        : undefined
+    case 'outage':
+      return `${event.reason}; nothing is sent until it answers well, asking again in ${event.seconds} s`
+    case 'well':
+      return 'The service answers well; going on.'
+    case 'retrying':
+      return undefined
+    case 'recovered':
+    case 'waiting':
+    case 'proving':
+      return createEventText(event)
+  }
+}
+
+/** What looking for proof has come to. */
+export function reconciliationText({ settled, ambiguous }: Reconciliation): string {
+  return [
+    ...settled.map(({ submission, requestId }) => `row ${submission.row} was ordered: request ${requestId}`),
+    ...ambiguous.map(
+      ({ submission, requestIds }) =>
+        `row ${submission.row}: several requests or rows fit (${requestIds.join(', ')}); a person has to decide`,
+    ),
+  ].join('\n')
+}
+
+/** The same file again. */
+export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: BatchStatus): string {
+  const rest = counts.pending === 0 ? 'nothing is left to send' : `${counts.pending} rows are left to send`
+  return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
 }

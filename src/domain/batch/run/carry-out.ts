@@ -46,7 +46,8 @@ export async function carryOut(running: Running, batchId: string, options: Carry
     const resultsFile = await options.writeResults(await found(running, batchId))
     if (resultsFile !== undefined) await running.batches.recordResultsFile(batchId, resultsFile)
     const left = await found(running, batchId)
-    return { batch: left, failure: verdict(batchId, left.counts, end) }
+    // This process is about to let go of it.
+    return { batch: { ...left, holder: undefined }, failure: verdict(batchId, left.counts, end) }
   } finally {
     await hold.release()
   }

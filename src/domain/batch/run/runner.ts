@@ -91,8 +91,9 @@ class Run {
 
   async #next(): Promise<BatchRow | RunEnd> {
     if (this.#running.signal?.aborted) return { kind: 'interrupted' }
-    const row = await this.#running.batches.nextPending(this.#batchId)
-    if (row === undefined) return { kind: 'done' }
+    const { only } = this.#limits
+    const row = await this.#running.batches.nextPending(this.#batchId, only === undefined ? 0 : only - 1)
+    if (row === undefined || (only !== undefined && row.row !== only)) return { kind: 'done' }
     return this.#sent >= this.#limits.max ? { kind: 'limited' } : row
   }
 

@@ -36,6 +36,8 @@ export type RunEvent =
 export interface RunLimits {
   /** Orders to send in this run. */
   max: number
+  /** This row alone, where it is pending. */
+  only?: number | undefined
   /** Milliseconds that each wait on 429s or an unreachable service may take; Infinity for no limit. */
   waitBudgetMs: number
 }

@@ -57,8 +57,12 @@ function haltedBy(error: RefcheckError, goOn: string, counts: BatchCounts): Refc
   })
 }
 
-function nothingSent(batchId: string, { invalid, duplicate, total }: BatchCounts): RefcheckError {
-  const hint = `See why, row by row: refcheck batch rows ${batchId}`
+/** `batchId`: undefined where the file was not even taken in. */
+export function nothingSent(
+  batchId: string | undefined,
+  { invalid, duplicate, total }: BatchCounts,
+): RefcheckError {
+  const hint = batchId === undefined ? undefined : `See why, row by row: refcheck batch rows ${batchId}`
   if (duplicate > 0 && duplicate + invalid === total) {
     const what =
       invalid === 0

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+
+import type { Mapping } from '../domain/batch/mapping.ts'
+import type { Orders } from '../domain/batch/orders.ts'
+import { UsageError } from '../errors/usage.ts'
+import type { Sheet } from '../sheets/sheet.ts'
+import type { SheetSource } from '../sheets/source.ts'
+import type { Mappings } from '../store/config/mappings.ts'
+import type { Context } from './context.ts'
+import type { ColumnFlags } from './flags/columns.ts'
+import type { Services } from './services.ts'
+
+/** A table as it was given. */
+export interface BatchFile {
+  /** As typed; `stdin` for -. */
+  name: string
+  /** Absolute; undefined for stdin. */
+  path: string | undefined
+  sheet: Sheet
+  /** Of its bytes, in hex. */
+  sha256: string
+}
+
+/** Opens FILE, or stdin for `-`. Throws where it is no table. */
+export async function openBatchFile(
+  context: Context,
+  file: string,
+  sheetName: string | undefined,
+): Promise<BatchFile> {
+  const [{ openSheet }, { jsonRow }] = await Promise.all([
+    import('../sheets/open.ts'),
+    import('../domain/batch/json-row.ts'),
+  ])
+  const path = file === '-' ? undefined : resolve(context.cwd, file)
+  const source = await sourceOf(context, path, file)
+  const { exampleSheet } = await import('../sheets/template.ts')
+  const sheet = await openSheet(source, { sheet: sheetName, aside: [exampleSheet], readJson: jsonRow })
+  return { name: source.name, path, sheet, sha256: await digest(source) }
+}
+
+async function sourceOf({ streams }: Context, path: string | undefined, name: string): Promise<SheetSource> {
+  const { fileSource, heldSource } = await import('../sheets/source.ts')
+  if (path !== undefined) return fileSource(path, name)
+  if (streams.stdin.isTTY) {
+    throw new UsageError('the file is expected on stdin, and stdin is the terminal', {
+      hint: 'Name a file, or pipe it in: refcheck … - < FILE',
+    })
+  }
+  return heldSource(streams.stdin.stream, 'stdin')
+}
+
+async function digest(source: SheetSource): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of source.chunks()) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+/** Understands the file's columns as the flags say, asking where somebody can be asked. */
+export async function readOrders(
+  services: Services,
+  { sheet }: BatchFile,
+  flags: ColumnFlags,
+  packageId: number | undefined,
+): Promise<Orders> {
+  const [{ understandOrders }, { loadSchema }, { noMapping }] = await Promise.all([
+    import('../domain/batch/orders.ts'),
+    import('../domain/form/load-schema.ts'),
+    import('../domain/batch/mapping.ts'),
+  ])
+  const country = flags['default-country']
+  const [api, cache] = [await services.api(), await services.schemas()]
+  const { openMappings } = await import('../store/config/mappings.ts')
+  const mappings = openMappings(services.paths)
+  const orders = await understandOrders(sheet, {
+    packageId,
+    map: flags.map ?? [],
+    ignore: flags.ignore ?? [],
+    kept: flags.mapping === undefined ? noMapping : await keptMapping(mappings, flags.mapping),
+    schemaOf: (id) => loadSchema(id, { api, cache }),
+    repair:
+      country === undefined
+        ? undefined
+        : await (await import('../domain/batch/national-phone.ts')).phoneRepair(country),
+    prompter: services.prompter(),
+  })
+  const name = flags['save-mapping']
+  if (name !== undefined) {
+    await mappings.put(name, orders.mapping)
+    services.reporter.note(`Kept how the columns were read: use it with --mapping ${name}`)
+  }
+  return orders
+}
+
+async function keptMapping(mappings: Mappings, name: string): Promise<Mapping> {
+  const kept = await mappings.get(name)
+  if (kept !== undefined) return kept
+  throw new UsageError(`--mapping: there is no mapping "${name}"`, {
+    hint: `Keep one first: refcheck batch validate FILE --map … --save-mapping ${name}`,
+  })
+}
+
+/** The package that rows without one of their own are for: the flag's, the setting's, or a person's choice. */
+export async function packageFor(
+  services: Services,
+  { sheet }: BatchFile,
+  { package: flag, map }: ColumnFlags,
+): Promise<number | undefined> {
+  if (flag !== undefined) return flag
+  const names = [
+    ...sheet.columns.map((column) => column.trim()),
+    ...(map ?? []).map((each) => each.split('=').pop()),
+  ]
+  if (names.includes('package_id')) return undefined
+  const kept = await services.packageSetting()
+  if (kept !== undefined) return kept
+  const prompter = services.prompter()
+  if (prompter === undefined) return undefined
+  const { choosePackage } = await import('../domain/form/choose-package.ts')
+  const packages = await (await services.api()).listPackages({ status: 'active' })
+  return (await choosePackage(prompter, packages)).id
+}

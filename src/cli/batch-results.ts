@@ -1,0 +1,116 @@
+import { lstat } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+
+import type { Orders } from '../domain/batch/orders.ts'
+import type { BatchCheck } from '../domain/batch/validate.ts'
+import { UsageError } from '../errors/usage.ts'
+import type { AnnotatedRow } from '../sheets/rewrite.ts'
+import type { Dialect, Sheet, SheetFormat } from '../sheets/sheet.ts'
+import type { Batch, Batches } from '../store/ledger/batches.ts'
+import type { BatchFile } from './batch-file.ts'
+import type { Context } from './context.ts'
+import type { Services } from './services.ts'
+
+/** Writes the rows to mend; where they are. A file that is there already is refused. */
+export async function writeBatchErrors(
+  { cwd }: Pick<Context, 'cwd'>,
+  { sheet }: Orders,
+  { problems }: BatchCheck,
+  typed: string,
+): Promise<string> {
+  const { errorColumns, rowsToMend } = await import('../domain/batch/errors-file.ts')
+  const path = resolve(cwd, typed)
+  await requireFree(path, typed, '--errors')
+  await writeTable(path, sheet, errorColumns, rowsToMend(sheet, problems))
+  return path
+}
+
+/**
+ * Where a batch's results go: `--results`, else beside the file (`people.csv` → `people.results.csv`), under
+ * a name that is free or was a batch's results before. Undefined where there is no file to be beside.
+ */
+export async function resultsPlace(
+  services: Services,
+  { path }: BatchFile,
+  typed: string | undefined,
+): Promise<string | undefined> {
+  if (typed !== undefined) {
+    const chosen = resolve(services.context.cwd, typed)
+    await requireFree(chosen, typed, '--results')
+    return chosen
+  }
+  if (path === undefined) return undefined
+  const extension = extname(path)
+  const stem = join(dirname(path), basename(path, extension))
+  const ours = new Set((await (await services.store()).batches.list()).map(({ resultsFile }) => resultsFile))
+  for (let number = 1; ; number += 1) {
+    const place = `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
+    if (ours.has(place) || (await lstat(place).catch(() => undefined)) === undefined) return place
+  }
+}
+
+async function requireFree(path: string, typed: string, flag: string): Promise<void> {
+  const standing = await lstat(path).catch(() => undefined)
+  if (standing === undefined) return
+  throw new UsageError(`${flag}: ${typed} ${standing.isDirectory() ? 'is a folder' : 'exists already'}`, {
+    hint: 'Nothing was sent. Choose another name.',
+  })
+}
+
+/** Writes the person's file with what became of each row; where it is. */
+export async function writeResults(
+  batches: Batches,
+  batch: Batch,
+  { sheet }: BatchFile,
+): Promise<string | undefined> {
+  const { resultsFile } = batch
+  if (resultsFile === undefined) return undefined
+  const { resultColumns, resultRows } = await import('../domain/batch/results.ts')
+  await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch.id))
+  return resultsFile
+}
+
+/** The file that a batch was made from, as long as it is what it was; undefined once it is not. */
+export async function fileOfBatch(services: Services, batch: Batch): Promise<BatchFile | undefined> {
+  if (batch.path === undefined) return undefined
+  const { openBatchFile } = await import('./batch-file.ts')
+  const { sheet } = JSON.parse(batch.reading) as { sheet?: string | null }
+  try {
+    const file = await openBatchFile(services.context, batch.path, sheet ?? undefined)
+    return file.sha256 === batch.sha256 ? file : undefined
+  } catch {
+    // Gone, or no table any more: the store has all that is needed to go on.
+    return undefined
+  }
+}
+
+async function writeTable(
+  path: string,
+  sheet: Sheet,
+  addedColumns: readonly string[],
+  rows: AsyncIterable<AnnotatedRow>,
+): Promise<void> {
+  const [{ annotatedBytes }, { writeWhole }] = await Promise.all([
+    import('../sheets/rewrite.ts'),
+    import('../store/files/whole-file.ts'),
+  ])
+  await writeWhole(path, annotatedBytes({ sheet, addedColumns, rows }, await dialectFor(path, sheet)))
+}
+
+const formats: Readonly<Record<string, SheetFormat>> = {
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.txt': 'csv',
+  '.xlsx': 'xlsx',
+  '.json': 'json',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+}
+
+/** The file's own dialect, unless the name asks for another format. */
+async function dialectFor(path: string, { dialect }: Sheet): Promise<Dialect> {
+  const format = formats[extname(path).toLowerCase()] ?? dialect.format
+  if (format === dialect.format) return dialect
+  const { plainDialect } = await import('../sheets/sheet.ts')
+  return { ...plainDialect, format, delimiter: extname(path).toLowerCase() === '.tsv' ? '\t' : ',' }
+}

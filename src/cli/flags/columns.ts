@@ -1,0 +1,37 @@
+import { Flags } from '@oclif/core'
+
+import { packageIdFlag } from './identifiers.ts'
+
+/** How the columns of a batch file are read; the same for every command that takes one. */
+export const columnFlags = {
+  package: packageIdFlag({ summary: 'Package to order (default: column package_id, or config).' }),
+  sheet: Flags.string({ summary: 'Sheet of a workbook, by name.', helpValue: 'NAME' }),
+  map: Flags.string({
+    summary: 'What a column says; may be repeated.',
+    helpValue: "'Given name=first_name'",
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  ignore: Flags.string({
+    summary: 'Leave a column out; may be repeated.',
+    helpValue: 'COLUMN',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  mapping: Flags.string({ summary: 'A mapping kept by --save-mapping.', helpValue: 'NAME' }),
+  'save-mapping': Flags.string({ summary: 'Keep how the columns were read.', helpValue: 'NAME' }),
+  'default-country': Flags.string({
+    summary: 'Read phones without + as of this country, such as AU.',
+    helpValue: 'CC',
+  }),
+}
+
+export interface ColumnFlags {
+  package: number | undefined
+  sheet: string | undefined
+  map: string[] | undefined
+  ignore: string[] | undefined
+  mapping: string | undefined
+  'save-mapping': string | undefined
+  'default-country': string | undefined
+}

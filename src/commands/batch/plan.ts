@@ -1,0 +1,52 @@
+import { Args, Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
+import { planBatch } from '../../cli/batch-run.ts'
+import { columnFlags } from '../../cli/flags/columns.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { outputPlace, writeOutput } from '../../cli/output-file.ts'
+import { keptPlan } from '../../domain/batch/plan.ts'
+import { unsent } from '../../domain/batch/unsent.ts'
+import { keptPlanView, planText } from '../../output/views/batch-check.ts'
+
+export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
+  static override summary = 'Show what running a file would do, and keep the plan.'
+  static override description =
+    'Nothing is sent. "refcheck batch run --plan FILE" then runs that file as it was read here, and refuses it where it was changed since.'
+  static override examples = [
+    '<%= config.bin %> batch plan people.csv --package 102 --output plan.json',
+    '<%= config.bin %> batch run --plan plan.json',
+  ]
+  static override args = {
+    file: Args.string({ required: true, ignoreStdin: true, description: 'file' }),
+  }
+  static override flags = {
+    ...columnFlags,
+    output: Flags.string({ summary: 'Keep the plan here.', helpValue: 'FILE' }),
+    overwrite: Flags.boolean({ summary: 'Replace the file where it exists.' }),
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { flags, services, context } = this
+    this.refuse(this.args.file === '-', 'a plan is for a file that can be read again', 'Name a file.')
+    const place = await outputPlace(context, flags.output, { overwrite: flags.overwrite, binary: false })
+    const file = await openBatchFile(context, this.args.file, flags.sheet)
+    const packageId = await packageFor(services, file, flags)
+    const orders = await readOrders(services, file, flags, packageId)
+    const planned = await planBatch(services, file, orders, { flags, packageId, resultsFile: undefined })
+    services.reporter.note(planText(planned.plan, file.name, services.reporter.terminal))
+    const kept = keptPlan(planned.plan, {
+      file: file.path ?? file.name,
+      sha256: file.sha256,
+      base_url: planned.batch.baseUrl,
+      package_id: packageId ?? null,
+      reading: planned.reading,
+    })
+    if (place.path !== undefined) {
+      await writeOutput(context, place, [new TextEncoder().encode(`${JSON.stringify(kept, null, 2)}\n`)])
+    }
+    this.answer(keptPlanView(kept, place.path), unsent(planned.plan, file.name, { skip: false }))
+  }
+}

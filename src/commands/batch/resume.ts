@@ -1,0 +1,32 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { carryOutBatch } from '../../cli/batch-run.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { findBatch, statusOf } from '../../domain/batch/standing.ts'
+import { batchStatusView } from '../../output/views/batches.ts'
+
+export default class BatchResume extends BaseCommand<typeof BatchResume> {
+  static override summary = 'Go on with a batch that was stopped or halted.'
+  static override description =
+    'Sends the rows that are still pending, as "refcheck batch run" of the same file does. Nothing is sent twice.'
+  static override examples = ['<%= config.bin %> batch resume 3f2b8c1e --yes']
+  static override args = {
+    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+  }
+  static override flags = {
+    max: Flags.integer({ summary: 'Stop after this many orders.', helpValue: 'N', min: 1 }),
+    yes: Flags.boolean({ summary: 'Order without a question.' }),
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { services, flags } = this
+    const batch = await findBatch(await services.batches(), this.args.batch_id)
+    const { pending } = batch.counts
+    if (pending > 0) await this.confirm(`Order checks for ${pending} people?`, flags.yes)
+    const done = await carryOutBatch(services, this.signal, batch.id, { max: flags.max })
+    this.answer(batchStatusView(statusOf(done.batch)), done.failure)
+  }
+}

@@ -1,0 +1,45 @@
+import { Args, Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
+import { writeBatchErrors } from '../../cli/batch-results.ts'
+import { columnFlags } from '../../cli/flags/columns.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { badRows, checkBatch } from '../../domain/batch/validate.ts'
+import { batchCheckView } from '../../output/views/batch-check.ts'
+
+export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
+  static override summary = 'Check every row of a file against the package’s schema; nothing is sent.'
+  static override description = [
+    'CSV, TSV, XLSX, JSON or JSON Lines. Columns: first_name, last_name, email, phone (also recipient.*), CODE.FIELD for what checks ask, and package_id where rows differ. A column that is none of these is refused unless --map or --ignore says what to do with it; likely names are suggested, and never taken without a yes.',
+    'Exit 2 when a row is not fit to be ordered. Rows that order the same are told, and only the first would be sent.',
+  ].join('\n\n')
+  static override examples = [
+    '<%= config.bin %> batch validate people.csv --package 102',
+    "<%= config.bin %> batch validate export.xlsx --map 'Given name=first_name' --save-mapping workday",
+    '<%= config.bin %> batch validate people.csv --mapping workday --errors mend.xlsx',
+  ]
+  static override args = {
+    file: Args.string({ required: true, ignoreStdin: true, description: 'file, or - for stdin' }),
+  }
+  static override flags = {
+    ...columnFlags,
+    errors: Flags.string({
+      summary: 'Write bad rows, as they are, with what is wrong with them.',
+      helpValue: 'FILE',
+    }),
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { flags, services } = this
+    const file = await openBatchFile(this.context, this.args.file, flags.sheet)
+    const orders = await readOrders(services, file, flags, await packageFor(services, file, flags))
+    const check = await checkBatch(orders)
+    if (flags.errors !== undefined) {
+      const path = await writeBatchErrors(this.context, orders, check, flags.errors)
+      services.reporter.note(`The rows to mend are in ${path}`)
+    }
+    this.answer(batchCheckView(check, file.name), badRows(check, file.name))
+  }
+}

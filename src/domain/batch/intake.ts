@@ -1,0 +1,67 @@
+import type { NewRow } from '../../store/ledger/batches.ts'
+import { orderIdentity } from '../request/identity.ts'
+import type { Orders } from './orders.ts'
+import type { RowReading } from './row.ts'
+import { type BatchCheck, checkedBatch } from './validate.ts'
+
+/** A file checked whole, as the store takes it in. */
+export interface Intake {
+  check: BatchCheck
+  rows: NewRow[]
+}
+
+/** Checks every row and makes of each what the store keeps of it. */
+export async function takeIn(orders: Orders, baseUrl: string): Promise<Intake> {
+  const rows: NewRow[] = []
+  const check = await checkedBatch(orders, (reading) => rows.push(newRow(reading, baseUrl)))
+  return { check, rows }
+}
+
+/** "Duplicates are looked for over all rows, valid or not; one found is never sent" (cli-contract, "Batch files"). */
+function newRow(reading: RowReading, baseUrl: string): NewRow {
+  const { row, body, packageId, person, problems, duplicateOf } = reading
+  if (body !== undefined && duplicateOf === undefined) {
+    const { package_id, recipient } = body
+    return {
+      row,
+      state: 'pending',
+      packageId: package_id,
+      recipient,
+      body: new TextEncoder().encode(JSON.stringify(body)),
+      identity: orderIdentity(baseUrl, package_id, recipient),
+    }
+  }
+  const [first] = problems
+  const told = problems.map(({ column, problem }) => `${column} ${problem}`).join('; ')
+  return {
+    row,
+    state: duplicateOf === undefined ? 'invalid' : 'duplicate',
+    packageId,
+    email: person.email === '' ? undefined : person.email,
+    reason: told === '' ? `orders the same as row ${duplicateOf ?? row}` : told,
+    field: first?.column,
+    matchesRow: duplicateOf,
+  }
+}
+
+/** What a file is to the store: the same bytes, for the same service and package. Its name is no part of it. */
+export function fileIdentity(baseUrl: string, sha256: string, packageId: number | undefined): string {
+  return JSON.stringify([new URL(baseUrl).origin, sha256, packageId ?? null])
+}
+
+/** How a file was read, so that a later run can tell whether it is asked to read it otherwise. */
+export interface Reading {
+  sheet: string | null
+  map: Readonly<Record<string, string>>
+  ignore: readonly string[]
+  default_country: string | null
+}
+
+export function readingText({ sheet, map, ignore, default_country }: Reading): string {
+  return JSON.stringify({
+    sheet,
+    map: Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1))),
+    ignore: [...ignore].sort(),
+    default_country: default_country?.toUpperCase() ?? null,
+  })
+}

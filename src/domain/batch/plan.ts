@@ -1,0 +1,107 @@
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import type { BatchCounts, BatchPreview } from '../../store/ledger/batches.ts'
+import type { Submission } from '../../store/ledger/types.ts'
+import type { QuotaWindow } from '../quota/windows.ts'
+import { quotaSeconds } from './estimate.ts'
+import { type Reading, readingText } from './intake.ts'
+import type { BatchCheck } from './validate.ts'
+
+/** What running a file would do. */
+export interface Plan {
+  counts: BatchCounts
+  /** Orders of each package that would be sent, the most first. */
+  packages: { package_id: number; orders: number }[]
+  /** Rows whose order the store knows already. */
+  matches: { row: number; order: Submission }[]
+  check: BatchCheck
+  /** By quota alone. */
+  seconds: number
+  /** When the last order would have been sent; wall time in milliseconds. */
+  endsAt: number
+}
+
+export function planOf(
+  check: BatchCheck,
+  { counts, matches }: BatchPreview,
+  { windows, now }: { windows: readonly QuotaWindow[]; now: number },
+): Plan {
+  const seconds = quotaSeconds(counts.pending, windows)
+  return {
+    counts,
+    packages: [...check.packages]
+      .map(([package_id, orders]) => ({ package_id, orders }))
+      .sort((a, b) => b.orders - a.orders),
+    matches,
+    check,
+    seconds,
+    endsAt: now + seconds * 1000,
+  }
+}
+
+/** A plan as it is kept for a later `batch run --plan`: the file it is for, and how it is read. */
+export interface KeptPlan {
+  refcheck_plan: 1
+  file: string
+  sha256: string
+  base_url: string
+  package_id: number | null
+  reading: Reading
+  counts: BatchCounts
+  duplicates: [row: number, row: number][]
+  ordered_before: { row: number; request_id: string | null; batch_id: string }[]
+  seconds: number
+}
+
+export function keptPlan(
+  { counts, matches, check, seconds }: Plan,
+  facts: Pick<KeptPlan, 'file' | 'sha256' | 'base_url' | 'package_id' | 'reading'>,
+): KeptPlan {
+  return {
+    refcheck_plan: 1,
+    ...facts,
+    counts,
+    duplicates: check.duplicates,
+    ordered_before: matches.map(({ row, order }) => ({
+      row,
+      request_id: order.requestId ?? null,
+      batch_id: order.batchId,
+    })),
+    seconds,
+  }
+}
+
+/** Reads a kept plan; an InvalidInputError for anything else. */
+export function parsePlan(text: string, name: string): KeptPlan {
+  const plan = parsed(text)
+  const { refcheck_plan, file, sha256, base_url, reading } = plan
+  const isPlan =
+    refcheck_plan === 1 &&
+    [file, sha256, base_url].every((each) => typeof each === 'string') &&
+    typeof reading === 'object'
+  if (isPlan) return plan as KeptPlan
+  throw new InvalidInputError(`${name} is not a plan`, {
+    hint: 'Make one with: refcheck batch plan FILE --output plan.json',
+  })
+}
+
+/** A plan is for a file as it was. */
+export function requireUnchanged(plan: KeptPlan, sha256: string): void {
+  if (plan.sha256 === sha256) return
+  throw new InvalidInputError(`${plan.file} was changed since it was planned`, {
+    hint: `Nothing was sent. Look at it again: refcheck batch plan ${plan.file} --output plan.json`,
+  })
+}
+
+/** Whether two readings of a file are the same. */
+export function sameReading(one: string, other: Reading): boolean {
+  return one === readingText(other)
+}
+
+function parsed(text: string): Partial<Record<string, unknown>> & Partial<KeptPlan> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,132 @@
+import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
+import type { RowProblem } from '../../domain/batch/row.ts'
+import type { BatchCheck } from '../../domain/batch/validate.ts'
+import { harmless } from '../../host/text.ts'
+import { table } from '../table.ts'
+import { styled, type Terminal } from '../terminal.ts'
+import type { Column, View } from '../view.ts'
+import { inWords } from './batches.ts'
+
+const mostProblems = 10
+const mostPairs = 10
+const mostChanges = 10
+
+const problemColumns: Column<RowProblem>[] = [
+  { name: 'row', value: (problem) => problem.row },
+  { name: 'column', value: (problem) => problem.column },
+  { name: 'value', value: (problem) => problem.value },
+  {
+    name: 'problem',
+    value: (problem) => problem.problem,
+    show: ({ problem, suggestion }) =>
+      suggestion === undefined ? problem : `${problem} (did you mean "${suggestion}"?)`,
+  },
+]
+
+/** What checking a file found (cli-contract, `batch validate --json`). */
+export function batchCheckView(check: BatchCheck, name: string): View {
+  const { rows, valid, invalid, problems, duplicates } = check
+  return {
+    json: { rows, valid, invalid, problems: problems.map(asContract), duplicates },
+    text: (terminal) => checkText(check, name, terminal),
+  }
+}
+
+function asContract({ row, column, value, problem, suggestion }: RowProblem): unknown {
+  return { row, column, value, problem, suggestion: suggestion ?? null }
+}
+
+/** A summary, the first problems, the duplicates, and what will be sent otherwise than it stands. */
+export function checkText(check: BatchCheck, name: string, terminal: Terminal): string {
+  const { rows, valid, invalid, problems, duplicates } = check
+  const good = styled(terminal, 'green', `${valid} ${valid === 1 ? 'is' : 'are'} fit to be ordered`)
+  const bad =
+    invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} ${invalid === 1 ? 'is' : 'are'} not`)}`
+  const parts = [`${harmless(name)}: ${rows} ${rows === 1 ? 'row' : 'rows'}, ${good}${bad}`]
+  if (problems.length > 0) {
+    parts.push(
+      table(problems.slice(0, mostProblems), problemColumns, terminal) + more(problems.length, mostProblems),
+    )
+  }
+  if (duplicates.length > 0) parts.push(pairs(duplicates))
+  if (check.changed > 0) parts.push(changesText(check))
+  return parts.join('\n\n')
+}
+
+function pairs(duplicates: BatchCheck['duplicates']): string {
+  const lines = duplicates
+    .slice(0, mostPairs)
+    .map(([first, again]) => `  row ${again} orders the same as row ${first}`)
+  return ['Only the first of these is ordered:', ...lines].join('\n') + more(duplicates.length, mostPairs)
+}
+
+/** Before and after, for a person to review. */
+export function changesText({ changes, changed }: BatchCheck): string {
+  const lines = changes
+    .slice(0, mostChanges)
+    .map(
+      ({ row, column, from, to }) =>
+        `  row ${row}, ${harmless(column)}: "${harmless(from)}" is sent as "${harmless(to)}"`,
+    )
+  return ['Values that are sent otherwise than they stand:', ...lines].join('\n') + more(changed, mostChanges)
+}
+
+function more(all: number, shown: number): string {
+  return all > shown ? `\n  … and ${all - shown} more` : ''
+}
+
+/** What running a file would do, before anybody says yes. */
+export function planText(plan: Plan, name: string, terminal: Terminal): string {
+  const { counts, matches, check, seconds, endsAt, packages } = plan
+  const inFile = counts.duplicate - matches.length
+  const lines = [
+    `${styled(terminal, 'bold', harmless(name))}: ${counted(counts.total, 'row')}`,
+    ...packages.map(
+      ({ package_id, orders }) =>
+        `  ${counted(orders, 'order')} of package ${package_id}${packages.length === 1 ? '' : ' in the file'}`,
+    ),
+  ]
+  if (packages.length > 1 || matches.length > 0) lines.push(`  ${counted(counts.pending, 'order')} to send`)
+  if (inFile > 0) lines.push(`  ${counted(inFile, 'row')} the same as an earlier row, not sent`)
+  if (matches.length > 0) lines.push(`  ${counted(matches.length, 'row')} ordered before, not sent`)
+  lines.push(
+    ...matches
+      .slice(0, mostPairs)
+      .map(({ row, order }) => `    row ${row} is ${harmless(whatMatches(order))}`),
+  )
+  if (counts.invalid > 0)
+    lines.push(`  ${styled(terminal, 'red', counted(counts.invalid, 'row'))} not fit to be ordered`)
+  if (counts.pending > 0) lines.push(`Time by quota: ${timeText(seconds, endsAt)}`)
+  return check.changed > 0 ? `${lines.join('\n')}\n\n${changesText(check)}` : lines.join('\n')
+}
+
+export function timeText(seconds: number, endsAt: number): string {
+  if (seconds === 0) return 'under a minute'
+  return `about ${inWords(seconds)}, until ${new Date(endsAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+function whatMatches({ requestId, state, batchId, row }: Plan['matches'][number]['order']): string {
+  return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+/** The answer of a run that did not begin, in the shape of one that did. */
+export function unstartedView(plan: Plan, name: string, packageId: number | undefined): View {
+  const { counts, check } = plan
+  return {
+    json: { batch_id: null, package_id: packageId ?? null, counts, results_file: null },
+    text: (terminal) =>
+      counts.invalid > 0 ? checkText(check, name, terminal) : planText(plan, name, terminal),
+  }
+}
+
+/** A kept plan, or what it came to. */
+export function keptPlanView(kept: KeptPlan, path: string | undefined): View {
+  return {
+    json: kept,
+    text: () => (path === undefined ? JSON.stringify(kept, null, 2) : `The plan is in ${harmless(path)}`),
+  }
+}

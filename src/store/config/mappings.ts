@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+
+import { UsageError } from '../../errors/usage.ts'
+import { IoError } from '../../errors/io.ts'
+import type { Paths } from '../../host/paths.ts'
+import { privateFolder, readPrivate } from '../files/private-modes.ts'
+import { writeWhole } from '../files/whole-file.ts'
+
+/** How the columns of one kind of file are read: header → column, and headers to leave out. */
+export interface KeptMapping {
+  map: Readonly<Record<string, string>>
+  ignore: readonly string[]
+}
+
+/** Mappings under names, a file each in the config folder's `mappings`. */
+export interface Mappings {
+  /** Undefined where none has that name. Throws UsageError for what cannot be a name. */
+  get(name: string): Promise<KeptMapping | undefined>
+  put(name: string, mapping: KeptMapping): Promise<void>
+}
+
+const mostBytes = 1024 * 1024
+
+export function openMappings(paths: Paths): Mappings {
+  const folder = join(paths.config, 'mappings')
+  const fileOf = (name: string): string => join(folder, `${requireName(name)}.json`)
+  return {
+    async get(name) {
+      const file = await readPrivate(fileOf(name), mostBytes)
+      return file === undefined ? undefined : parsed(file.text, name)
+    },
+    async put(name, mapping) {
+      const path = fileOf(name)
+      await privateFolder(paths.config)
+      await privateFolder(folder)
+      await writeWhole(path, `${JSON.stringify(mapping, null, 2)}\n`)
+    },
+  }
+}
+
+function requireName(name: string): string {
+  if (/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(name)) return name.toLowerCase()
+  throw new UsageError(`"${name.slice(0, 60)}" cannot be the name of a mapping`, {
+    hint: 'Use letters, digits, - and _, such as workday.',
+  })
+}
+
+function parsed(text: string, name: string): KeptMapping {
+  try {
+    const { map, ignore } = JSON.parse(text) as Partial<KeptMapping>
+    const columns = Object.entries(map ?? {})
+    const isMapping =
+      Array.isArray(ignore) &&
+      ignore.every((each) => typeof each === 'string') &&
+      columns.every(([, column]) => typeof column === 'string')
+    if (isMapping) return { map: Object.assign(Object.create(null), map) as Record<string, string>, ignore }
+  } catch {
+    // Told below, like any other text that is none.
+  }
+  throw new IoError(`the mapping "${name}" is damaged`, {
+    hint: `Keep it again with --save-mapping ${name}.`,
+  })
+}
