@@ -1,0 +1,76 @@
+import type { Finding } from './sitting.ts'
+
+export type Verdict = 'passed' | 'advised' | 'failed' | 'not_judged'
+
+export interface ExamAnswer {
+  /** Null where none came. */
+  status: number | null
+  milliseconds: number
+  failure: string | null
+}
+
+export interface CaseReport {
+  id: string
+  title: string
+  rule: string
+  verdict: Verdict
+  findings: readonly Finding[]
+  /** Why it was not judged. */
+  reason: string | null
+  /** What the receiver did, the first ten. */
+  answers: readonly ExamAnswer[]
+  milliseconds: number
+}
+
+export interface ExamReport {
+  url: string
+  passed: boolean
+  counts: Record<'cases' | Verdict, number>
+  deliveries: number
+  /** Milliseconds of the slowest acceptance; null where nothing was accepted. */
+  slowest_ms: number | null
+  cases: readonly CaseReport[]
+}
+
+const mostAnswers = 10
+
+/** The verdict follows from the findings; with `strict`, advice counts like the rest. */
+export function caseReport(
+  { id, title, rule }: { id: string; title: string; rule: string },
+  judged: { findings: readonly Finding[]; answers: readonly ExamAnswer[]; milliseconds: number },
+  strict: boolean,
+): CaseReport {
+  const failed = judged.findings.some(({ level }) => level === 'must' || strict)
+  const verdict = failed ? 'failed' : judged.findings.length > 0 ? 'advised' : 'passed'
+  const answers = judged.answers.slice(0, mostAnswers).map(({ status, milliseconds, failure }) => ({
+    status,
+    milliseconds: Math.round(milliseconds * 10) / 10,
+    failure,
+  }))
+  const milliseconds = Math.round(judged.milliseconds)
+  return { id, title, rule, verdict, findings: judged.findings, reason: null, answers, milliseconds }
+}
+
+export function notJudged(
+  { id, title, rule }: { id: string; title: string; rule: string },
+  reason: string,
+): CaseReport {
+  return { id, title, rule, verdict: 'not_judged', findings: [], reason, answers: [], milliseconds: 0 }
+}
+
+export function examReport(
+  url: string,
+  cases: readonly CaseReport[],
+  { deliveries, accepted }: { deliveries: number; accepted: readonly number[] },
+): ExamReport {
+  const count = (verdict: Verdict): number => cases.filter((each) => each.verdict === verdict).length
+  const counts = {
+    cases: cases.length,
+    passed: count('passed'),
+    advised: count('advised'),
+    failed: count('failed'),
+    not_judged: count('not_judged'),
+  }
+  const slowest = accepted.length === 0 ? null : Math.round(Math.max(...accepted))
+  return { url, passed: counts.failed === 0, counts, deliveries, slowest_ms: slowest, cases }
+}

@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+import { bytesOf, hmac, isGood, ledger, serve } from './served.ts'
+
+/** The steps of a right handler on node:http, each to be replaced by a faulty one. */
+interface Steps {
+  read: (request: IncomingMessage) => Promise<Buffer>
+  signature: (request: IncomingMessage) => unknown
+  isGood: (body: Buffer, signature: unknown) => boolean
+  take: (body: Buffer) => number | Promise<number>
+  answer: (response: ServerResponse, status: number) => void
+}
+
+type Event = Record<'event' | 'request_id' | 'status', string> & Record<string, unknown>
+
+export function handler(steps: Partial<Steps>): () => Promise<string> {
+  return () => {
+    const right: Steps = {
+      read: bytesOf,
+      signature: (request) => request.headers['x-service-signature'],
+      isGood,
+      take: ledger().take,
+      answer: (response, status) => void response.writeHead(status).end(),
+    }
+    const all = { ...right, ...steps }
+    return serve((request, response) => {
+      const work = async (): Promise<void> => {
+        const body = await all.read(request)
+        const status = all.isGood(body, all.signature(request)) ? await all.take(body) : 401
+        all.answer(response, status)
+      }
+      // As an unhandled error is answered by the usual frameworks.
+      work().catch(() => response.writeHead(500).end())
+    })
+  }
+}
+
+/** What is done with an event once it is parsed; what is no event is refused first. */
+export function taking(take: (event: Event) => number | Promise<number>): () => Promise<string> {
+  return handler({
+    take(body) {
+      const status = ledger().take(body)
+      return status === 400 ? status : take(JSON.parse(body.toString()) as Event)
+    },
+  })
+}
+
+/** The comparisons that people write; each gets the right signature and what came. */
+export function comparing(matches: (expected: string, came: string) => boolean): () => Promise<string> {
+  return handler({
+    isGood: (body, signature) => typeof signature === 'string' && matches(hmac(body), signature),
+  })
+}

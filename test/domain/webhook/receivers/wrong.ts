@@ -1,0 +1,336 @@
+import { timingSafeEqual } from 'node:crypto'
+
+import { getRequestListener } from '@hono/node-server'
+import express from 'express'
+import { fastify } from 'fastify'
+import { Hono } from 'hono'
+import { onTestFinished } from 'vitest'
+
+import { comparing, handler, taking } from './handler.ts'
+import { bytesOf, isGood, serve } from './served.ts'
+
+/** A handler with one planted fault, and the cases that have to tell it. */
+export interface Planted {
+  fault: string
+  start: () => Promise<string>
+  failed: string[]
+  advised?: string[]
+}
+
+const reformatted = ['bytes-spaced', 'bytes-escaped', 'bytes-newline']
+const everySignature = [
+  'signature-missing',
+  'signature-empty',
+  'signature-wrong',
+  'signature-upper-case',
+  'signature-prefixed',
+  'signature-doubled',
+  'signature-cut',
+  'signature-longer',
+  'signature-not-hex',
+]
+
+const frameworks: Planted[] = [
+  {
+    fault: 'express: express.json(), then verifies what JSON.stringify makes of it',
+    start() {
+      const app = express()
+      app.post('/hook', express.json(), (request, response) => {
+        const text = JSON.stringify(request.body)
+        response.sendStatus(isGood(Buffer.from(text), request.get('x-service-signature')) ? 204 : 401)
+      })
+      return serve((request, response) => void app(request, response))
+    },
+    failed: [...reformatted, 'body-reformatted'],
+    advised: ['verify-before-parsing'],
+  },
+  {
+    fault: 'fastify: its own JSON parser, then the same',
+    async start() {
+      const app = fastify()
+      app.post('/hook', (request, reply) => {
+        const text = JSON.stringify(request.body)
+        return reply
+          .code(isGood(Buffer.from(text), request.headers['x-service-signature']) ? 204 : 401)
+          .send()
+      })
+      onTestFinished(() => app.close())
+      return `${await app.listen({ port: 0, host: '127.0.0.1' })}/hook`
+    },
+    failed: [...reformatted, 'body-reformatted'],
+    advised: ['verify-before-parsing'],
+  },
+  {
+    fault: 'hono: context.req.json(), then the same',
+    start() {
+      const app = new Hono()
+      // As it does by itself, without printing.
+      app.onError((_error, context) => context.body(null, 500))
+      app.post('/hook', async (context) => {
+        const text = JSON.stringify(await context.req.json())
+        const good = isGood(Buffer.from(text), context.req.header('x-service-signature'))
+        return context.body(null, good ? 204 : 401)
+      })
+      const listener = getRequestListener(app.fetch)
+      return serve((request, response) => void listener(request, response))
+    },
+    failed: [...reformatted, 'body-reformatted', 'verify-before-parsing'],
+    advised: ['signed-oddities'],
+  },
+  {
+    fault: 'express: express.raw for exactly application/json of at most 4 kB',
+    start() {
+      const app = express()
+      app.post('/hook', express.raw({ type: 'application/json', limit: '4kb' }), (request, response) => {
+        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+        response.sendStatus(isGood(body, request.get('x-service-signature')) ? 204 : 401)
+      })
+      return serve((request, response) => void app(request, response))
+    },
+    failed: ['error-reason-odd'],
+  },
+]
+
+const comparisons: Planted[] = [
+  {
+    fault: 'never verifies',
+    start: handler({ isGood: () => true }),
+    failed: [...everySignature, 'body-edited', 'body-reformatted', 'verify-before-parsing'],
+  },
+  {
+    fault: 'verifies only where there is a signature',
+    start: handler({
+      isGood: (body, signature) => signature === undefined || signature === '' || isGood(body, signature),
+    }),
+    failed: ['signature-missing', 'signature-empty'],
+  },
+  {
+    fault: 'compares without case',
+    start: comparing((expected, came) => expected === came.toLowerCase()),
+    failed: ['signature-upper-case'],
+  },
+  {
+    fault: 'takes a prefix off',
+    start: comparing((expected, came) => expected === came.replace(/^sha256=/, '')),
+    failed: ['signature-prefixed'],
+  },
+  {
+    fault: 'what came starts with the signature',
+    start: comparing((expected, came) => came.startsWith(expected)),
+    failed: ['signature-doubled', 'signature-longer'],
+  },
+  {
+    fault: 'the signature starts with what came',
+    start: comparing((expected, came) => expected.startsWith(came)),
+    failed: ['signature-empty', 'signature-cut'],
+  },
+  {
+    fault: 'the signature is somewhere in what came',
+    start: comparing((expected, came) => came.includes(expected)),
+    failed: ['signature-prefixed', 'signature-doubled', 'signature-longer'],
+  },
+  {
+    fault: 'compares bytes out of hexadecimal, which ends at what is none',
+    start: comparing((expected, came) => Buffer.from(expected, 'hex').equals(Buffer.from(came, 'hex'))),
+    failed: ['signature-upper-case', 'signature-doubled', 'signature-longer'],
+  },
+  {
+    fault: 'compares as many bytes as came',
+    start: comparing((expected, came) => {
+      const bytes = Buffer.from(came, 'hex')
+      return timingSafeEqual(bytes, Buffer.from(expected, 'hex').subarray(0, bytes.length))
+    }),
+    failed: [
+      'signature-empty',
+      'signature-upper-case',
+      'signature-prefixed',
+      'signature-doubled',
+      'signature-cut',
+      'signature-longer',
+      'signature-not-hex',
+    ],
+  },
+  {
+    fault: 'throws at another length, as timingSafeEqual does',
+    start: comparing((expected, came) => timingSafeEqual(Buffer.from(expected), Buffer.from(came))),
+    failed: [],
+    advised: [
+      'signature-empty',
+      'signature-prefixed',
+      'signature-doubled',
+      'signature-cut',
+      'signature-longer',
+    ],
+  },
+  {
+    fault: 'takes the first of two signatures',
+    start: handler({ signature: (request) => request.headersDistinct['x-service-signature']?.[0] }),
+    failed: ['signature-doubled'],
+  },
+  {
+    fault: 'knows the header in one spelling alone',
+    start: handler({
+      signature: ({ rawHeaders }) => rawHeaders[rawHeaders.indexOf('X-Service-Signature') + 1],
+    }),
+    failed: ['header-case', 'signature-doubled'],
+  },
+]
+
+const bodies: Planted[] = [
+  {
+    fault: 'trims the body',
+    start: handler({ read: async (request) => Buffer.from((await bytesOf(request)).toString().trim()) }),
+    failed: ['bytes-newline', 'body-reformatted'],
+  },
+  {
+    fault: 'reads the body as Latin-1',
+    start: handler({ read: async (request) => Buffer.from((await bytesOf(request)).toString('latin1')) }),
+    failed: ['error-reason-odd', 'bytes-utf8', 'chunked'],
+  },
+  {
+    fault: 'makes a string of each chunk by itself',
+    start: handler({
+      async read(request) {
+        let text = ''
+        for await (const chunk of request) text += (chunk as Buffer).toString()
+        return Buffer.from(text)
+      },
+    }),
+    failed: ['chunked'],
+  },
+  {
+    fault: 'reads as much as Content-Length says',
+    start: handler({
+      read: async (request) =>
+        (await bytesOf(request)).subarray(0, Number(request.headers['content-length'] ?? 0)),
+    }),
+    failed: ['chunked'],
+  },
+  {
+    fault: 'parses before it verifies, and fails at what is not JSON',
+    start: handler({
+      async read(request) {
+        const body = await bytesOf(request)
+        if (body.length > 0) JSON.parse(body.toString())
+        return body
+      },
+    }),
+    failed: ['verify-before-parsing'],
+    advised: ['body-reformatted', 'signed-oddities'],
+  },
+  {
+    fault: 'wants exactly application/json',
+    start: handler({
+      signature: (request) =>
+        request.headers['content-type'] === 'application/json'
+          ? request.headers['x-service-signature']
+          : undefined,
+    }),
+    failed: [],
+    advised: ['content-type-charset'],
+  },
+]
+
+const statuses = new Set(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'ERROR', 'CANCELLED'])
+
+const events: Planted[] = [
+  {
+    fault: 'fails at an unknown status',
+    start: taking(({ status }) => {
+      if (!statuses.has(status)) throw new Error('unknown status')
+      return 204
+    }),
+    failed: ['unknown-status'],
+    advised: ['signed-oddities'],
+  },
+  {
+    fault: 'refuses an unknown status',
+    start: taking(({ status }) => (statuses.has(status) ? 204 : 422)),
+    failed: [],
+    advised: ['unknown-status'],
+  },
+  {
+    fault: 'refuses fields it does not know',
+    start: taking((event) =>
+      Object.keys(event).every((name) => /^(event|request_id|status|error_reason)$/.test(name)) ? 204 : 400,
+    ),
+    failed: ['extra-fields'],
+  },
+  {
+    fault: 'wants a reason with ERROR',
+    start: taking(({ status, error_reason }) =>
+      status === 'ERROR' && error_reason === undefined ? 400 : 204,
+    ),
+    failed: ['error-without-reason'],
+  },
+  {
+    fault: 'knows the terminal statuses alone',
+    start: taking(({ status }) => (['COMPLETED', 'ERROR'].includes(status) ? 204 : 400)),
+    failed: ['every-status', 'out-of-order'],
+    advised: ['unknown-status'],
+  },
+  {
+    fault: 'refuses duplicates with 409',
+    start: refusingDuplicates(),
+    failed: ['duplicate', 'duplicate-at-once'],
+  },
+  { fault: 'refuses a status that comes late', start: refusingLate(), failed: ['out-of-order'] },
+  { fault: 'fails where the same comes at once', start: racing(), failed: ['duplicate-at-once'] },
+  { fault: 'takes ten at once and no more', start: crowded(), failed: ['burst'] },
+  { fault: 'answers with a redirect', start: handler({ take: () => 302 }), failed: ['good-event'] },
+]
+
+function refusingDuplicates(): () => Promise<string> {
+  const seen = new Set<string>()
+  return taking(({ request_id, status }) => {
+    const pair = `${request_id} ${status}`
+    if (seen.has(pair)) return 409
+    seen.add(pair)
+    return 204
+  })
+}
+
+function refusingLate(): () => Promise<string> {
+  const completed = new Set<string>()
+  return taking(({ request_id, status }) => {
+    if (completed.has(request_id) && status !== 'COMPLETED') return 409
+    if (status === 'COMPLETED') completed.add(request_id)
+    return 204
+  })
+}
+
+/** Work that takes a while, but no longer than until what it is there for has happened. */
+async function lingering(until: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 5000 && !until(); turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Looks whether it has the pair, then stores it, and a constraint refuses the second. */
+function racing(): () => Promise<string> {
+  const rows = new Set<string>()
+  return taking(async ({ request_id, status }) => {
+    const pair = `${request_id} ${status}`
+    if (rows.has(pair)) return 204
+    // The slower of two finds the row of the faster.
+    await lingering(() => rows.has(pair))
+    if (rows.has(pair)) throw new Error('unique constraint')
+    rows.add(pair)
+    return 204
+  })
+}
+
+function crowded(): () => Promise<string> {
+  let working = 0
+  let refused = false
+  return taking(async () => {
+    if (working >= 10) {
+      refused = true
+      return 503
+    }
+    working += 1
+    await lingering(() => refused)
+    working -= 1
+    return 204
+  })
+}
+
+export const plantedFaults: readonly Planted[] = [...frameworks, ...comparisons, ...bodies, ...events]
