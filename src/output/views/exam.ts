@@ -1,3 +1,5 @@
+import wrapAnsi from 'wrap-ansi'
+
 import type { CaseReport, ExamReport, Verdict } from '../../domain/webhook/exam/report.ts'
 import { harmless } from '../../host/text.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
@@ -29,8 +31,15 @@ function caseText({ id, title, rule, verdict, findings }: CaseReport, terminal: 
   const word = { passed: 'passed', advised: 'advice', failed: 'FAILED', not_judged: '' }[verdict]
   const head = `${styled(terminal, styles[verdict], word)}  ${id}  ${styled(terminal, 'dim', title)}`
   if (findings.length === 0) return head
-  const found = findings.map(({ text }) => `\n        - ${harmless(text)}`).join('')
-  return `${head}\n        "${rule}"${found}`
+  const told = [`"${rule}"`, ...findings.map(({ text }) => `- ${harmless(text)}`)]
+  return [head, ...told.map((text) => indented(text, terminal))].join('\n')
+}
+
+const indent = ' '.repeat(8)
+
+function indented(text: string, { columns }: Terminal): string {
+  const lines = columns === undefined ? text : wrapAnsi(text, Math.max(20, columns - indent.length))
+  return lines.replace(/^/gm, indent)
 }
 
 function notJudgedText(cases: readonly CaseReport[], terminal: Terminal): string[] {
@@ -40,7 +49,7 @@ function notJudgedText(cases: readonly CaseReport[], terminal: Terminal): string
   )
   return [...byReason].flatMap(([reason, some]) => [
     `${styled(terminal, 'yellow', 'not judged')}  ${harmless(reason ?? '')}`,
-    `        ${some.map(({ id }) => id).join(', ')}`,
+    indented(some.map(({ id }) => id).join(', '), terminal),
   ])
 }
 

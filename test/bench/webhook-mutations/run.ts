@@ -1,0 +1,16 @@
+/*
+ * 100,000 mutated webhook deliveries through the program's own reading and verifying: none may be accepted,
+ * none may bring it down. `npm test` runs 5,000 of them.
+ * Run: node test/bench/webhook-mutations/run.ts [COUNT [SEED]]
+ */
+import { campaign } from '../../domain/webhook/mutations.ts'
+
+const [count = 100_000, seed = 1] = process.argv.slice(2).map(Number)
+const startedAt = performance.now()
+const { deliveries, accepted, crashes, kinds } = campaign(count, seed)
+const seconds = (performance.now() - startedAt) / 1000
+process.stdout.write(
+  `${deliveries} mutated deliveries of ${kinds} kinds: ${accepted.length} accepted, ${crashes.length} crashes (seed ${seed}, ${seconds.toFixed(1)} s)\n`,
+)
+for (const line of [...accepted, ...crashes].slice(0, 20)) process.stdout.write(`  ${line}\n`)
+if (accepted.length + crashes.length > 0) process.exitCode = 1

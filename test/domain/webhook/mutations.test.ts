@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+
+import { campaign, dice } from './mutations.ts'
+
+/** The whole of it: node test/bench/webhook-mutations/run.ts */
+test('of 5,000 mutated deliveries none is accepted and none brings the verifying down', () => {
+  const { deliveries, accepted, crashes, kinds } = campaign(5000, 20261121)
+  process.stdout.write(
+    `mutated deliveries: ${deliveries} of ${kinds} kinds, ${accepted.length} accepted, ${crashes.length} crashes (seed 20261121)\n`,
+  )
+  expect({ accepted, crashes }).toEqual({ accepted: [], crashes: [] })
+  expect(deliveries).toBe(5000)
+  expect(kinds).toBeGreaterThan(50)
+})
+
+test('a seed gives the same numbers every time', () => {
+  const [one, other] = [dice(7), dice(7)]
+  expect(Array.from({ length: 5 }, () => one(100))).toEqual(Array.from({ length: 5 }, () => other(100)))
+})
