@@ -14,8 +14,14 @@ export function sign(body: Uint8Array, key: KeyObject): string {
   return createHmac('sha256', key).update(body).digest('hex')
 }
 
+/** The two sides of a comparison, made once: nothing comes between filling and comparing them. */
+const expected = Buffer.alloc(64)
+const given = Buffer.alloc(64)
+
 /** Whether `signature` is exactly what a sender with this key would have made; constant-time. */
 export function verify(body: Uint8Array, signature: string, key: KeyObject): boolean {
-  if (signature.length !== 64 || !signaturePattern.test(signature)) return false
-  return timingSafeEqual(Buffer.from(sign(body, key), 'latin1'), Buffer.from(signature, 'latin1'))
+  // As UTF-8 no other text has the bytes of 64 digits; what does not fill the buffer holds more than digits.
+  if (signature.length !== 64 || given.write(signature) !== 64) return false
+  expected.write(sign(body, key), 'latin1')
+  return timingSafeEqual(expected, given)
 }

@@ -21,6 +21,9 @@ test.each([
   ['a new line after', `${published}\n`, false],
   ['another body’s signature', sign(Buffer.from('x'), key), false],
   ['nothing', '', false],
+  ['a digit whose low byte alone is right', published.replace('5', String.fromCharCode(0x135)), false],
+  ['a last character of two bytes', `${published.slice(0, -1)}\u0133`, false],
+  ['a character outside the plane', `${published.slice(0, -2)}\u{1F642}`, false],
   ['64 characters that are not hex', 'z'.repeat(64), false],
 ])('verify: %s → %s', (_name, signature, valid) => {
   expect(verify(body, signature, key)).toBe(valid)
@@ -28,4 +31,11 @@ test.each([
 
 test('an empty secret never makes a key', () => {
   expect(() => signingKey('')).toThrow(RangeError)
+})
+
+test('one signature after another leaves nothing behind', () => {
+  for (const tail of ['\u0133', '\u{1F642}', 'é', '\uD800']) {
+    expect(verify(body, published, key)).toBe(true)
+    expect(verify(body, published.slice(0, 64 - tail.length) + tail, key)).toBe(false)
+  }
 })

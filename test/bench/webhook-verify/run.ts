@@ -1,0 +1,126 @@
+/*
+ * Verifying a webhook's signature beside stripe, svix, standardwebhooks and @octokit/webhooks-methods
+ * verifying their own, and beside a bare createHmac with a KeyObject, all in one run.
+ * Run: node test/bench/webhook-verify/run.ts
+ */
+import { createHmac, createSecretKey } from 'node:crypto'
+
+import { verify as octokitVerify } from '@octokit/webhooks-methods'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Stripe } from 'stripe'
+import { Webhook as SvixWebhook } from 'svix'
+
+import { sign, signingKey, verify } from '../../../src/contract/signature.ts'
+import { verifyWith } from '../../../src/domain/webhook/verify.ts'
+
+const secret = 'whsec-of-a-benchmark-0123456789ab'
+/** No verification can be faster: on large bodies the hash alone takes most of the time. */
+const bare = 'bare createHmac, nothing compared'
+const rounds = 7
+const roundMs = 150
+
+/** Each starts from the bytes as they come in; octokit takes a string, which is made of them first. */
+interface Contestant {
+  name: string
+  /** Verifies once; throws where it does not hold. */
+  once: () => void | Promise<void>
+  /** How many times faster ours has to be. */
+  goal?: number
+}
+
+function body(bytes: number): string {
+  const head =
+    '{"event":"request.updated","request_id":"3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55","status":"ERROR","error_reason":"'
+  return `${head}${'x'.repeat(bytes - head.length - 2)}"}`
+}
+
+function hold(valid: unknown): void {
+  if (valid === false) throw new Error('a good signature was refused')
+}
+
+function contestants(text: string): Contestant[] {
+  const bytes = Buffer.from(text)
+  const key = signingKey(secret)
+  const signature = sign(bytes, key)
+  const bareKey = createSecretKey(Buffer.from(secret))
+  const delivery = { body: bytes, signatures: [signature] }
+  const { webhooks } = Stripe
+  const { signature: stripe } = webhooks
+  if (stripe === null) throw new Error('this stripe cannot verify')
+  const stripeHeader = webhooks.generateTestHeaderString({ payload: text, secret })
+  const base64 = Buffer.from(secret).toString('base64')
+  const at = new Date()
+  const standard = new StandardWebhook(base64)
+  const svix = new SvixWebhook(base64)
+  const headers = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': standard.sign('msg_1', at, text),
+  }
+  const githubSignature = `sha256=${signature}`
+  return [
+    { name: 'ours', once: () => hold(verify(bytes, signature, key)) },
+    { name: 'ours, the event parsed', once: () => hold(verifyWith(delivery, key).valid) },
+    {
+      name: bare,
+      goal: 0.75,
+      once: () => hold(createHmac('sha256', bareKey).update(bytes).digest('hex') === signature),
+    },
+    { name: 'stripe', goal: 2, once: () => hold(stripe.verifyHeader(bytes, stripeHeader, secret)) },
+    { name: 'svix', goal: 4, once: () => hold(svix.verify(bytes, headers)) },
+    {
+      name: 'standardwebhooks',
+      goal: 4,
+      once: () => void standard.verify(bytes, headers, { jsonParse: false }),
+    },
+    {
+      name: '@octokit/webhooks-methods',
+      goal: 1.3,
+      once: async () => hold(await octokitVerify(secret, bytes.toString(), githubSignature)),
+    },
+  ]
+}
+
+/** Verifications a second. */
+async function rate(once: Contestant['once']): Promise<number> {
+  const startedAt = performance.now()
+  let count = 0
+  while (performance.now() - startedAt < roundMs) {
+    for (let turn = 0; turn < 50; turn += 1) {
+      const work = once()
+      if (work !== undefined) await work
+    }
+    count += 50
+  }
+  return (count * 1000) / (performance.now() - startedAt)
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+for (const size of [300, 10_000]) {
+  const all = contestants(body(size))
+  const rates = new Map(all.map(({ name }) => [name, [] as number[]]))
+  // Round by round, so that what the machine does meanwhile falls on all of them; the first warms up.
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { name, once } of all) {
+      const measured = await rate(once)
+      if (round > 0) rates.get(name)?.push(measured)
+    }
+  }
+  /** The median of how many times faster one was than another in the same round. */
+  const times = (fast: string, slow: string): number =>
+    median((rates.get(slow) ?? []).map((each, at) => (rates.get(fast)?.[at] ?? 0) / each))
+  print(`\nA body of ${size} bytes`)
+  for (const { name, goal } of all) {
+    const second = Math.round(median(rates.get(name) ?? []))
+      .toLocaleString('en')
+      .padStart(9)
+    const most = `; the bare one is ${times(bare, name).toFixed(2)} times`
+    const wanted = goal === undefined ? '' : ` (goal at least ${goal}${name === bare ? '' : most})`
+    print(
+      `  ${name.padEnd(36)}${second}/s   ours is ${times('ours', name).toFixed(2)} times as fast${wanted}`,
+    )
+  }
+}
