@@ -144,3 +144,9 @@ test('an interrupted exam ends', async () => {
   })
   await expect(exam(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
 })
+
+test('who verifies JSON that was written anew is told what to take instead', async () => {
+  const rewriting = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
+  const { failure } = await exam((await rewriting?.start()) ?? '', { only: ['bytes'] })
+  expect(failure?.hint).toMatch(/^It does not verify the bytes that came: take the raw body/)
+})

@@ -142,7 +142,7 @@ function punctual({ accepted }: Room, withinMs: number): CaseReport {
 }
 
 function failureOf(
-  { counts, passed }: ExamReport,
+  { counts, passed, cases }: ExamReport,
   { accepting, said }: { accepting: boolean; said: CaseReport },
 ): IncompleteError | undefined {
   if (passed) return undefined
@@ -150,9 +150,11 @@ function failureOf(
   const hint =
     !accepting && status !== null && status >= 400 && status < 500
       ? 'It refuses a good event: does it have the same secret, and is this the path it listens on?'
-      : 'Each is told above with the sentence of the document it breaks.'
-  const cases = counts.cases === 1 ? 'case' : 'cases'
-  return new IncompleteError(`the receiver failed ${counts.failed} of ${counts.cases} ${cases}`, { hint })
+      : cases.some(({ id, verdict }) => verdict === 'failed' && /^bytes-|^body-reformatted/.test(id))
+        ? 'It does not verify the bytes that came: take the raw body (express.raw, context.req.arrayBuffer, a buffer parser in fastify), and parse it afterwards.'
+        : 'Each is told above with the sentence of the document it breaks.'
+  const noun = counts.cases === 1 ? 'case' : 'cases'
+  return new IncompleteError(`the receiver failed ${counts.failed} of ${counts.cases} ${noun}`, { hint })
 }
 
 /** Which cases run; the good event always does, since the others mean nothing without it. */
