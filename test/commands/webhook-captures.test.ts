@@ -125,3 +125,11 @@ test('webhook verify --har judges the POSTs of an archive', async () => {
     'place,valid,request_id,status,problem\nentry 1,true,3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55,PARTIAL,\n',
   )
 })
+
+test('the flags of a list go with a list', async () => {
+  const { code, stderr } = await desk().type(['webhook', 'verify', '--csv', '--signature', signature], {
+    stdin: text,
+  })
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^Error: one delivery is no list: /)
+})

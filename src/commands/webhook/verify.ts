@@ -57,6 +57,12 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
       'Name the capture once.',
     )
     if (all || har !== undefined) return this.judgeMany(har)
+    const { csv, columns, sort } = this.flags
+    this.refuse(
+      csv || (columns ?? sort) !== undefined,
+      'one delivery is no list: --csv, --columns and --sort go with --all or --har',
+      'Leave them out; --json prints it for scripts.',
+    )
     const delivery = await this.delivery()
     const { secret, others } = await webhookSecrets(this.services, secretFile)
     const verification = await explainDelivery(delivery, secret, others)

@@ -102,8 +102,17 @@ function addHeader(headers: Head['headers'], line: string): void {
   const found = /^([!#$%&'*+.^`|~\w-]+)(?:[ \t]*:|\t| {2,})(.*)$/.exec(line)
   const name = found?.[1]?.toLowerCase()
   if (name === undefined) return
-  const value = (found?.[2] ?? '').replace(/^[ \t]+|[ \t]+$/g, '')
+  const value = withoutBlanks(found?.[2] ?? '')
   headers.set(name, [...(headers.get(name) ?? []), value])
+}
+
+/** Without the spaces and tabs around it, in one pass; other white space is part of a value (RFC 9110, 5.5). */
+function withoutBlanks(text: string): string {
+  const isBlank = (at: number): boolean => text[at] === ' ' || text[at] === '\t'
+  let [start, end] = [0, text.length]
+  while (start < end && isBlank(start)) start += 1
+  while (end > start && isBlank(end - 1)) end -= 1
+  return text.slice(start, end)
 }
 
 /** A line without its end (CRLF, or LF alone), where the next begins, and whether it was ended at all. */

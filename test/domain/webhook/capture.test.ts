@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
+import { readHar, readLog } from '../../../src/domain/webhook/log.ts'
 import { verifyDelivery } from '../../../src/domain/webhook/verify.ts'
 import { InvalidInputError } from '../../../src/errors/invalid-input.ts'
 
@@ -102,4 +104,53 @@ test.each([
       hint: expect.stringContaining(hint) as string,
     }),
   )
+})
+
+/** What it failed with, unless it was read or refused in order. */
+function faultOf(read: () => unknown): unknown {
+  try {
+    read()
+  } catch (error) {
+    return error instanceof InvalidInputError ? undefined : error
+  }
+  return undefined
+}
+
+test('whatever bytes come, they are read or refused in order', () => {
+  const pieces = fc.constantFrom(
+    head,
+    'Content-Length: 5\r\n',
+    'Transfer-Encoding: chunked\r\n',
+    '\r\n\r\n',
+    '> ',
+    '\n',
+    '5\r\n',
+    '{"log":{"entries":[',
+    '{}',
+    ']}}',
+    'Headers\n',
+    'Body\n',
+    '\t',
+    'x'.repeat(70_000),
+  )
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.array(pieces, { maxLength: 12 }).map((parts) => Buffer.from(parts.join(''))),
+    fc.jsonValue().map((value) => Buffer.from(JSON.stringify({ log: { entries: [{ request: value }] } }))),
+    fc.jsonValue().map((value) => Buffer.from(JSON.stringify(value))),
+  )
+  fc.assert(
+    fc.property(bytes, (given) => {
+      const reads = [() => parseCapturedRequest(given), () => [...readLog(given)], () => [...readHar(given)]]
+      expect(reads.map((read) => faultOf(read))).toEqual([undefined, undefined, undefined])
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('a value loses the spaces and tabs around it and nothing else', () => {
+  const delivery = parseCapturedRequest(
+    Buffer.from(`X-Service-Signature: \t a\u00a0b \u00a0 \r\n\r\n`, 'latin1'),
+  )
+  expect(delivery.signatures).toEqual(['a\u00a0b \u00a0'])
 })
