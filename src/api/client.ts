@@ -27,6 +27,7 @@ export interface ApiClientOptions {
   /** Milliseconds that retries and 429 waits of one call may take together. */
   budgetMs: number
   onNotice?: ((notice: RetryNotice) => void) | undefined
+  onThrottled?: ((seconds: number) => void) | undefined
 }
 
 interface GetOptions {
@@ -144,8 +145,8 @@ export class ApiClient {
   }
 
   #retryPolicy(signal: AbortSignal | undefined): RetryPolicy {
-    const { clock, random, budgetMs, onNotice } = this.options
-    return { clock, random, budgetMs, onNotice, signal, retryAfter }
+    const { clock, random, budgetMs, onNotice, onThrottled } = this.options
+    return { clock, random, budgetMs, onNotice, onThrottled, signal, retryAfter }
   }
 
   #headers(): Record<string, string> {

@@ -2,7 +2,7 @@ import type { Intake, Reading } from '../domain/batch/intake.ts'
 import type { Orders } from '../domain/batch/orders.ts'
 import type { Plan } from '../domain/batch/plan.ts'
 import type { CarriedOut } from '../domain/batch/run/carry-out.ts'
-import type { Pace, RunEvent, Running } from '../domain/batch/run/running.ts'
+import type { RunEvent, Running } from '../domain/batch/run/running.ts'
 import { batchProgressText, reconciliationText, runEventText } from '../output/views/batches.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { Batch, BatchCounts, NewFileBatch } from '../store/ledger/batches.ts'
@@ -14,17 +14,9 @@ import type { Services } from './services.ts'
 /** What running, resuming and settling need; made once a command. */
 export async function batchRunning(services: Services, signal: AbortSignal): Promise<Running> {
   const { api, ledger, clock, random, cache } = await services.ordering(signal)
+  const governor = await services.governor()
   const { batches } = await services.store()
-  return { api, ledger, clock, random, signal, cache, batches, pace: await batchPace(services) }
-}
-
-async function batchPace({ context: { clock } }: Services): Promise<Pace> {
-  return {
-    take: () => Promise.resolve(),
-    takeRead: () => Promise.resolve(),
-    tryTake: () => Promise.resolve(true),
-    throttled: (seconds) => clock.sleep(Math.min(0, seconds)),
-  }
+  return { api, ledger, clock, random, signal, cache, batches, governor }
 }
 
 /** A file checked and compared with the store; nothing is sent. */

@@ -3,6 +3,7 @@ import { parsePackageId } from './flags/identifiers.ts'
 import type { SchemaCache } from '../domain/form/load-schema.ts'
 import type { Ordering } from '../domain/request/ordering.ts'
 import type { Credentials } from '../domain/session/credentials.ts'
+import type { Governor } from '../domain/quota/governor.ts'
 import type { QuotaWindow } from '../domain/quota/windows.ts'
 import type { SessionSources } from '../domain/session/session.ts'
 import type { HttpClient } from '../http/client.ts'
@@ -18,6 +19,7 @@ import type { Ledger } from '../store/ledger/ledger.ts'
 import type { Store } from '../store/ledger/store.ts'
 import type { Context } from './context.ts'
 import { defaultTimeoutMs, parseDuration } from './flags/duration.ts'
+import { QuotaUsage } from './quota-usage.ts'
 
 export interface ServiceOptions {
   profile: string | undefined
@@ -36,6 +38,7 @@ export class Services {
   readonly #version: string
   readonly #options: ServiceOptions
   readonly #closers: (() => Promise<void> | void)[] = []
+  readonly #usage = new QuotaUsage()
   #http: Promise<HttpClient> | undefined
   #sources: Promise<SessionSources> | undefined
   #api: Promise<Api> | undefined
@@ -52,6 +55,7 @@ export class Services {
 
   async close(): Promise<void> {
     this.reporter.done()
+    await this.#usage.settle((baseUrl, apiKey) => this.#governorOf(baseUrl, apiKey))
     for (const close of this.#closers.splice(0).reverse()) await close()
   }
 
@@ -148,6 +152,7 @@ export class Services {
     const ordering: Ordering = {
       api: await this.api(),
       ledger: await this.ledger(),
+      governor: await this.governor(),
       clock,
       random,
       signal,
@@ -169,10 +174,24 @@ export class Services {
   }
 
   /** The service's windows, or those a sandbox was started with. */
-  async quotaWindows(): Promise<readonly QuotaWindow[]> {
-    const { documentedWindows, parseWindows } = await import('../domain/quota/windows.ts')
+  async quotaWindows(baseUrl?: string): Promise<readonly QuotaWindow[]> {
+    const { windowsFor } = await import('../domain/quota/windows.ts')
     const said = variable(this.context.env, 'REFCHECK_QUOTA')
-    return said === undefined ? documentedWindows : parseWindows(said, 'REFCHECK_QUOTA')
+    return windowsFor(baseUrl ?? (await this.api()).baseUrl, said)
+  }
+
+  /** Who may call next with the key in use. */
+  async governor(): Promise<Governor> {
+    const { resolveSession } = await import('../domain/session/session.ts')
+    const { baseUrl, apiKey } = await resolveSession(await this.sessionSources())
+    return this.#usage.through(await this.#governorOf(baseUrl, apiKey))
+  }
+
+  async #governorOf(baseUrl: string, apiKey: string): Promise<Governor> {
+    const { governor } = await import('../domain/quota/governor.ts')
+    const { quota } = await this.store()
+    const windows = await this.quotaWindows(baseUrl)
+    return governor({ quota, account: quota.account(baseUrl, apiKey), windows, clock: this.context.clock })
   }
 
   /** A line for how far a long job has come. */
@@ -220,6 +239,7 @@ export class Services {
   async #connected(budgetMs: number | undefined): Promise<Api> {
     const { resolveSession } = await import('../domain/session/session.ts')
     const { baseUrl, apiKey, email } = await resolveSession(await this.sessionSources())
+    this.#usage.of(baseUrl, apiKey)
     return this.#connect(baseUrl, { apiKey, userEmail: email }, budgetMs ?? (await this.#budgetMs()))
   }
 
@@ -240,6 +260,7 @@ export class Services {
       random,
       budgetMs,
       onNotice: (notice: Parameters<typeof retryNoticeText>[0]) => this.#note(retryNoticeText(notice)),
+      onThrottled: (seconds: number) => this.#usage.throttled(seconds),
     }
   }
 
@@ -266,28 +287,18 @@ export class Services {
       clock,
       env,
       userAgent: `refcheck/${this.#version}`,
-      onExchange: this.#options.verbose
-        ? (report) => this.reporter.exchange(exchangeText(report))
-        : undefined,
+      onExchange: (report) => {
+        this.#usage.exchange(report.url)
+        if (this.#options.verbose) this.reporter.exchange(exchangeText(report))
+      },
     })
     this.#closers.push(() => http.close())
     return http
   }
 
   async #openSources(): Promise<SessionSources> {
-    const [{ openSettings }, { openSecrets }] = await Promise.all([
-      import('../store/config/settings.ts'),
-      import('../store/config/secrets.ts'),
-    ])
-    const { clock, env, random } = this.context
-    const { paths } = this
-    const onNotice = this.#note
-    return {
-      profile: this.#options.profile,
-      env,
-      settings: openSettings({ paths, clock, onNotice }),
-      secrets: openSecrets({ paths, clock, random, keychain: keychainUse(env), onNotice }),
-    }
+    const { openSessionSources } = await import('./session-sources.ts')
+    return openSessionSources(this.context, this.paths, this.#options.profile, this.#note)
   }
 
   async #openStore(): Promise<Store> {
@@ -298,9 +309,4 @@ export class Services {
     this.#closers.push(() => store.close())
     return store
   }
-}
-
-/** A folder of its own is a world of its own: keys of a demo or a test do not go into the person's keychain. */
-function keychainUse(env: Context['env']): 'try' | 'never' {
-  return variable(env, 'REFCHECK_CONFIG_DIR') === undefined ? 'try' : 'never'
 }

@@ -17,6 +17,8 @@ export interface RetryPolicy {
   /** Reads the wait out of a 429. */
   retryAfter(response: { headers: HttpResponse['headers'] }): { seconds: number; understood: boolean }
   onNotice?: ((notice: RetryNotice) => void) | undefined
+  /** Every 429, whether it is waited out or not. */
+  onThrottled?: ((seconds: number) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -83,6 +85,7 @@ async function waitOut(
   leftMs: number,
 ): Promise<void> {
   const { seconds, understood } = policy.retryAfter(answer)
+  policy.onThrottled?.(seconds)
   if (seconds * 1000 > leftMs) {
     throw new ThrottledError(`the quota is used up; the service takes calls again in ${seconds} s`, {
       status: 429,

@@ -257,10 +257,12 @@ test('a 429 beyond --timeout: exit 6, nothing ordered, and the same order is fre
     on: 'POST /v1/requests',
     fault: { kind: 'status', status: 429, when: 'before', retryAfter: '42' },
   })
-  const outcome = await run(orderOf('Priya', ['--yes', '--json', '--timeout', '5s']))
+  const clock = new ManualClock({ auto: true })
+  const outcome = await run(orderOf('Priya', ['--yes', '--json', '--timeout', '5s']), { clock })
   expect(outcome.code).toBe(6)
   expect(outcome.json()).toMatchObject({ error: { code: 'throttled', status: 429, retry_after: 42 } })
-  expect((await run(orderOf('Priya'))).code).toBe(0)
+  expect((await run(orderOf('Priya'), { clock })).code).toBe(0)
+  expect(clock.sleeps).toContain(42_000)
   expect(sandbox.requests()).toHaveLength(1)
 })
 

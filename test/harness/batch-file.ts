@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Writes `people.csv` with a person for each e-mail; its name. */
-export function peopleFile(folder: string, emails: readonly string[], name = 'people.csv'): string {
-  const rows = emails.map(
+export function peopleFile(folder: string, people: readonly string[], name = 'people.csv'): string {
+  const rows = people.map(
     (email, at) => `Ana,Row${at + 1},${email},+6140000${String(at + 1).padStart(4, '0')}`,
   )
   writeFileSync(join(folder, name), `first_name,last_name,email,phone\n${rows.join('\n')}\n`)

@@ -25,8 +25,8 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   async run(): Promise<void> {
     const stored = await this.services.batches()
     const progress = this.services.progress()
-    const windows = await this.services.quotaWindows()
     const batch = await findBatch(stored, this.args.batch_id)
+    const windows = await this.services.quotaWindows(batch.baseUrl)
     if (this.flags.watch) {
       await watchBatch(stored, batch.id, {
         signal: this.signal,

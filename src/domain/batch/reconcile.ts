@@ -4,6 +4,7 @@ import { NotFoundError } from '../../errors/not-found.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Submission } from '../../store/ledger/types.ts'
+import type { Governor } from '../quota/governor.ts'
 import { samePerson } from '../request/identity.ts'
 
 export interface ReconcileParts {
@@ -11,10 +12,7 @@ export interface ReconcileParts {
   ledger: Ledger
   clock: Clock
   signal?: AbortSignal | undefined
-  pace: {
-    /** Waits until the quota has a place for a read of a loop. */
-    takeRead(signal: AbortSignal | undefined): Promise<void>
-  }
+  governor: Pick<Governor, 'take'>
 }
 
 /** What was found about rows whose outcome was unknown. */
@@ -64,7 +62,7 @@ export async function reconcile(
 
 /** Every id that nobody holds, once; those that failed answers named as well. */
 async function read(
-  { api, ledger, signal, pace }: ReconcileParts,
+  { api, ledger, signal, governor }: ReconcileParts,
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<RequestResource[]> {
@@ -72,7 +70,8 @@ async function read(
   const ids = new Set([...unknown.flatMap(({ offeredId }) => offeredId ?? []), ...requestIds])
   for (const id of [...ids].map((each) => each.toLowerCase())) {
     if ((await ledger.list({ requestId: id })).length > 0) continue
-    await pace.takeRead(signal)
+    // Part of an order, not a loop that could wait.
+    await governor.take('create', { signal })
     try {
       requests.push(await api.getRequest(id, signal))
     } catch (error) {

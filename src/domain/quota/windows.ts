@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors/usage.ts'
+import { isLoopback } from '../session/base-url.ts'
 
 /** A fixed window: so many calls in so many seconds ("Limits"). */
 export interface QuotaWindow {
@@ -7,10 +8,19 @@ export interface QuotaWindow {
 }
 
 /** "60 requests per 60-second fixed window" and "1000 requests per 1-hour fixed window", per API key. */
-export const documentedWindows: readonly QuotaWindow[] = [
+const documentedWindows: readonly QuotaWindow[] = [
   { calls: 60, seconds: 60 },
   { calls: 1000, seconds: 3600 },
 ]
+
+/** The document's windows, or those that REFCHECK_QUOTA says, for a service on this machine only. */
+export function windowsFor(baseUrl: string, said: string | undefined): readonly QuotaWindow[] {
+  if (said === undefined) return documentedWindows
+  if (isLoopback(baseUrl)) return parseWindows(said, 'REFCHECK_QUOTA')
+  throw new UsageError('REFCHECK_QUOTA is for a sandbox on this machine only', {
+    hint: `Unset it: the quota of ${baseUrl} is the service’s own.`,
+  })
+}
 
 /** Reads `60/60,1000/3600` (calls/seconds). `what` names where it was written. */
 export function parseWindows(text: string, what: string): QuotaWindow[] {

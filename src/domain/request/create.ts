@@ -78,6 +78,7 @@ async function sendUntilSettled(
   let version = added
   for (let attempt = 1; ; attempt += 1) {
     if (signal?.aborted) throw await cancelled(ordering, version, new InterruptedError(untouched))
+    await reserve(ordering, version, deadline - clock.monotonic())
     const tried = await attemptOnce(ordering, version)
     version = await settle(ordering, tried)
     const { outcome } = tried
@@ -92,9 +93,24 @@ async function sendUntilSettled(
         throw await cancelled(ordering, version, interruption(ordering, outcome) ?? outcome.error)
       case 'throttled':
       case 'unsent':
+        if (outcome.kind === 'throttled') await ordering.governor?.throttled(outcome.seconds)
         await wait(ordering, version, outcome, { attempt, leftMs: deadline - clock.monotonic() })
         onEvent?.({ name: 'retrying', attempt: attempt + 1 })
     }
+  }
+}
+
+/** "Reserve a place in the quota": here before the journal, so that a wait leaves nothing behind. */
+async function reserve(ordering: Ordering, version: RowVersion, budgetMs: number): Promise<void> {
+  const { governor, signal, onEvent } = ordering
+  try {
+    await governor?.take('create', {
+      signal,
+      budgetMs,
+      onWait: (waitMs) => onEvent?.({ name: 'paced', seconds: waitMs / 1000 }),
+    })
+  } catch (error) {
+    throw await cancelled(ordering, version, signal?.aborted ? new InterruptedError(untouched) : error)
   }
 }
 

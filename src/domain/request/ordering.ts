@@ -1,6 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import type { InterruptedError } from '../../errors/interrupted.ts'
 import type { Clock } from '../../host/clock.ts'
+import type { Governor } from '../quota/governor.ts'
 import type { Random } from '../../host/random.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Submission } from '../../store/ledger/types.ts'
@@ -11,6 +12,8 @@ export interface Ordering {
   ledger: Ledger
   clock: Clock
   random: Random
+  /** Where the quota is shared with other commands; without one the service’s own 429s set the pace. */
+  governor?: Governor | undefined
   /** Ctrl-C. An exchange under way is finished and journaled first. */
   signal?: AbortSignal | undefined
   onEvent?: ((event: CreateEvent) => void) | undefined
@@ -26,6 +29,8 @@ export type CreateEvent =
    */
   | { name: 'waiting'; cause: 'throttled'; seconds: number; understood: boolean; reason: string }
   | { name: 'waiting'; cause: 'unreachable'; seconds: number; reason: string }
+  /** The quota is used up, as far as this store knows; nothing was sent yet. */
+  | { name: 'paced'; seconds: number }
   /** The wait is over; `attempt` counts from 1. */
   | { name: 'retrying'; attempt: number }
   /** A failed answer named an id, which is read now. */

@@ -85,7 +85,16 @@ function shortly(body: Buffer, secret: string): string {
 
 /** Nobody was there: the failure of a command that could not do its work at all. */
 export function unreachable(url: string, { failure }: Reply): UnavailableError {
+  const isUntrusted = failure?.includes('certificate') === true
   return new UnavailableError(`${new URL(url).host}: ${failure}`, {
-    hint: 'Check the URL, and that the receiver is running.',
+    hint: isUntrusted
+      ? 'Where the certificate is your own, name its authority: NODE_EXTRA_CA_CERTS=FILE'
+      : 'Check the URL, and that the receiver is running.',
   })
+}
+
+/** A URL as it is told: without its query, which may hold a token. */
+export function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
 }

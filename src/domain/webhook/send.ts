@@ -5,7 +5,7 @@ import { UsageError } from '../../errors/usage.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import type { HttpClient } from '../../http/client.ts'
-import { carry, isTaken, unreachable } from './courier.ts'
+import { carry, isTaken, shownUrl, unreachable } from './courier.ts'
 import { eventName, eventText } from './made-up.ts'
 
 export interface SendOptions {
@@ -78,10 +78,10 @@ export async function sendEvents(options: SendOptions): Promise<Sending> {
         accepted: isTaken(reply),
         said: reply.failure ?? reply.said,
       })
-      if (reply.status === null) return { to: url, deliveries, failure: unreachable(url, reply) }
+      if (reply.status === null) return { to: shownUrl(url), deliveries, failure: unreachable(url, reply) }
     }
   }
-  return { to: url, deliveries, failure: failureOf(deliveries, badSignature) }
+  return { to: shownUrl(url), deliveries, failure: failureOf(deliveries, badSignature) }
 }
 
 function check({ status, errorReason, outOfOrder }: SendOptions): void {

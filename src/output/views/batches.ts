@@ -140,7 +140,7 @@ export function batchProgressText({ counts, settled, toSend, secondsLeft }: Batc
 export function inWords(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   const minutes = Math.round(seconds / 60)
-  if (minutes < 90) return `${minutes} min`
+  if (minutes < 90 && minutes !== 60) return `${minutes} min`
   const hours = Math.floor(minutes / 60)
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`
@@ -157,6 +157,8 @@ export function runEventText(event: RunEvent): string | undefined {
       return `${event.reason}; nothing is sent until it answers well, asking again in ${event.seconds} s`
     case 'well':
       return 'The service answers well; going on.'
+    case 'paced':
+      return event.seconds < 90 ? undefined : `The quota is used up; going on in ${inWords(event.seconds)}.`
     case 'retrying':
       return undefined
     case 'recovered':

@@ -26,6 +26,8 @@ export function createEventText(event: CreateEvent): string {
       return event.cause === 'throttled'
         ? throttledText(event)
         : `${event.reason}; nothing was sent, trying again in ${event.seconds.toFixed(1)} s`
+    case 'paced':
+      return throttledText({ seconds: Math.ceil(event.seconds), understood: true })
     case 'retrying':
       return `Sending now (attempt ${event.attempt}).`
     case 'proving':

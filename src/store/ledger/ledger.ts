@@ -1,3 +1,4 @@
+import type { QuotaPlace } from './quota.ts'
 import type {
   Attempt,
   BatchRef,
@@ -43,18 +44,27 @@ export interface Ledger {
   /** `pending → sending`: journals one attempt. Undefined where the row no longer stands as `from` says. */
   begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined>
 
+  /** The same with a place in the quota, in one commit; without one nothing is done but to say how long to wait. */
+  beginInQuota(
+    from: RowVersion,
+    attempt: NewAttempt,
+    place: QuotaPlace,
+  ): Promise<{ waitMs: number; attempt: Attempt | undefined }>
+
   /** Any other change; whether it took. */
   move(from: RowVersion, change: Change): Promise<boolean>
 
   /**
    * A change and, if it took, the next row's `pending → sending`, in one commit: half the fsyncs, the same
-   * order. `attempt` is undefined where the next row no longer stands as `next` says.
+   * order. `attempt` is undefined where the next row no longer stands as `next` says, or has no
+   * place in the quota yet.
    */
   moveAndBegin(
     from: RowVersion,
     change: Change,
     next: RowVersion,
     attempt: NewAttempt,
+    place: QuotaPlace,
   ): Promise<{ moved: boolean; attempt: Attempt | undefined }>
 
   /** Keeps what a read told of an accepted request. A terminal status is never replaced. */

@@ -1,5 +1,6 @@
 import type { Batches } from './batches.ts'
 import type { Ledger } from './ledger.ts'
+import type { Quota } from './quota.ts'
 
 /** What is kept in one place: one file, or the memory of this process. */
 export interface Store {
@@ -7,5 +8,6 @@ export interface Store {
   readonly location: string
   readonly ledger: Ledger
   readonly batches: Batches
+  readonly quota: Quota
   close(): Promise<void>
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import type { Batches, BatchRow } from '../../../src/store/ledger/batches.ts'
+import type { QuotaPlace } from '../../../src/store/ledger/quota.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { addOne, newAttempt, someTime } from './batches.ts'
 import { fileBatch, invalidRow, orderRow, orderRows } from './files.ts'
@@ -270,6 +271,28 @@ describe('standing still and going on', () => {
     expect(await states(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])
   })
 
+  const room: QuotaPlace = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+
+  test('a row that has no place in the quota yet stays pending, and the one before it is settled', async () => {
+    const batch = fileBatch()
+    await store.batches.add(batch, orderRows(2))
+    const [one, two] = await all(store.batches, batch.id)
+    if (one === undefined || two === undefined) throw new Error('no rows')
+    const full: QuotaPlace = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
+    expect(await store.ledger.beginInQuota(one, newAttempt(), full)).toEqual({
+      waitMs: 1500,
+      attempt: undefined,
+    })
+    const { attempt } = await store.ledger.beginInQuota(one, newAttempt(), room)
+    if (attempt === undefined) throw new Error('it did not begin')
+    const rejected = { to: 'rejected', at: someTime + 20, reason: 'no', answerStatus: 400 } as const
+    expect(await store.ledger.moveAndBegin(attempt, rejected, two, newAttempt(), full)).toEqual({
+      moved: true,
+      attempt: undefined,
+    })
+    expect(await states(batch.id)).toEqual(['1 rejected', '2 pending'])
+  })
+
   test('a row and the next one’s attempt are one step', async () => {
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(2))
@@ -283,10 +306,10 @@ describe('standing still and going on', () => {
       requestStatus: 'RECEIVED',
       answerStatus: 201,
     } as const
-    const both = await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt())
+    const both = await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)
     expect(both).toMatchObject({ moved: true, attempt: { row: 2, state: 'sending' } })
     expect(await states(batch.id)).toEqual(['1 accepted', '2 sending'])
-    expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt())).toEqual({
+    expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)).toEqual({
       moved: false,
       attempt: undefined,
     })

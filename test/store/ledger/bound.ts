@@ -9,7 +9,9 @@ export function bound(real: Ledger): Ledger {
     add: (batch, guard) => real.add(batch, guard),
     begin: (from, attempt) => real.begin(from, attempt),
     move: (from, change) => real.move(from, change),
-    moveAndBegin: (from, change, next, attempt) => real.moveAndBegin(from, change, next, attempt),
+    beginInQuota: (from, attempt, place) => real.beginInQuota(from, attempt, place),
+    moveAndBegin: (from, change, next, attempt, place) =>
+      real.moveAndBegin(from, change, next, attempt, place),
     recordStatus: (id, status, at) => real.recordStatus(id, status, at),
     list: (filter) => real.list(filter),
   }

@@ -1,6 +1,7 @@
 import type { RefcheckError } from '../../../errors/base.ts'
 import { IncompleteError } from '../../../errors/incomplete.ts'
 import { OutcomeUnknownError } from '../../../errors/outcome-unknown.ts'
+import { ThrottledError } from '../../../errors/throttled.ts'
 
 /** Why a batch stops of itself, where no single answer of the service says it. */
 
@@ -21,4 +22,12 @@ export function manyUnknown(reason: string, times: number): OutcomeUnknownError 
     `${times} rows in a row may or may not have been ordered though the service answers a ping: ${reason}`,
     { hint: 'Something is wrong with its orders: ask the people of the service before you go on.' },
   )
+}
+
+export function usedUp(waitMs: number): ThrottledError {
+  const seconds = Math.ceil(waitMs / 1000)
+  return new ThrottledError(`the quota is used up for the next ${seconds} s`, {
+    retryAfter: seconds,
+    hint: 'Wait, or leave --timeout out.',
+  })
 }

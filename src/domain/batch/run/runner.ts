@@ -8,7 +8,7 @@ import { backoffMs } from '../../request/backoff.ts'
 import type { Outcome } from '../../request/outcome.ts'
 import { prove } from '../../request/prove.ts'
 import { changeFor, settle } from '../../request/settle.ts'
-import { manyUnknown, refusedAlike } from './halting.ts'
+import { manyUnknown, refusedAlike, usedUp } from './halting.ts'
 import { untilWell } from './outage.ts'
 import type { RunEnd, RunLimits, Running } from './running.ts'
 import { rowsNoLongerFit } from './schema-watch.ts'
@@ -72,13 +72,18 @@ class Run {
 
   /** Journals an attempt of the next row, when the quota has a place for it. */
   async #begin(): Promise<Journaled | RunEnd> {
-    const { ledger, pace, signal } = this.#running
-    const row = await this.#next()
-    if ('kind' in row) return row
-    await pace.take(signal)
-    const attempt = await ledger.begin(row, newAttempt(this.#running))
-    if (attempt === undefined) throw changedElsewhere()
-    return { row, attempt }
+    const { ledger, governor, clock, signal, onEvent } = this.#running
+    for (;;) {
+      const row = await this.#next()
+      if ('kind' in row) return row
+      const { waitMs, attempt } = await ledger.beginInQuota(row, newAttempt(this.#running), governor.place())
+      if (attempt !== undefined) return { row, attempt }
+      if (waitMs === 0) throw changedElsewhere()
+      this.#waitedMs += waitMs
+      if (this.#waitedMs > this.#limits.waitBudgetMs) return { kind: 'halted', error: usedUp(waitMs) }
+      onEvent?.({ name: 'paced', seconds: waitMs / 1000 })
+      await clock.sleep(waitMs, signal)
+    }
   }
 
   /** An attempt that was journaled ahead, and of which no byte has left. */
@@ -104,14 +109,15 @@ class Run {
   async #settleAndGoOn({ attempt, outcome }: Tried): Promise<{ settled: boolean; ahead?: Journaled }> {
     if (outcome.kind !== 'accepted') return { settled: false }
     const row = await this.#next()
-    if ('kind' in row || !(await this.#running.pace.tryTake())) return { settled: false }
-    const { ledger, clock } = this.#running
+    if ('kind' in row) return { settled: false }
+    const { ledger, clock, governor } = this.#running
     const change = changeFor(outcome, clock.now())
     const { moved, attempt: next } = await ledger.moveAndBegin(
       attempt,
       change,
       row,
       newAttempt(this.#running),
+      governor.place(),
     )
     return next === undefined ? { settled: moved } : { settled: moved, ahead: { row, attempt: next } }
   }
@@ -186,9 +192,9 @@ class Run {
 
   /** Nothing was created; the same row goes again. */
   async #wait(outcome: Extract<Outcome, { kind: 'throttled' | 'unsent' }>): Promise<RunEnd | undefined> {
-    const { clock, random, pace, signal, onEvent } = this.#running
+    const { clock, random, governor, signal, onEvent } = this.#running
     const reason = outcome.error.message
-    if (outcome.kind === 'throttled') await pace.throttled(outcome.seconds)
+    if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds)
     else this.#unsentInARow += 1
     const waitMs =
       outcome.kind === 'throttled' ? outcome.seconds * 1000 : backoffMs(this.#unsentInARow, random.fraction())

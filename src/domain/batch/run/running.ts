@@ -2,24 +2,13 @@ import type { RefcheckError } from '../../../errors/base.ts'
 import type { Batches } from '../../../store/ledger/batches.ts'
 import type { SubmissionState } from '../../../store/ledger/types.ts'
 import type { SchemaCache } from '../../form/load-schema.ts'
+import type { Governor } from '../../quota/governor.ts'
 import type { CreateEvent, Ordering } from '../../request/ordering.ts'
-
-/** When the next create may go. */
-export interface Pace {
-  /** Waits until the quota has a place for a create, and takes it. Rejects when `signal` aborts. */
-  take(signal: AbortSignal | undefined): Promise<void>
-  /** The same for a read of a loop; creates go first. */
-  takeRead(signal: AbortSignal | undefined): Promise<void>
-  /** Takes a place for a create if there is one at this moment. */
-  tryTake(): Promise<boolean>
-  /** The service takes calls again in `seconds` (Retry-After of a 429). */
-  throttled(seconds: number): Promise<void>
-}
 
 /** What running a batch needs of the world. */
 export interface Running extends Omit<Ordering, 'onEvent'> {
   batches: Batches
-  pace: Pace
+  governor: Governor
   cache: SchemaCache
   onEvent?: ((event: RunEvent) => void) | undefined
 }

@@ -4,7 +4,7 @@ import { UsageError } from '../../../errors/usage.ts'
 import type { Clock } from '../../../host/clock.ts'
 import type { Random } from '../../../host/random.ts'
 import type { HttpClient } from '../../../http/client.ts'
-import { carry, type Parcel, type Reply, unreachable } from '../courier.ts'
+import { carry, type Parcel, type Reply, shownUrl, unreachable } from '../courier.ts'
 import { acceptingCases } from './accepting.ts'
 import { type ExamCase, rules } from './case.ts'
 import { lastCases } from './last.ts'
@@ -51,6 +51,9 @@ export const examCases: readonly ExamCase[] = [...acceptingCases, ...refusingCas
  */
 export async function examine(options: ExamOptions): Promise<Exam> {
   const { strict = false, withinMs = acknowledgementMs, onCase } = options
+  if (withinMs < 1) {
+    throw new UsageError('no receiver answers in no time', { hint: 'Give --within a time such as 2s.' })
+  }
   const { first, others, timed } = chosen(options.only ?? [])
   const room = new Room(options, withinMs)
   const cases: CaseReport[] = []
@@ -71,7 +74,7 @@ export async function examine(options: ExamOptions): Promise<Exam> {
     else add(await room.sit(each, strict))
   }
   if (timed) add(punctual(room, withinMs))
-  const report = examReport(options.url, cases, room)
+  const report = examReport(shownUrl(options.url), cases, room)
   return { report, failure: failureOf(report, { accepting, said: start }) }
 }
 

@@ -1,6 +1,7 @@
 import { InternalError } from '../../../errors/internal.ts'
 import { IoError } from '../../../errors/io.ts'
 import type { Hold, Ledger } from '../ledger.ts'
+import type { QuotaPlace } from '../quota.ts'
 import type {
   Attempt,
   BatchRef,
@@ -16,6 +17,7 @@ import type { Database } from './database.ts'
 import { fingerprinting, sha256 } from './fingerprints.ts'
 import { refuseForgetting } from './forgetting.ts'
 import type { Holds } from './holds.ts'
+import { takePlace } from './quota.ts'
 import { conditions } from './search.ts'
 import { selectSubmissions, submissionOf } from './rows.ts'
 import {
@@ -96,6 +98,17 @@ export class SqliteLedger implements Ledger {
     return this.#database.transaction(() => this.#claim(from, attempt))
   }
 
+  async beginInQuota(
+    from: RowVersion,
+    attempt: NewAttempt,
+    place: QuotaPlace,
+  ): Promise<{ waitMs: number; attempt: Attempt | undefined }> {
+    return this.#database.transaction(() => {
+      const waitMs = takePlace(this.#database, place)
+      return { waitMs, attempt: waitMs === 0 ? this.#claim(from, attempt) : undefined }
+    })
+  }
+
   async move(from: RowVersion, change: Change): Promise<boolean> {
     return this.#database.transaction(() => changeRow(this.#database, from, change))
   }
@@ -105,10 +118,12 @@ export class SqliteLedger implements Ledger {
     change: Change,
     next: RowVersion,
     attempt: NewAttempt,
+    place: QuotaPlace,
   ): Promise<{ moved: boolean; attempt: Attempt | undefined }> {
     return this.#database.transaction(() => {
       const moved = changeRow(this.#database, from, change)
-      return { moved, attempt: moved && this.#isSound(next) ? this.#claim(next, attempt) : undefined }
+      const mayGo = moved && this.#isSound(next) && takePlace(this.#database, place) === 0
+      return { moved, attempt: mayGo ? this.#claim(next, attempt) : undefined }
     })
   }
 

@@ -3,9 +3,10 @@ import type { Random } from '../../../host/random.ts'
 import type { Database } from './database.ts'
 import { first } from './migrations/0001-first.ts'
 import { files } from './migrations/0002-files.ts'
+import { quota } from './migrations/0003-quota.ts'
 
 /** In order; a store's `user_version` counts those it has been through. */
-const migrations: readonly string[] = [first, files]
+const migrations: readonly string[] = [first, files, quota]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */
 const applicationId = 0x52_46_43_4c

@@ -9,6 +9,7 @@ import { fileHolds, memoryHolds } from './holds.ts'
 import { SqliteLedger } from './ledger.ts'
 import { makeDurable } from './journal.ts'
 import { inspect, migrate } from './migrate.ts'
+import { SqliteQuota } from './quota.ts'
 import { makePrivate, preparePlace } from './place.ts'
 
 const usualBusyMs = 5_000
@@ -33,6 +34,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       location: database.location,
       ledger: new SqliteLedger(database, holds),
       batches: new SqliteBatches(database, holds),
+      quota: new SqliteQuota(database),
       close: () => Promise.resolve(database.close()),
     }
   } catch (error) {

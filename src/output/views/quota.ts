@@ -1,0 +1,42 @@
+import type { WindowStanding } from '../../domain/quota/book.ts'
+import { table } from '../table.ts'
+import type { Column, View } from '../view.ts'
+import { inWords } from './batches.ts'
+
+interface QuotaStanding {
+  windows: readonly WindowStanding[]
+  notBefore: number
+}
+
+/** The windows of a key at `now` (wall time in ms). */
+export function quotaView({ windows, notBefore }: QuotaStanding, now: number): View {
+  const columns: Column<WindowStanding>[] = [
+    { name: 'window', value: ({ calls, seconds }) => `${calls} in ${inWords(seconds)}` },
+    { name: 'used', value: ({ used }) => used },
+    { name: 'left', value: ({ left }) => left },
+    {
+      name: 'free_again',
+      value: ({ resetsAt }) => resetsAt,
+      show: ({ used, resetsAt }) => (used === 0 ? '-' : `in ${inWords((resetsAt - now) / 1000)}`),
+    },
+    { name: 'known', value: ({ learnt }) => (learnt ? 'the service said so' : 'counted here') },
+  ]
+  const blocked = notBefore > now
+  return {
+    json: {
+      windows: windows.map(({ calls, seconds, used, left, resetsAt, learnt }) => ({
+        calls,
+        seconds,
+        used,
+        left,
+        resets_at: used === 0 ? null : new Date(resetsAt).toISOString(),
+        learnt,
+      })),
+      not_before: blocked ? new Date(notBefore).toISOString() : null,
+    },
+    text: (terminal) => {
+      const told = blocked ? `\n\nThe service takes no calls for ${inWords((notBefore - now) / 1000)}.` : ''
+      return table(windows, columns, terminal) + told
+    },
+  }
+}
