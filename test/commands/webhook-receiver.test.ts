@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
 import { SaxesParser } from 'saxes'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 import { handler } from '../domain/webhook/receivers/handler.ts'
 import { secret } from '../domain/webhook/receivers/served.ts'
 import { type Outcome, refcheck, type RunOptions } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+import { identity } from '../http/raw-server.ts'
 
 const id = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
@@ -153,6 +156,7 @@ test.each([
   ['no times at all', 'send --to http://127.0.0.1:1/ --times 0'],
   ['no receiver', 'send'],
   ['a case that is not there', 'check-receiver http://127.0.0.1:1/ --only nothing'],
+  ['no time to answer in', 'check-receiver http://127.0.0.1:1/ --within 0s'],
 ])('exit 2: %s', async (_name, argv) => {
   const { code, stdout, stderr } = await desk().type(argv)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -170,13 +174,38 @@ test.each(['send --to', 'check-receiver'])(
   },
 )
 
+test('a token in the query goes to the receiver and is not repeated', async () => {
+  const { url, bodies } = await receiver()
+  const { type } = desk()
+  for (const argv of [
+    `send --to ${url}?token=abc123 --json`,
+    `check-receiver ${url}?token=abc123 --only good --json --junit r.xml`,
+  ]) {
+    const { stdout, stderr, code } = await type(argv)
+    expect({ code, told: `${stdout}${stderr}`.includes('abc123') }).toEqual({ code: 0, told: false })
+  }
+  expect(bodies).toHaveLength(2)
+})
+
+test('a certificate that is not trusted: exit 7, and how to trust it', async () => {
+  const server = createServer(identity('self-signed'), (_request, response) => response.end())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const { code, stderr } = await desk().type(`check-receiver https://127.0.0.1:${port}/hook`)
+  expect(code).toBe(7)
+  expect(stderr).toMatch(
+    /its certificate .*\nWhere the certificate is your own, name its authority: NODE_EXTRA_CA_CERTS=FILE\n$/,
+  )
+})
+
 test('webhook check-receiver: a right receiver passes, and it is said before what is sent', async () => {
   const { type } = desk()
   const url = await handler({})()
   const { code, stdout, stderr } = await type(`check-receiver ${url}`)
   expect(code).toBe(0)
   expect(steady(stderr)).toBe(
-    'Sending made-up events, signed with the webhook secret, to http://127.0.0.1:#/hook. No requests of them exist.\n',
+    'Sending made-up events to http://127.0.0.1:#/hook, signed with the webhook secret; the requests they name do not exist.\n',
   )
   const lines = steady(stdout).split('\n')
   expect(lines[0]).toBe('passed  good-event  a good event')

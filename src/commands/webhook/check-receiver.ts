@@ -6,13 +6,14 @@ import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { outputPlace, writeOutput } from '../../cli/output-file.ts'
 import { receiverAt } from '../../cli/receiver-url.ts'
 import { webhookSecrets } from '../../cli/webhook-secret.ts'
+import { shownUrl } from '../../domain/webhook/courier.ts'
 import { examine } from '../../domain/webhook/exam/run.ts'
 import { examView, junitText } from '../../output/views/exam.ts'
 
 export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookCheckReceiver> {
   static override summary = 'Put a webhook receiver through all that the service may send it.'
   static override description = [
-    'Sends about 180 made-up events to the receiver, most of them signed with the webhook secret: use a receiver under test, for it cannot tell them from real ones. The URL is https, or http on this machine.',
+    'Sends about 165 made-up events to the receiver, most of them signed with the webhook secret: use a receiver under test, for it cannot tell them from real ones. The URL is https, or http on this machine.',
     'A case fails where the receiver breaks a rule of the API document, and is advice where the document promises nothing and a receiver does well all the same. Exit 10 where it failed, 7 where nobody listens.',
   ].join('\n')
   static override examples = [
@@ -42,9 +43,9 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     const place = { overwrite: true, binary: false }
     const file = junit === undefined ? undefined : await outputPlace(this.context, junit, place)
     const { clock, random } = this.context
-    const { http, url, shown } = await receiverAt(services, args.url)
+    const { http, url } = await receiverAt(services, args.url)
     services.reporter.note(
-      `Sending made-up events, signed with the webhook secret, to ${shown}. No requests of them exist.`,
+      `Sending made-up events to ${shownUrl(url)}, signed with the webhook secret; the requests they name do not exist.`,
     )
     const { report, failure } = await examine({
       http,
