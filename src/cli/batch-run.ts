@@ -5,6 +5,7 @@ import type { CarriedOut } from '../domain/batch/run/carry-out.ts'
 import type { RunEvent, Running } from '../domain/batch/run/running.ts'
 import { batchProgressText, reconciliationText, runEventText } from '../output/views/batches.ts'
 import { UsageError } from '../errors/usage.ts'
+import type { Hold } from '../store/ledger/ledger.ts'
 import type { Batch, BatchCounts, NewFileBatch } from '../store/ledger/batches.ts'
 import type { BatchFile } from './batch-file.ts'
 import { fileOfBatch, writeResults } from './batch-results.ts'
@@ -113,7 +114,12 @@ export async function carryOutBatch(
   services: Services,
   signal: AbortSignal,
   batchId: string,
-  options: { file?: BatchFile | undefined; max?: number | undefined; only?: number | undefined },
+  options: {
+    file?: BatchFile | undefined
+    max?: number | undefined
+    only?: number | undefined
+    held?: Hold | undefined
+  },
 ): Promise<CarriedOut> {
   const { carryOut } = await import('../domain/batch/run/carry-out.ts')
   const running = await batchRunning(services, signal)
@@ -121,6 +127,7 @@ export async function carryOutBatch(
   return carryOut({ ...running, onEvent: meter.onEvent }, batchId, {
     max: options.max ?? Number.POSITIVE_INFINITY,
     only: options.only,
+    held: options.held,
     waitBudgetMs: services.timeoutMs ?? Number.POSITIVE_INFINITY,
     unclaimed: () => unclaimedRequests(services),
     onStart: meter.onStart,
@@ -142,8 +149,8 @@ export async function carryOutBatch(
 }
 
 /** Ids of requests that events told of and no order holds. */
-async function unclaimedRequests(_services: Services): Promise<string[]> {
-  return []
+async function unclaimedRequests(services: Services): Promise<string[]> {
+  return (await services.store()).inbox.unclaimed()
 }
 
 /** Counts what happens and shows it. */

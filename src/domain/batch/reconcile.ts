@@ -1,6 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { NotFoundError } from '../../errors/not-found.ts'
+import { OutcomeUnknownError } from '../../errors/outcome-unknown.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Submission } from '../../store/ledger/types.ts'
@@ -120,5 +121,21 @@ function accept(
         `request ${request.request_id}, created ${request.created_at} by ${request.requester.email}, is the only one ` +
         'that fits this row’s package, person and time, and fits no other row',
     },
+  })
+}
+
+/** What a reconciliation is told to have come to; undefined where nothing is left to settle. */
+export function unsettled(
+  { open, ambiguous }: Reconciliation,
+  batchId: string | undefined,
+): OutcomeUnknownError | undefined {
+  const left = [...open, ...ambiguous.map(({ submission }) => submission)]
+  const [first] = left
+  if (first === undefined) return undefined
+  const rows = left.length === 1 ? '1 order is' : `${left.length} orders are`
+  return new OutcomeUnknownError(`${rows} still not settled: nothing proves whether they were taken`, {
+    hint:
+      'Ask the people of the service whether they have a request for these people; then decide row by row: ' +
+      `refcheck batch reconcile ${batchId ?? first.batchId} --row ${first.row} --confirm-email EMAIL`,
   })
 }

@@ -26,7 +26,7 @@ export async function* resultRows(
       yield { row, added: found === undefined ? resultColumns.map(() => '') : resultCells(found) }
     }
   } finally {
-    await taken.return?.()
+    await taken.return(undefined)
   }
 }
 

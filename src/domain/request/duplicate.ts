@@ -41,8 +41,8 @@ export function lookFirst(offeredId: string | undefined): string {
   const named =
     offeredId === undefined ? '' : ` Its answer named ${offeredId}: try "refcheck request get ${offeredId}".`
   return (
-    'It may have been ordered, so settle it before anything is sent again: "refcheck request list" shows it; ' +
-    `ask the people of the service whether they have a request for this person.${named}`
+    'It may have been ordered, so settle it before anything is sent again, with "refcheck batch reconcile"; ' +
+    `where that finds no proof, ask the people of the service whether they have a request for this person.${named}`
   )
 }
 

@@ -184,3 +184,39 @@ export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: Ba
   const rest = counts.pending === 0 ? 'nothing is left to send' : `${counts.pending} rows are left to send`
   return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
 }
+
+/** What `batch reconcile` found. */
+export function reconciledView(found: Reconciliation): View {
+  const { settled, ambiguous, open, reads } = found
+  const place = ({ batchId, row, recipient }: Reconciliation['open'][number]) => ({
+    batch_id: batchId,
+    row,
+    email: recipient?.email ?? null,
+  })
+  return {
+    json: {
+      settled: settled.map(({ submission, requestId, status }) => ({
+        ...place(submission),
+        request_id: requestId,
+        status,
+      })),
+      ambiguous: ambiguous.map(({ submission, requestIds }) => ({
+        ...place(submission),
+        request_ids: requestIds,
+      })),
+      open: open.map(place),
+      reads,
+    },
+    text: () =>
+      [
+        reconciliationText(found),
+        ...open.map(
+          ({ batchId, row, recipient }) =>
+            `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${harmless(recipient.email)})`}: nothing proves it`,
+        ),
+        settled.length + ambiguous.length + open.length === 0 ? 'There is nothing to settle.' : '',
+      ]
+        .filter((line) => line !== '')
+        .join('\n'),
+  }
+}

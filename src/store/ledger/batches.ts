@@ -125,7 +125,7 @@ export interface Batches {
   counts(batchId: string): Promise<BatchCounts>
 
   /** In the order of the file. */
-  rows(batchId: string, filter?: RowFilter): AsyncIterable<BatchRow>
+  rows(batchId: string, filter?: RowFilter): AsyncGenerator<BatchRow>
 
   /** What was or will be sent for the rows that have it, in the order of the file. */
   bodies(

@@ -1,4 +1,5 @@
 import type { Batches } from './batches.ts'
+import type { Inbox } from './inbox.ts'
 import type { Ledger } from './ledger.ts'
 import type { Quota } from './quota.ts'
 
@@ -9,5 +10,6 @@ export interface Store {
   readonly ledger: Ledger
   readonly batches: Batches
   readonly quota: Quota
+  readonly inbox: Inbox
   close(): Promise<void>
 }

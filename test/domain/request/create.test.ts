@@ -110,7 +110,7 @@ describe('the same order twice', () => {
       expect(await refusal(parts, { allowDuplicate })).toMatchObject({
         code: 'duplicate',
         message: /whether it was ordered is unknown/,
-        ...hint(/settle it before .*refcheck request list.*--allow-duplicate does not go past it/),
+        ...hint(/settle it before .*refcheck batch reconcile.*--allow-duplicate does not go past it/),
       })
       expect(parts.api.sent).toEqual([])
     },

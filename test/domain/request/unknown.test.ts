@@ -46,7 +46,7 @@ describe('an outcome that is unknown', () => {
     expect(await refusal(parts)).toMatchObject({
       code: 'outcome_unknown',
       message: /^package 12 may or may not have been ordered for "ana\.silva@example\.com": ./,
-      ...hint(/refcheck request list.*ask the people of the service/),
+      ...hint(/refcheck batch reconcile.*ask the people of the service/),
     })
     expect(parts.api.sent).toHaveLength(1)
     expect(await states()).toEqual(['unknown'])

@@ -15,6 +15,8 @@ export interface CarryOut extends RunLimits {
   /** Writes the results file of what stands now; where it is. */
   writeResults: (batch: Batch) => Promise<string | undefined>
   onReconciled?: ((found: Reconciliation) => void) | undefined
+  /** The right to run it, where the caller has it already; it is released in the end. */
+  held?: Hold | undefined
   /** The batch as it stands before the first row goes out. */
   onStart?: ((batch: Batch) => void) | undefined
 }
@@ -30,7 +32,7 @@ export interface CarriedOut {
  * writes the results. Throws an IncompleteError, with nothing sent, where another process runs it.
  */
 export async function carryOut(running: Running, batchId: string, options: CarryOut): Promise<CarriedOut> {
-  const hold = await holdClean(running, batchId)
+  const hold = options.held ?? (await holdClean(running, batchId))
   try {
     const batch = await found(running, batchId)
     requireSameService(batch, running)

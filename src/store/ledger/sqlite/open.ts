@@ -9,6 +9,7 @@ import { fileHolds, memoryHolds } from './holds.ts'
 import { SqliteLedger } from './ledger.ts'
 import { makeDurable } from './journal.ts'
 import { inspect, migrate } from './migrate.ts'
+import { SqliteInbox } from './inbox.ts'
 import { SqliteQuota } from './quota.ts'
 import { makePrivate, preparePlace } from './place.ts'
 
@@ -35,6 +36,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       ledger: new SqliteLedger(database, holds),
       batches: new SqliteBatches(database, holds),
       quota: new SqliteQuota(database),
+      inbox: new SqliteInbox(database),
       close: () => Promise.resolve(database.close()),
     }
   } catch (error) {
