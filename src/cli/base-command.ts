@@ -120,6 +120,13 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     if (failure !== undefined) this.fail(failure)
   }
 
+  /** Ends a stream of answers: the failure is told beside it, on stderr alone. */
+  protected end(failure: RefcheckError): never {
+    const { stderr } = this.context.streams
+    stderr.write(failureText(failure, this.terminalAt(stderr)))
+    throw new Told(failure)
+  }
+
   private fail(failure: RefcheckError): never {
     const { stderr } = this.context.streams
     if (!this.flags.json) {

@@ -6,11 +6,10 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 
 import { getRequestListener } from '@hono/node-server'
 
-import { IoError } from '../errors/io.ts'
+import { bind } from './bind.ts'
 
 /** What a handler may learn of, and do to, the connection a request came in on. */
 export interface Connection {
@@ -121,38 +120,4 @@ class NodeConnection implements Connection {
     this.#outgoing.writeHead(status, headers)
     this.#outgoing.write(part, () => this.#incoming.socket.destroySoon())
   }
-}
-
-function bind(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => reject(bindFailure(error, host, port))
-    server.once('error', onError)
-    server.listen(port, host, () => {
-      server.off('error', onError)
-      resolve((server.address() as AddressInfo).port)
-    })
-  })
-}
-
-function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): IoError {
-  const where = `${host}:${port}`
-  if (error.code === 'EADDRINUSE') {
-    return new IoError(`port ${port} on ${host} is taken by another program`, {
-      hint: 'Choose another port, or 0 for any free one.',
-      cause: error,
-    })
-  }
-  if (error.code === 'EACCES') {
-    return new IoError(`this user may not listen on ${where}`, {
-      hint: 'Ports below 1024 need rights; choose a higher one, or 0 for any free one.',
-      cause: error,
-    })
-  }
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return new IoError(`"${host}" is no address of this machine`, {
-      hint: 'Use 127.0.0.1, ::1 or an address this machine has.',
-      cause: error,
-    })
-  }
-  return new IoError(`cannot listen on ${where}: ${error.message}`, { cause: error })
 }

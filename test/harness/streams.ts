@@ -12,6 +12,8 @@ export interface StreamOptions {
   /** Whether each stream is a terminal; none is unless told. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean } | undefined
   columns?: number | undefined
+  /** Called with each piece of text as it is written. */
+  onStderr?: ((text: string) => void) | undefined
 }
 
 /** Standard streams that are buffers. */
@@ -21,7 +23,7 @@ export function captureStreams(options: StreamOptions = {}): CapturedStreams {
       ? options.tty
       : { stdin: options.tty, stdout: options.tty, stderr: options.tty }
   const stdout = sink(tty.stdout ?? false, options.columns)
-  const stderr = sink(tty.stderr ?? false, options.columns)
+  const stderr = sink(tty.stderr ?? false, options.columns, options.onStderr)
   const stdin: Source = {
     isTTY: tty.stdin ?? false,
     stream: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
@@ -29,10 +31,17 @@ export function captureStreams(options: StreamOptions = {}): CapturedStreams {
   return { stdin, stdout, stderr, out: stdout.taken, err: stderr.taken }
 }
 
-function sink(isTTY: boolean, columns = 80): Sink & { taken: () => Buffer } {
+function sink(
+  isTTY: boolean,
+  columns = 80,
+  onWrite?: (text: string) => void,
+): Sink & { taken: () => Buffer } {
   const chunks: Uint8Array[] = []
   return {
-    write: (data) => void chunks.push(Buffer.from(data)),
+    write(data) {
+      chunks.push(Buffer.from(data))
+      onWrite?.(Buffer.from(data).toString('utf8'))
+    },
     drained: () => Promise.resolve(),
     isTTY,
     columns,

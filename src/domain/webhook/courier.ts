@@ -78,7 +78,8 @@ export async function carry(parcel: Parcel, options: CourierOptions): Promise<Re
 }
 
 function shortly(body: Buffer, secret: string): string {
-  const text = body.toString('utf8', 0, 2048).replaceAll(secret, '***')
+  const said = body.toString('utf8', 0, 2048)
+  const text = secret === '' ? said : said.replaceAll(secret, '***')
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > mostSaid ? `${line.slice(0, mostSaid)}…` : line
 }

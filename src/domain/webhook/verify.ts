@@ -20,6 +20,11 @@ export function verifyDelivery(delivery: CapturedDelivery, secret: string): Veri
 
 export type SigningKey = ReturnType<typeof signingKey>
 
+/** A secret made ready, for many deliveries. */
+export function signingKeyOf(secret: string): SigningKey {
+  return signingKey(secret)
+}
+
 /** The same with a key that is ready, for many deliveries. */
 export function verifyWith(delivery: CapturedDelivery, key: SigningKey): Verification {
   const [signature, ...more] = delivery.signatures

@@ -1,3 +1,5 @@
+import type { Hold } from './ledger.ts'
+
 /** A delivery that was verified, as it came. */
 export interface ReceivedEvent {
   /** Wall time in ms. */
@@ -62,6 +64,8 @@ export interface Inbox {
   forwarded(id: number, at: number, answer: string): Promise<void>
   /** It was not taken; it is due again at `retryAt`. */
   refused(id: number, retryAt: number, answer: string): Promise<void>
+  /** Makes this process the one that forwards for all receivers on the store; undefined where another one is. */
+  holdForwarding(): Promise<Hold | undefined>
   /** Queues an event again. */
   requeue(id: number): Promise<boolean>
 }

@@ -1,6 +1,8 @@
+import type { Hold } from '../ledger.ts'
 import type { EventFilter, Inbox, InboxEvent, ReceivedEvent } from '../inbox.ts'
 import type { Database, Values } from './database.ts'
 import { sha256 } from './fingerprints.ts'
+import { aMoment, type Holds } from './holds.ts'
 
 const pageEvents = 500
 
@@ -39,9 +41,11 @@ const selectNextDue = `SELECT min(due_at) AS due FROM events WHERE forward = 'wa
 /** Received events in an SQLite file. */
 export class SqliteInbox implements Inbox {
   readonly #database: Database
+  readonly #holds: Holds
 
-  constructor(database: Database) {
+  constructor(database: Database, holds: Holds) {
     this.#database = database
+    this.#holds = holds
   }
 
   async add(
@@ -116,6 +120,10 @@ export class SqliteInbox implements Inbox {
       `UPDATE events SET due_at = :due_at, attempts = attempts + 1, last_answer = :answer WHERE id = :id`,
       { id, due_at: retryAt, answer },
     )
+  }
+
+  holdForwarding(): Promise<Hold | undefined> {
+    return this.#holds.take({ id: 'forwarding', kind: 'file' }, aMoment)
   }
 
   async requeue(id: number): Promise<boolean> {

@@ -36,7 +36,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       ledger: new SqliteLedger(database, holds),
       batches: new SqliteBatches(database, holds),
       quota: new SqliteQuota(database),
-      inbox: new SqliteInbox(database),
+      inbox: new SqliteInbox(database, holds),
       close: () => Promise.resolve(database.close()),
     }
   } catch (error) {

@@ -1,0 +1,31 @@
+import { Args } from '@oclif/core'
+
+import { BaseCommand } from '../../../cli/base-command.ts'
+import { secretFileFlag } from '../../../cli/flags/secret-file.ts'
+import { readInput } from '../../../cli/input.ts'
+import { webhookSecrets } from '../../../cli/webhook-secret.ts'
+import { importEvents } from '../../../domain/webhook/events.ts'
+import { signingKeyOf } from '../../../domain/webhook/verify.ts'
+import { importedView } from '../../../output/views/inbox.ts'
+
+export default class WebhookEventsImport extends BaseCommand<typeof WebhookEventsImport> {
+  static override summary = 'Take events that were captured elsewhere into the inbox.'
+  static override description =
+    'One JSON object a line with the body and its signature, as "webhook verify --all" reads them. All of them have to be genuine, or none is taken in.'
+  static override examples = ['<%= config.bin %> webhook events import captured.ndjson']
+  static override args = {
+    file: Args.string({ required: true, ignoreStdin: true, description: 'file, or - for stdin' }),
+  }
+  static override flags = { 'secret-file': secretFileFlag }
+
+  async run(): Promise<void> {
+    const { file } = this.args
+    const bytes = await readInput(this.context, file, 'the events')
+    const { secret } = await webhookSecrets(this.services, this.flags['secret-file'])
+    const { inbox } = await this.services.store()
+    const now = this.context.clock.now()
+    this.answer(
+      importedView(await importEvents(inbox, bytes, { key: signingKeyOf(secret), now, name: file })),
+    )
+  }
+}

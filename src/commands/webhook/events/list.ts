@@ -1,0 +1,35 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../../cli/base-command.ts'
+import { eventFilter, eventFlags } from '../../../cli/flags/events.ts'
+import { listFlags, listFormat } from '../../../cli/flags/list.ts'
+import { outputPlace, writeOutput } from '../../../cli/output-file.ts'
+import { exportLines, listEvents } from '../../../domain/webhook/events.ts'
+import { eventListView } from '../../../output/views/inbox.ts'
+
+export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsList> {
+  static override summary = 'List the events that were received, in the order of receipt.'
+  static override description =
+    'What "refcheck webhook listen" kept in this store. --export writes them whole, one JSON object a line, as "webhook events import" and "webhook verify --all" read them.'
+  static override examples = [
+    '<%= config.bin %> webhook events list --since 1d',
+    '<%= config.bin %> webhook events list --status COMPLETED --export completed.ndjson',
+  ]
+  static override flags = {
+    ...eventFlags,
+    ...listFlags,
+    export: Flags.string({ summary: 'Write them to a file, bodies and signatures too.', helpValue: 'FILE' }),
+  }
+
+  async run(): Promise<void> {
+    const { inbox } = await this.services.store()
+    const filter = eventFilter(this.flags)
+    const { export: file } = this.flags
+    if (file !== undefined) {
+      const place = await outputPlace(this.context, file, { overwrite: false, binary: false })
+      await writeOutput(this.context, place, exportLines(inbox, filter))
+      if (place.path === undefined) return
+    }
+    this.answerList(eventListView(await listEvents(inbox, filter)), listFormat(this.flags))
+  }
+}

@@ -1,0 +1,42 @@
+import { Args, Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../../cli/base-command.ts'
+import { receiverAt } from '../../../cli/receiver-url.ts'
+import { findEvent, replayEvents, requeueEvents } from '../../../domain/webhook/events.ts'
+import { replayView } from '../../../output/views/inbox.ts'
+
+export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEventsReplay> {
+  static override summary = 'Hand received events on once more, as they came.'
+  static override description =
+    'To --to URL at once, with the original bytes and signature (exit 10 where one is not taken). Without it they are queued for the receiver that runs on this store with --forward-to or --exec.'
+  static override examples = [
+    '<%= config.bin %> webhook events replay 17 --to http://localhost:3000/hooks',
+    '<%= config.bin %> webhook events replay 17 18 19',
+  ]
+  static override args = {
+    id: Args.integer({
+      required: true,
+      multiple: true,
+      ignoreStdin: true,
+      min: 1,
+      description: 'ids of events',
+    }),
+  }
+  static override flags = {
+    to: Flags.string({ summary: 'Post them here.', helpValue: 'URL' }),
+  }
+
+  async run(): Promise<void> {
+    const { inbox } = await this.services.store()
+    const events = []
+    for (const id of this.args.id) events.push(await findEvent(inbox, id))
+    if (this.flags.to === undefined) {
+      await requeueEvents(inbox, events)
+      return this.answer(replayView(events.map(({ id }) => ({ id, status: null, failure: null }))))
+    }
+    const receiver = await receiverAt(this.services, this.flags.to)
+    const { clock } = this.context
+    const { replies, failure } = await replayEvents(events, { ...receiver, clock, signal: this.signal })
+    this.answer(replayView(replies), failure)
+  }
+}

@@ -1,0 +1,75 @@
+import { Flags } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { secretFileFlag } from '../../cli/flags/secret-file.ts'
+import { type Listening, startListening } from '../../cli/webhook-listen.ts'
+import { webhookSecrets } from '../../cli/webhook-secret.ts'
+import { commandWords } from '../../domain/webhook/command-words.ts'
+import { deliveredText, keptEventView, listeningEnd } from '../../output/views/inbox.ts'
+
+export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
+  static override summary = 'Receive webhook events, and lose none of them.'
+  static override description = [
+    'Each delivery is verified over its exact bytes, kept on disk, acknowledged, and only then handed on: to --forward-to with the original bytes and signature, to --exec on its standard input. What is not taken is tried again within a second and then ever more slowly, in order within a request, and also after a restart. An event that comes twice is acknowledged and handed on once.',
+    'It listens on this machine alone unless --host says otherwise; the service needs https, so put a proxy or --tls-cert and --tls-key in front. Ctrl-C ends it (exit 130); what waits is handed on by the next one.',
+  ].join('\n\n')
+  static override examples = [
+    '<%= config.bin %> webhook listen --forward-to http://localhost:3000/hooks',
+    "<%= config.bin %> webhook listen --exec './on-event.sh --quiet' --json",
+    '<%= config.bin %> webhook listen --port 0 --max-events 1',
+  ]
+  static override flags = {
+    host: Flags.string({ summary: 'Address to listen on.', default: '127.0.0.1', helpValue: 'HOST' }),
+    port: Flags.integer({
+      summary: 'Port; 0 takes a free one.',
+      min: 0,
+      max: 65_535,
+      default: 4281,
+      noCacheDefault: true,
+    }),
+    path: Flags.string({ summary: 'Where deliveries are taken.', default: '/', helpValue: 'PATH' }),
+    'tls-cert': Flags.string({ summary: 'Certificate (PEM).', helpValue: 'FILE', dependsOn: ['tls-key'] }),
+    'tls-key': Flags.string({ summary: 'Its key (PEM).', helpValue: 'FILE', dependsOn: ['tls-cert'] }),
+    'forward-to': Flags.string({ summary: 'Hand each event on to this URL.', helpValue: 'URL' }),
+    exec: Flags.string({ summary: 'Run this for each event; no shell.', helpValue: 'COMMAND' }),
+    'max-events': Flags.integer({ summary: 'End after so many new events.', helpValue: 'N', min: 1 }),
+    'secret-file': secretFileFlag,
+  }
+
+  async run(): Promise<void> {
+    const { flags, services, signal } = this
+    this.refuse(!flags.path.startsWith('/'), `--path: "${flags.path}" does not begin with /`, 'Write /hooks.')
+    const { secret } = await webhookSecrets(services, flags['secret-file'])
+    const most = flags['max-events'] ?? Number.POSITIVE_INFINITY
+    const full = new AbortController()
+    const kept = { count: 0 }
+    const listening = await startListening(services, {
+      secret,
+      host: flags.host,
+      port: flags.port,
+      path: flags.path,
+      tlsCert: flags['tls-cert'],
+      tlsKey: flags['tls-key'],
+      forwardTo: flags['forward-to'],
+      exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
+      onKept: (event) => {
+        this.answerLine(keptEventView(event))
+        if (!event.repeated) kept.count += 1
+        if (kept.count >= most) full.abort()
+      },
+      onRefused: (why) => services.reporter.note(`Refused a delivery: ${why}.`),
+      onDelivered: (...delivered) => services.reporter.note(deliveredText(...delivered)),
+    })
+    services.reporter.note(`Listening at ${listening.url} (Ctrl-C ends it).`)
+    await this.untilOver(listening, AbortSignal.any([signal, full.signal]))
+    if (signal.aborted) this.end(listeningEnd(kept.count))
+  }
+
+  /** The events that were asked for are handed on before the end; on Ctrl-C what waits is left to the next one. */
+  private async untilOver(listening: Listening, over: AbortSignal): Promise<void> {
+    if (!over.aborted) {
+      await new Promise<void>((done) => over.addEventListener('abort', () => done(), { once: true }))
+    }
+    await listening.finish(this.signal)
+  }
+}

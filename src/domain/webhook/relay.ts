@@ -1,0 +1,84 @@
+import type { Clock } from '../../host/clock.ts'
+import type { Inbox, InboxEvent } from '../../store/ledger/inbox.ts'
+
+/** What came of handing an event on. */
+export interface Delivered {
+  taken: boolean
+  /** In words: "204", "503", "the connection was refused". */
+  answer: string
+}
+
+export interface RelayOptions {
+  inbox: Inbox
+  clock: Clock
+  deliver: (event: InboxEvent) => Promise<Delivered>
+  /** Ends the relay after what is in flight. */
+  signal: AbortSignal
+  onDelivered: (event: InboxEvent, delivered: Delivered, retryInMs: number | undefined) => void
+}
+
+const sideBySide = 8
+const firstRetryMs = 500
+const longestRetryMs = 60_000
+/** Other processes put events into the inbox as well. */
+const lookEveryMs = 1_000
+
+/** Hands events on until they are taken: in order within a request, requests side by side. */
+export class Relay {
+  readonly #options: RelayOptions
+  #wake: (() => void) | undefined
+  #nudged = false
+
+  constructor(options: RelayOptions) {
+    this.#options = options
+  }
+
+  /** Something new is there. */
+  nudge(): void {
+    this.#nudged = true
+    this.#wake?.()
+  }
+
+  /** Until the signal is aborted, or with `untilEmpty` until nothing waits any more. */
+  async run(untilEmpty: () => boolean): Promise<void> {
+    const { inbox, clock, signal } = this.#options
+    while (!signal.aborted) {
+      this.#nudged = false
+      const due = await inbox.due(clock.now(), sideBySide)
+      await Promise.all(due.map((event) => this.#handOn(event)))
+      if (due.length > 0) continue
+      const next = await inbox.nextDue()
+      if (next === undefined && untilEmpty()) return
+      await this.#pause(
+        Math.min(lookEveryMs, next === undefined ? lookEveryMs : Math.max(1, next - clock.now())),
+      )
+    }
+  }
+
+  async #handOn(event: InboxEvent): Promise<void> {
+    const { inbox, clock, deliver, onDelivered } = this.#options
+    const delivered = await deliver(event)
+    const now = clock.now()
+    if (delivered.taken) {
+      await inbox.forwarded(event.id, now, delivered.answer)
+      return onDelivered(event, delivered, undefined)
+    }
+    const retryInMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(event.attempts, 10))
+    await inbox.refused(event.id, now + retryInMs, delivered.answer)
+    onDelivered(event, delivered, retryInMs)
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { clock, signal } = this.#options
+    if (this.#nudged) return
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    try {
+      await clock.sleep(ms, AbortSignal.any([signal, woken.signal]))
+    } catch {
+      // Woken, or at the end: either way there is a look to be had.
+    } finally {
+      this.#wake = undefined
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process'
+
+export interface ProgramRun {
+  /** Exit code; null where a signal ended it or it could not be started. */
+  code: number | null
+  /** Why it did not end by itself. */
+  failure: string | undefined
+}
+
+export interface ProgramOptions {
+  /** The whole environment it gets. */
+  env: Readonly<Record<string, string | undefined>>
+  input: Uint8Array
+  /** Milliseconds, after which it is ended. */
+  timeoutMs: number
+}
+
+/** Runs a program, never through a shell; its output goes where ours goes on stderr. */
+export function runProgram(
+  [program = '', ...args]: readonly string[],
+  options: ProgramOptions,
+): Promise<ProgramRun> {
+  const { env, input, timeoutMs } = options
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      env: { ...env },
+      stdio: ['pipe', 2, 2],
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+      shell: false,
+    })
+    child.once('error', (error) => resolve({ code: null, failure: error.message }))
+    child.once('close', (code, signal) =>
+      resolve({ code, failure: signal === null ? undefined : `it was ended by ${signal}` }),
+    )
+    // A program need not read what it is given.
+    child.stdin?.once('error', () => undefined)
+    child.stdin?.end(input)
+  })
+}

@@ -1,0 +1,129 @@
+import type { KeptEvent } from '../../domain/webhook/receive.ts'
+import type { Delivered } from '../../domain/webhook/relay.ts'
+import type { Imported, ListedEvent, ReplayReply } from '../../domain/webhook/events.ts'
+import { InterruptedError } from '../../errors/interrupted.ts'
+import { harmless } from '../../host/text.ts'
+import { styled } from '../terminal.ts'
+import type { ListView, View } from '../view.ts'
+import { statusStyle } from './status.ts'
+
+/** One event as it comes in. */
+export function keptEventView({
+  id,
+  receivedAt,
+  requestId,
+  status,
+  event,
+  oddity,
+  repeated,
+}: KeptEvent): View {
+  return {
+    json: {
+      id,
+      received_at: new Date(receivedAt).toISOString(),
+      request_id: requestId ?? null,
+      status: status ?? null,
+      event: event ?? null,
+      repeated,
+      oddity: oddity ?? null,
+    },
+    text: (terminal) => {
+      const shown = harmless(status ?? '-')
+      const style = status === undefined ? undefined : statusStyle(status)
+      const remarks = [repeated ? 'again' : undefined, oddity].filter((each) => each !== undefined)
+      return [
+        new Date(receivedAt).toISOString().slice(11, 19),
+        harmless(requestId ?? '-'),
+        style === undefined ? shown : styled(terminal, style, shown),
+        ...remarks.map((remark) => `(${harmless(remark)})`),
+      ].join('  ')
+    },
+  }
+}
+
+export function deliveredText(
+  { id, requestId, status }: { id: number; requestId: string | undefined; status: string | undefined },
+  { taken, answer }: Delivered,
+  retryInMs: number | undefined,
+): string {
+  const which = `event ${id} (${requestId ?? '-'} ${status ?? '-'})`
+  if (taken) return `Handed on ${which}: ${answer}`
+  return `${which} was not taken: ${answer}; trying again in ${((retryInMs ?? 0) / 1000).toFixed(1)} s`
+}
+
+/** How a receiver ends on Ctrl-C. */
+export function listeningEnd(kept: number): InterruptedError {
+  return new InterruptedError(`interrupted; ${kept} new ${kept === 1 ? 'event' : 'events'} kept`, {
+    hint: 'What was not handed on yet goes first the next time.',
+  })
+}
+
+export function eventListView(events: readonly ListedEvent[]): ListView<ListedEvent> {
+  return {
+    rows: events,
+    json: ({ id, received_at, request_id, status, forwarded }) => ({
+      id,
+      received_at,
+      request_id,
+      status,
+      forwarded,
+    }),
+    columns: [
+      { name: 'id', value: (row) => row.id },
+      { name: 'received_at', value: (row) => row.received_at, show: (row) => row.received_at.slice(0, 19) },
+      { name: 'request_id', value: (row) => row.request_id, whole: true },
+      {
+        name: 'status',
+        value: (row) => row.status,
+        style: (row) => (row.status === null ? undefined : statusStyle(row.status)),
+      },
+      { name: 'forwarded', value: (row) => row.forwarded, show: (row) => row.forwarding },
+      { name: 'repeats', value: (row) => row.repeats, extra: true },
+      { name: 'attempts', value: (row) => row.attempts, extra: true },
+      { name: 'last_answer', value: (row) => row.last_answer, extra: true },
+      { name: 'oddity', value: (row) => row.oddity, extra: true },
+    ],
+    empty: 'No events. "refcheck webhook listen" receives them.',
+  }
+}
+
+/** One event with its body, exact where it is text. */
+export function eventView(
+  event: ListedEvent & { signature: string; body: string; body_base64: string | null },
+): View {
+  const { forwarding, ...json } = event
+  return {
+    json,
+    text: () =>
+      [
+        `event ${event.id}  ${event.received_at}`,
+        `${harmless(event.request_id ?? '-')}  ${harmless(event.status ?? '-')}`,
+        `handed on: ${forwarding}${event.last_answer === null ? '' : ` (${harmless(event.last_answer)})`}`,
+        ...(event.repeats === 0 ? [] : [`came again ${event.repeats} times`]),
+        ...(event.oddity === null ? [] : [`odd: ${harmless(event.oddity)}`]),
+        `signature ${event.signature}`,
+        '',
+        harmless(event.body, { lines: true }),
+      ].join('\n'),
+  }
+}
+
+export function replayView(replies: readonly ReplayReply[]): View {
+  return {
+    json: replies,
+    text: () =>
+      replies
+        .map(
+          ({ id, status, failure }) =>
+            `event ${id}  ${harmless(failure ?? (status === null ? 'queued' : String(status)))}`,
+        )
+        .join('\n'),
+  }
+}
+
+export function importedView({ read, added, repeated }: Imported): View {
+  return {
+    json: { read, added, repeated },
+    text: () => `${read} genuine events read: ${added} new, ${repeated} here already`,
+  }
+}

@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+
+import { bind } from './bind.ts'
+import type { Listener } from './listen.ts'
+
+/** A small request with its whole body, to the byte. */
+export interface SmallRequest {
+  method: string
+  /** Path without the query. */
+  path: string
+  /** A line of the header each; names in lowercase. */
+  headers: (name: string) => readonly string[]
+  body: Buffer
+}
+
+export interface SmallAnswer {
+  status: number
+  /** Text, or nothing. */
+  text?: string | undefined
+  contentType?: string | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+}
+
+export interface IntakeOptions {
+  host: string
+  port: number
+  tls?: { cert: string; key: string } | undefined
+  /** Bytes of a body taken at most; more is answered with 413. */
+  maxBytes: number
+  /** Milliseconds for a whole request to arrive, and that an idle connection is kept. */
+  requestTimeoutMs: number
+  idleTimeoutMs: number
+  maxConnections: number
+}
+
+/**
+ * A server for many small requests: each is handed over whole. What is no proper request never gets there:
+ * too large 413, too many headers 431, too slow 408, malformed 400, a handler that fails 500.
+ */
+export async function takeIn(
+  handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
+  options: IntakeOptions,
+): Promise<Listener> {
+  const server = build(handle, options)
+  const { host, tls } = options
+  const port = await bind(server, host, options.port)
+  const shown = host.includes(':') ? `[${host}]` : host
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${shown}:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeIdleConnections()
+      }),
+  }
+}
+
+function build(
+  handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
+  { tls, maxBytes, requestTimeoutMs, idleTimeoutMs, maxConnections }: IntakeOptions,
+): Server {
+  const limits = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: requestTimeoutMs,
+    keepAliveTimeout: idleTimeoutMs,
+    connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
+    maxHeaderSize: 16 * 1024,
+  }
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    collect(incoming, maxBytes, (body) => {
+      if (body === undefined) return answer(outgoing, { status: 413, text: 'the body is too large\n' }, true)
+      void settle(handle, incoming, body).then((each) => answer(outgoing, each, !server.listening))
+    })
+  }
+  const server =
+    tls === undefined ? createServer(limits, onRequest) : createTlsServer({ ...limits, ...tls }, onRequest)
+  server.maxConnections = maxConnections
+  return server
+}
+
+async function settle(
+  handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
+  incoming: IncomingMessage,
+  body: Buffer,
+): Promise<SmallAnswer> {
+  const { method = '', url = '/' } = incoming
+  const query = url.indexOf('?')
+  try {
+    return await handle({
+      method,
+      path: query === -1 ? url : url.slice(0, query),
+      headers: (name) => incoming.headersDistinct[name] ?? [],
+      body,
+    })
+  } catch {
+    // Told by whoever failed; the sender has to come again.
+    return { status: 500, text: 'it could not be kept\n' }
+  }
+}
+
+/** The whole body, or undefined once it passes the limit; never called for a request that broke off. */
+function collect(
+  incoming: IncomingMessage,
+  maxBytes: number,
+  done: (body: Buffer | undefined) => void,
+): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  incoming.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= maxBytes) {
+      chunks.push(chunk)
+      return
+    }
+    incoming.removeAllListeners('data')
+    incoming.removeAllListeners('end')
+    incoming.resume()
+    done(undefined)
+  })
+  incoming.on('end', () => done(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
+  // A sender that goes away in the middle has nobody to answer.
+  incoming.on('error', () => undefined)
+}
+
+function answer(
+  outgoing: ServerResponse,
+  { status, text = '', contentType, headers }: SmallAnswer,
+  close: boolean,
+): void {
+  outgoing.writeHead(status, {
+    ...headers,
+    ...(text === '' ? {} : { 'content-type': contentType ?? 'text/plain; charset=utf-8' }),
+    ...(status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }),
+    ...(close ? { connection: 'close' } : {}),
+  })
+  outgoing.end(text)
+}
