@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { governor } from '../../../src/domain/quota/governor.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
+import { seeded } from '../../harness/luck.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 
@@ -11,17 +12,6 @@ const windows = [
 ]
 const processes = 8
 const seeds = Array.from({ length: 10 }, (_, at) => at + 1)
-
-/** A number in [0, 1) for each call, the same for the same seed (mulberry32). */
-function luck(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let word = Math.imul(state ^ (state >>> 15), 1 | state)
-    word = (word + Math.imul(word ^ (word >>> 7), 61 | word)) ^ word
-    return ((word ^ (word >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 interface Tally {
   answered: number[]
@@ -33,7 +23,7 @@ interface Tally {
  * virtual hour is over. `before`: calls that somebody else made with the key, whom the store knows nothing of.
  */
 async function anHour(seed: number, start: 'first-call' | 'clock', before: number): Promise<Tally> {
-  const random = luck(seed)
+  const random = seeded(seed)
   const clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9) + Math.floor(random() * 3_600_000) })
   const sandbox = createSandbox({ clock, seed, rules: { 'quota-window-start': start } })
   const { apiKey, userEmail } = sandbox.credentials

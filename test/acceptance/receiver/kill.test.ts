@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+
+import { temporaryFolder } from '../../harness/world.ts'
+import { killReceivers } from './campaign.ts'
+import { seeded } from '../../harness/luck.ts'
+
+const seed = 7
+const kills = 5
+
+test(`a receiver killed ${kills} times under load, seed ${seed}: nothing acknowledged is lost, nothing is handed on out of order`, async () => {
+  const tally = await killReceivers(temporaryFolder(), kills, seeded(seed))
+  console.log(`receiver, seed ${seed}: ${JSON.stringify(tally)}`)
+  expect(tally).toMatchObject({ kills, lost: 0, outOfOrder: 0, stranded: 0 })
+  expect(tally.acknowledged).toBeGreaterThan(kills * 20)
+}, 120_000)

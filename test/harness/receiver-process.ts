@@ -1,0 +1,30 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'dev.js')
+
+export interface ReceiverProcess {
+  child: ChildProcess
+  url: string
+  ended: Promise<unknown>
+}
+
+/** Starts `refcheck webhook listen --port 0 …` in a process of its own and waits until it listens. */
+export async function start(argv: readonly string[], env: Record<string, string>): Promise<ReceiverProcess> {
+  const child = spawn(process.execPath, [program, 'webhook', 'listen', '--port', '0', ...argv], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(child, 'close')
+  let text = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+      const found = /Listening at (\S+)/.exec(text)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    child.once('close', () => reject(new Error(`it ended before it listened: ${text}`)))
+  })
+  return { child, url, ended }
+}
