@@ -152,3 +152,15 @@ test.each([
 test('only the header is a table of nobody', async () => {
   expect(await all((await openBytes(await workbook(header), 'w.xlsx')).rows())).toEqual([])
 })
+
+test('a number in the format that LibreOffice gives booleans is one', async () => {
+  const parts = excelParts(
+    `<sheetData>${row('<c r="A2" s="2"><v>1</v></c><c r="B2" s="2"><v>2</v></c>')}</sheetData>`,
+  )
+  const code = '&quot;WAHR&quot;;&quot;WAHR&quot;;&quot;FALSCH&quot;'
+  parts['xl/styles.xml'] = String(parts['xl/styles.xml']).replace('[$-409]d\\-mmm\\-yy;@', code)
+  expect((await rowsOf(await zipped(parts), 'w.xlsx'))[0]?.cells).toMatchObject([
+    { kind: 'boolean', value: true },
+    { kind: 'number', value: 2 },
+  ])
+})

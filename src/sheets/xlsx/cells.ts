@@ -54,10 +54,16 @@ function numeric(text: string, style: number, { formats, from1904 }: CellContext
   const value = Number(text)
   if (!Number.isFinite(value) || text.trim() === '') return { kind: 'fault', text, reason: 'is no number' }
   const { code, date } = formats[style] ?? { code: 'General', date: false }
+  if (isBoolean(value, code)) return { kind: 'boolean', text: String(value === 1), value: value === 1 }
   if (!date) return { kind: 'number', text: String(value), value, format: code }
   const iso = dateText(value, from1904)
   if (iso === undefined) return { kind: 'fault', text, reason: 'is a date that does not exist' }
   return { kind: 'date', text: iso, serial: value, format: code }
+}
+
+/** LibreOffice saves a boolean as a number that is shown as `"TRUE"` or `"FALSE"`, in its own language. */
+function isBoolean(value: number, code: string): boolean {
+  return (value === 0 || value === 1) && /^"(\p{L}{1,20})";"\1";"\p{L}{1,20}"$/u.test(code)
 }
 
 function isoDate(text: string): Cell {

@@ -83,7 +83,7 @@ function cellXml(name: string, cell: Cell, styles: Styles): string {
     case 'date':
       return `<c r="${name}" s="${String(styles.of(cell.format))}"><v>${String(cell.serial)}</v></c>`
     case 'boolean':
-      return `<c r="${name}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
+      return `<c r="${name}" s="${String(styles.of(booleanFormat))}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
     case 'fault':
       return cell.text.startsWith('#')
         ? `<c r="${name}" t="e"><v>${escaped(cell.text)}</v></c>`
@@ -93,6 +93,9 @@ function cellXml(name: string, cell: Cell, styles: Styles): string {
       return inline(name, cell.text, Styles.text)
   }
 }
+
+/** LibreOffice would show 1 or 0 and save that; this is its own format of booleans. */
+const booleanFormat = '"TRUE";"TRUE";"FALSE"'
 
 function inline(name: string, text: string, style: number): string {
   return `<c r="${name}" s="${String(style)}" t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`

@@ -1,0 +1,211 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { openSheet } from '../../../src/sheets/open.ts'
+import { annotatedBytes } from '../../../src/sheets/rewrite.ts'
+import { type Cell, plainDialect } from '../../../src/sheets/sheet.ts'
+import { heldSource } from '../../../src/sheets/source.ts'
+import { exampleSheet } from '../../../src/sheets/template.ts'
+import { world } from '../../harness/world.ts'
+import { all, bytesOf, inChunks, openBytes, plain, plainJson, table } from '../../sheets/table.ts'
+import { type Office, startOffice } from './office.ts'
+
+let office: Office
+beforeAll(async () => {
+  office = await startOffice()
+}, 120_000)
+afterAll(() => office.close())
+
+const typed: Record<string, string> = {
+  first_name: 'Zoë',
+  last_name: "O'Neil",
+  email: 'zoe@example.com',
+  phone: '+61412345678',
+  'reference.position_title': '=1+1 is no sum',
+  'ncc_acic.date_of_birth': '1990-04-30',
+  'ncc_acic.licence_number': '00123',
+  'ncc_acic.is_volunteer': 'no',
+  'ncc_acic.previous_names': '["李 小龍"]',
+  'ncc_acic.residential_address': '{"street": "1 \\"High\\" St", "postcode": "0800"}',
+  'icrc.years_of_history': '7',
+  'icrc.annual_income': '85000.5',
+}
+
+test('our template, filled in by hand and saved in LibreOffice, is read to the letter', async () => {
+  const { run } = await world()
+  const { bytes } = await run(['schema', 'template', '101', '--format', 'xlsx'])
+  const columns = (await openBytes(bytes, 'template.xlsx', 'Requests')).columns
+  const filled = await office.fillIn(
+    bytes,
+    Object.entries(typed).map(([column, text]) => [columns.indexOf(column), 1, text]),
+  )
+  const sheet = await openSheet(await heldSource(inChunks(filled, filled.length), 'filled.xlsx'), {
+    aside: [exampleSheet],
+    readJson: plainJson,
+  })
+  expect(sheet.columns).toEqual(columns)
+  const rows = await all(sheet.rows())
+  expect(rows.map(({ row }) => row)).toEqual([1])
+  expect(rows[0]?.cells.map(plain)).toEqual(columns.map((column) => typed[column] ?? ''))
+})
+
+test('a person who saved it so can run it', async () => {
+  const { run, folder } = await world()
+  const { bytes } = await run(['schema', 'template', '102', '--format', 'xlsx'])
+  const filled = await office.fillIn(bytes, [
+    [0, 1, 'Zoë'],
+    [1, 1, 'Ng'],
+    [2, 1, 'zoe@example.com'],
+    [3, 1, '+61412345678'],
+  ])
+  writeFileSync(join(folder, 'filled.xlsx'), filled)
+  const { code, stdout, stderr } = await run([
+    'batch',
+    'validate',
+    'filled.xlsx',
+    '--package',
+    '102',
+    '--json',
+  ])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 1, valid: 1, problems: [] })
+})
+
+test('the notes and drop-downs of our template are there in LibreOffice', async () => {
+  const { run } = await world()
+  const { bytes } = await run(['schema', 'template', '101', '--format', 'xlsx'])
+  const document = (await office.convert('template.xlsx', bytes, 'fods')).toString()
+  expect(document.match(/<office:annotation/g)).toHaveLength(13)
+  expect(document).toContain('Required, a date as YYYY-MM-DD.')
+  expect(document).toContain('cell-content-is-in-list(&quot;yes&quot;;&quot;no&quot;)')
+})
+
+const date = (serial: number): Cell => ({ kind: 'date', text: '', serial, format: 'yyyy\\-mm\\-dd' })
+const number = (value: number): Cell => ({ kind: 'number', text: '', value, format: 'General' })
+
+/** A table with what spreadsheets are known to spoil, and what it has to be read as. */
+const people: { columns: string[]; rows: Cell[][]; read: string[][] } = {
+  columns: ['first_name', 'phone', 'id', 'born', 'paid', 'income', 'note'],
+  rows: [
+    [
+      'Zoë',
+      '+61412345678',
+      '007',
+      date(32_993),
+      { kind: 'boolean', text: '', value: true },
+      number(85_000.5),
+      '',
+    ],
+    [
+      'Ana',
+      '+49 30 123456',
+      '0412',
+      date(36_526),
+      { kind: 'boolean', text: '', value: false },
+      number(12),
+      'two\nlines, "so"; or|not\tquite',
+    ],
+    ['Łukasz 李', '0061412345678', '1e5', '', '', '', ' spaces '],
+  ],
+  read: [
+    ['Zoë', '+61412345678', '007', '1990-04-30', 'true', '85000.5', ''],
+    ['Ana', '+49 30 123456', '0412', '2000-01-01', 'false', '12', 'two\nlines, "so"; or|not\tquite'],
+    ['Łukasz 李', '0061412345678', '1e5', '', '', '', ' spaces '],
+  ],
+}
+
+function workbook(rows: Cell[][]): Promise<Buffer> {
+  const given = (async function* () {
+    for (const cells of rows) yield { row: { cells }, added: [] }
+  })()
+  const sheet = { columns: people.columns }
+  return bytesOf(
+    annotatedBytes({ sheet, addedColumns: [], rows: given }, { ...plainDialect, format: 'xlsx' }),
+  )
+}
+
+test('a workbook that LibreOffice saved', async () => {
+  for (const filter of ['xlsx:Calc MS Excel 2007 XML', 'xlsx:Calc Office Open XML']) {
+    const bytes = await office.convert('people.xlsx', await workbook(people.rows), filter)
+    expect(await table(bytes, 'people.xlsx')).toEqual([people.columns, ...people.read])
+  }
+})
+
+test('one that went through its own format', async () => {
+  // It drops a tab within a text when it reads its own format.
+  const withoutTab = <T>(cell: T): T | string => (typeof cell === 'string' ? cell.replace('\t', ' ') : cell)
+  const rows = people.rows.map((row) => row.map(withoutTab))
+  const ods = await office.convert('people.xlsx', await workbook(rows), 'ods')
+  const bytes = await office.convert('people.ods', ods, 'xlsx')
+  expect(await table(bytes, 'people.xlsx')).toEqual([
+    people.columns,
+    ...people.read.map((row) => row.map(withoutTab)),
+  ])
+})
+
+test.each([
+  ['comma, UTF-8', '44,34,76,1,,0,false,true,false', ',', 'utf-8', 3],
+  ['semicolon, UTF-8, all texts quoted', '59,34,76,1,,0,true,true,false', ';', 'utf-8', 3],
+  ['tab, UTF-16', '9,34,65535,1,,0,false,true,false', '\t', 'utf-16le', 3],
+  ['pipe, UTF-8', '124,34,76,1,,0,false,true,false', '|', 'utf-8', 3],
+  // Windows-1252 has no Ł: LibreOffice writes a question mark, so those rows are left out.
+  ['comma, Windows-1252', '44,34,1,1,,0,false,true,false', ',', 'windows-1252', 2],
+  ['semicolon, Windows-1252', '59,34,1,1,,0,false,true,false', ';', 'windows-1252', 2],
+  ['comma, values as stored', '44,34,76,1,,0,false,false,false', ',', 'utf-8', 3],
+] as const)('a CSV that LibreOffice saved: %s', async (_, options, delimiter, encoding, count) => {
+  const bytes = await office.convert(
+    'people.xlsx',
+    await workbook(people.rows.slice(0, count)),
+    `csv:Text - txt - csv (StarCalc):${options}`,
+  )
+  const sheet = await openBytes(bytes, 'people.csv')
+  const rows = await all(sheet.rows())
+  expect(sheet.columns).toEqual(people.columns)
+  // What a cell without a type says of a boolean is TRUE.
+  const read = people.read
+    .slice(0, count)
+    .map((row) => row.map((text) => text.replace(/^(?:true|false)$/, (word) => word.toUpperCase())))
+  expect(rows.map(({ cells }) => cells.map(plain))).toEqual(read)
+  expect(sheet.dialect).toMatchObject({ delimiter, encoding, lineEnd: '\n' })
+})
+
+const attacks = [
+  '=1+1',
+  '=cmd|"/c calc"!A1',
+  '+1+1',
+  '-1+1',
+  '@SUM(1;1)',
+  '\t=1+1',
+  '\r=1+1',
+  '=HYPERLINK("http://127.0.0.1/","x")',
+  '＝1+1',
+  '{=1+1}',
+  '+61412345678',
+  "'=1+1",
+]
+
+async function formulas(name: string, bytes: Uint8Array | string, infilter?: string): Promise<number> {
+  const document = (await office.convert(name, bytes, 'fods', infilter)).toString()
+  expect(document).toContain('<table:table-row')
+  return document.match(/table:formula=/g)?.length ?? 0
+}
+
+test.each(['csv', 'xlsx'] as const)('results as %s hold no formula in LibreOffice', async (format) => {
+  const rows = (async function* () {
+    for (const text of attacks) yield { row: { cells: [text] }, added: [text, `${text}\n=1+1`] }
+  })()
+  const results = { sheet: { columns: ['=1+1'] }, addedColumns: ['request_id', 'error'], rows }
+  const bytes = await bytesOf(annotatedBytes(results, { ...plainDialect, format }))
+  expect(await formulas(`results.${format}`, bytes)).toBe(0)
+  const back = await table(bytes, `results.${format}`)
+  expect(back).toEqual([
+    ['=1+1', 'request_id', 'error'],
+    ...attacks.map((text) => [text, text, `${text}\n=1+1`]),
+  ])
+})
+
+test('LibreOffice would have run them, had they been left as they were', async () => {
+  expect(await formulas('raw.csv', 'a,b\n=1+1,+1+1\n')).toBeGreaterThan(0)
+})
