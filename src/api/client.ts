@@ -27,7 +27,7 @@ export interface ApiClientOptions {
   /** Milliseconds that retries and 429 waits of one call may take together. */
   budgetMs: number
   onNotice?: ((notice: RetryNotice) => void) | undefined
-  onThrottled?: ((seconds: number) => void) | undefined
+  onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
 }
 
 interface GetOptions {

@@ -8,7 +8,7 @@ export class QuotaUsage {
   #key: { baseUrl: string; apiKey: string } | undefined
   #calls = 0
   #taken = 0
-  #throttledSeconds: number | undefined
+  #told: { seconds: number; understood: boolean } | undefined
   #governor: Governor | undefined
 
   /** The key that calls are made with from now on. */
@@ -24,9 +24,11 @@ export class QuotaUsage {
   }
 
   /** A 429 was answered; other processes learn of it at once where this one has the store open. */
-  throttled(seconds: number): void {
-    this.#throttledSeconds = seconds
-    void this.#governor?.throttled(seconds)
+  throttled(seconds: number, understood: boolean): void {
+    this.#told = { seconds, understood }
+    this.#governor?.throttled(seconds, understood).catch(() => {
+      // As in `settle`.
+    })
   }
 
   /** A governor whose places are not counted a second time. */
@@ -59,10 +61,10 @@ export class QuotaUsage {
     if (this.#key === undefined || calls <= 0) return
     try {
       const governor = this.#governor ?? (await governorOf(this.#key.baseUrl, this.#key.apiKey))
-      if (this.#throttledSeconds !== undefined && this.#governor === undefined) {
-        await governor.throttled(this.#throttledSeconds)
-      }
       await governor.count(calls)
+      if (this.#told !== undefined && this.#governor === undefined) {
+        await governor.throttled(this.#told.seconds, this.#told.understood)
+      }
     } catch {
       // The next 429 would tell what was not counted.
     }

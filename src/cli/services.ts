@@ -43,6 +43,7 @@ export class Services {
   #sources: Promise<SessionSources> | undefined
   #api: Promise<Api> | undefined
   #store: Promise<Store> | undefined
+  #busyMs: number | undefined
 
   constructor(context: Context, version: string, options: ServiceOptions) {
     this.context = context
@@ -55,7 +56,10 @@ export class Services {
 
   async close(): Promise<void> {
     this.reporter.done()
-    await this.#usage.settle((baseUrl, apiKey) => this.#governorOf(baseUrl, apiKey))
+    // Counting keeps nobody waiting whose answer is out; and a store in memory would forget it again.
+    this.#busyMs = 250
+    const isKept = this.#store !== undefined || variable(this.context.env, 'REFCHECK_STORE') !== ':memory:'
+    if (isKept) await this.#usage.settle((baseUrl, apiKey) => this.#governorOf(baseUrl, apiKey))
     for (const close of this.#closers.splice(0).reverse()) await close()
   }
 
@@ -189,8 +193,8 @@ export class Services {
 
   async #governorOf(baseUrl: string, apiKey: string): Promise<Governor> {
     const { governor } = await import('../domain/quota/governor.ts')
-    const { quota } = await this.store()
     const windows = await this.quotaWindows(baseUrl)
+    const { quota } = await this.store()
     return governor({ quota, account: quota.account(baseUrl, apiKey), windows, clock: this.context.clock })
   }
 
@@ -260,7 +264,7 @@ export class Services {
       random,
       budgetMs,
       onNotice: (notice: Parameters<typeof retryNoticeText>[0]) => this.#note(retryNoticeText(notice)),
-      onThrottled: (seconds: number) => this.#usage.throttled(seconds),
+      onThrottled: (seconds: number, understood: boolean) => this.#usage.throttled(seconds, understood),
     }
   }
 
@@ -305,7 +309,8 @@ export class Services {
     const { openStore } = await import('../store/ledger/open.ts')
     const { clock, random, cwd, env } = this.context
     const chosen = variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
-    const store = await openStore({ chosen, paths: this.paths, cwd, clock, random, onNotice: this.#note })
+    const common = { paths: this.paths, cwd, clock, random, busyMs: this.#busyMs, onNotice: this.#note }
+    const store = await openStore({ chosen, ...common })
     this.#closers.push(() => store.close())
     return store
   }

@@ -18,7 +18,7 @@ export interface RetryPolicy {
   retryAfter(response: { headers: HttpResponse['headers'] }): { seconds: number; understood: boolean }
   onNotice?: ((notice: RetryNotice) => void) | undefined
   /** Every 429, whether it is waited out or not. */
-  onThrottled?: ((seconds: number) => void) | undefined
+  onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -85,7 +85,7 @@ async function waitOut(
   leftMs: number,
 ): Promise<void> {
   const { seconds, understood } = policy.retryAfter(answer)
-  policy.onThrottled?.(seconds)
+  policy.onThrottled?.(seconds, understood)
   if (seconds * 1000 > leftMs) {
     throw new ThrottledError(`the quota is used up; the service takes calls again in ${seconds} s`, {
       status: 429,

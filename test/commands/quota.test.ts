@@ -37,7 +37,7 @@ test('as a table', async () => {
   expect((await run(['quota'], { clock: time })).stdout).toMatchInlineSnapshot(`
     "WINDOW       USED  LEFT  FREE AGAIN  KNOWN
     60 in 60 s   1     59    in 62 s     counted here
-    1000 in 1 h  1     999   in 62 min   counted here
+    1000 in 1 h  1     999   in 61 min   counted here
     "
   `)
 })

@@ -1,30 +1,47 @@
 import type { QuotaWindow } from './windows.ts'
 
 /**
- * How the calls of one key stand in its windows. Pure: every function takes the book and the wall time and
+ * How the calls of one key stand in its windows. Pure: every function takes the book and the time and
  * returns what they make of it.
  *
- * Where a window starts is not documented: with the first call in it, or on the clock. Until that is learnt,
- * no more calls go out in *any* stretch of a window's length than the window holds; so whatever its start,
- * no window is overfilled, and at a steady pace nothing is lost by it. A 429 tells when the window that it
- * breached ends. From that moment calls are counted in that window and those that follow it, as long as
- * calls go on at its boundary: after a pause the next window may start anew with its first call, so the
- * cautious rule takes over again.
+ * Where a window starts is not documented: on the clock, with the key, or with the first call after the
+ * last one ended. A rule that is right for all of them: in no stretch of a window's length do more calls
+ * go out than the window holds. Any window is such a stretch, so none is overfilled; and since the hour's
+ * calls are far fewer than sixty minutes' worth, next to nothing is lost by it (calls are counted by
+ * hundredths of a window, and each may arrive a little late: together under 3%).
+ *
+ * A 429 means that others use the key too, or that calls were made which this store knows nothing of. Its
+ * Retry-After is where the breached window ends: nothing goes before that, and what went before it counts
+ * no more in that window, since any window that is open later began there or after it. Which window it was
+ * follows from the length of the wait (more than a minute is the hour), else from where that window was
+ * told to end before, and from which is fuller. For an hour after a 429 calls are spaced as the shortest
+ * window allows instead of sent in a burst, so that when strangers have used the window up again, one call
+ * finds out and not one of each process.
+ *
+ * Loops of reads get what is left: a burst of a fifth of the longest window, then three quarters of its
+ * rate, all processes together, so that they never use an hour up in twenty minutes; in each window they
+ * keep a twentieth free for people, and half of it while creates are made; and none goes while a create
+ * waits.
  */
 export interface QuotaBook {
   windows: WindowBook[]
   /** No call before this: what the service said in a 429. */
   notBefore: number
+  /** When it was said; 0 where it never was. */
+  toldAt: number
   /** Until then a create waits for its place, and no loop of reads goes before it. */
   createWaitsUntil: number
   lastCreateAt: number
+  lastCallAt: number
+  /** Reads of loops that are not made up for yet, as they stood at a time. */
+  polls: { level: number; at: number }
 }
 
 interface WindowBook extends QuotaWindow {
   /** Calls by the hundredth of the window they went out in: [number of the hundredth, calls]. */
   parts: [part: number, calls: number][]
-  /** The window that is open now, once its start was learnt. */
-  open: { start: number; used: number } | null
+  /** Where a 429 said that this window ends: its phase. */
+  end: number | null
   learntAt: number | null
 }
 
@@ -32,20 +49,29 @@ interface WindowBook extends QuotaWindow {
 export type CallKind = 'create' | 'poll'
 
 const partsPerWindow = 100
-/** Of a window: how late a call may arrive after it was counted, a second for a minute. */
-const lateness = 1 / 60
+/** How late a call may arrive after it was counted: a second for a minute's window, ten at most. */
+const lateness = { ofWindow: 1 / 60, mostMs: 10_000 }
 /** The longest that a 429 can mean, in ms; more is a clock that jumped. */
 const longestWaitMs = 3_660_000
 /** Polls keep this share of a window free while creates are being made, and otherwise. */
 const shareKept = { busy: 0.5, idle: 0.05 }
 const busyForMs = 60_000
+/** Shares of the longest window: how many polls may go at once, and how many in its length after that. */
+const polling = { burst: 0.2, rate: 0.75 }
+/** After a 429, how long calls go out one by one, and how far apart at most, in ms. */
+const spaced = { forMs: 3_600_000, mostMs: 1000 }
+/** In ms: two 429s that tell of the same boundary, in whole seconds and after some time on the way. */
+const samePhaseMs = 2000
 
 export function emptyBook(windows: readonly QuotaWindow[]): QuotaBook {
   return {
-    windows: windows.map((window) => ({ ...window, parts: [], open: null, learntAt: null })),
+    windows: windows.map((window) => ({ ...window, parts: [], end: null, learntAt: null })),
     notBefore: 0,
+    toldAt: 0,
     createWaitsUntil: 0,
     lastCreateAt: 0,
+    lastCallAt: 0,
+    polls: { level: 0, at: 0 },
   }
 }
 
@@ -54,6 +80,8 @@ export function bookOf(state: unknown, windows: readonly QuotaWindow[]): QuotaBo
   const book = state as QuotaBook | undefined
   const same =
     book?.windows.length === windows.length &&
+    // A book of an earlier version.
+    'polls' in book &&
     windows.every((window, at) => {
       const kept = book.windows[at]
       return kept?.calls === window.calls && kept.seconds === window.seconds
@@ -64,11 +92,11 @@ export function bookOf(state: unknown, windows: readonly QuotaWindow[]): QuotaBo
 /** Takes a place if there is one: `waitMs` is 0 then, else what has to go by before it is worth asking again. */
 export function claim(kept: QuotaBook, kind: CallKind, now: number): { state: QuotaBook; waitMs: number } {
   const book = settled(kept, now)
-  const busy = now - book.lastCreateAt < busyForMs
+  const busy = book.lastCreateAt > 0 && now - book.lastCreateAt < busyForMs
   const free = kind === 'create' ? 0 : busy ? shareKept.busy : shareKept.idle
   const waits = book.windows.map((window) => roomIn(window, Math.floor(window.calls * free), now))
-  const yields = kind === 'poll' ? book.createWaitsUntil - now : 0
-  const waitMs = Math.ceil(Math.max(0, book.notBefore - now, yields, ...waits))
+  if (kind === 'poll') waits.push(book.createWaitsUntil - now, pollWait(book, now))
+  const waitMs = Math.ceil(Math.max(0, book.notBefore - now, spacingWait(book, now), ...waits))
   if (waitMs > 0) {
     const createWaitsUntil = kind === 'create' ? now + waitMs + 1000 : book.createWaitsUntil
     return { state: { ...book, createWaitsUntil }, waitMs }
@@ -81,27 +109,31 @@ export function record(kept: QuotaBook, calls: number, now: number): QuotaBook {
   return counted(settled(kept, now), calls, undefined, now)
 }
 
-/** A 429: "the number of seconds left in the window that was breached". It wins over what was counted. */
-export function learn(kept: QuotaBook, seconds: number, now: number): QuotaBook {
+/**
+ * A 429: "the number of seconds left in the window that was breached". It wins over what was counted.
+ * `understood` is false where the wait was assumed: then it is waited, and nothing else is known.
+ */
+export function learn(kept: QuotaBook, seconds: number, now: number, understood = true): QuotaBook {
   const book = settled(kept, now)
   const end = now + seconds * 1000
-  const breached = breachedWindow(book, seconds, now)
+  const breached = understood ? breachedWindow(book, seconds, now) : undefined
   return {
     ...book,
     notBefore: Math.max(book.notBefore, end),
-    windows: book.windows.map((window) => (window === breached ? full(window, end, now) : window)),
+    toldAt: now,
+    windows: book.windows.map((window) => (window === breached ? endingAt(window, end, now) : window)),
   }
 }
 
-function full(window: WindowBook, end: number, now: number): WindowBook {
-  return { ...window, open: { start: end - window.seconds * 1000, used: window.calls }, learntAt: now }
+function endingAt({ calls, seconds }: QuotaWindow, end: number, now: number): WindowBook {
+  return { calls, seconds, parts: [], end, learntAt: now }
 }
 
 /** How a window stands, for people. */
 export interface WindowStanding extends QuotaWindow {
   used: number
   left: number
-  /** When all of it is free again at the latest, wall time in ms. */
+  /** When all of it is free again at the latest, ms on the book's clock. */
   resetsAt: number
   /** Whether the service has told when it ends. */
   learnt: boolean
@@ -112,57 +144,53 @@ export function standing(kept: QuotaBook, now: number): { windows: WindowStandin
   return {
     notBefore: book.notBefore,
     windows: book.windows.map((window) => {
-      const { calls, seconds, open } = window
+      const { calls, seconds, end } = window
       const used = Math.min(calls, usedIn(window, now))
       const last = window.parts.at(-1)
-      const resetsAt =
-        open === null ? (last === undefined ? now : expiry(window, last[0])) : open.start + seconds * 1000
-      return { calls, seconds, used, left: calls - used, resetsAt, learnt: open !== null }
+      const isOpen = end !== null && now < end
+      const resetsAt = isOpen ? end : last === undefined ? now : expiry(window, last[0])
+      return { calls, seconds, used, left: calls - used, resetsAt, learnt: isOpen }
     }),
   }
 }
 
 /** The book at `now`: what is over is forgotten, and a clock that was set back takes nothing hostage. */
 function settled(book: QuotaBook, now: number): QuotaBook {
+  const isSetBack = book.toldAt > now
+  const notBefore = isSetBack ? now + book.notBefore - book.toldAt : book.notBefore
   return {
-    ...book,
-    notBefore: Math.min(book.notBefore, now + longestWaitMs),
+    notBefore: Math.min(notBefore, now + longestWaitMs),
+    toldAt: Math.min(book.toldAt, now),
     createWaitsUntil: Math.min(book.createWaitsUntil, now + longestWaitMs),
     lastCreateAt: Math.min(book.lastCreateAt, now),
+    lastCallAt: Math.min(book.lastCallAt, now),
+    polls: { level: pollLevel(book, now), at: now },
     windows: book.windows.map((window) => settledWindow(window, now)),
   }
 }
 
 function settledWindow(window: WindowBook, now: number): WindowBook {
+  const { learntAt, end } = window
   const latest = partAt(window, now)
   const parts = window.parts
     .map(([part, calls]): [number, number] => [Math.min(part, latest), calls])
     .filter(([part]) => expiry(window, part) > now)
-  return { ...window, parts: joined(parts), open: openAt(window, now) }
+  const isSetBack = end !== null && learntAt !== null && learntAt > now
+  const phase = isSetBack ? { end: now + end - learntAt, learntAt: now } : { end, learntAt }
+  return { ...window, ...phase, parts: joined(parts) }
 }
 
-/** The open window at `now`: the next one begins where one ends as long as calls go on there. */
-function openAt({ open, seconds }: WindowBook, now: number): WindowBook['open'] {
-  if (open === null) return null
-  const length = seconds * 1000
-  const start = Math.min(open.start, now)
-  if (now < start + length) return { ...open, start }
-  return now < start + length * (1 + 2 * lateness) ? { start: now, used: 0 } : null
-}
-
-function usedIn(window: WindowBook, now: number): number {
-  const { open, parts } = window
-  if (open !== null && now >= open.start) return open.used
-  return parts.reduce((sum, [, calls]) => sum + calls, 0)
+function usedIn({ calls, end, parts }: WindowBook, now: number): number {
+  return end !== null && now < end ? calls : parts.reduce((sum, [, each]) => sum + each, 0)
 }
 
 /** Milliseconds until the window has room for one more call, `kept` places left free; 0 where it has. */
 function roomIn(window: WindowBook, kept: number, now: number): number {
-  const { open, seconds, parts } = window
+  const { end, seconds, parts } = window
+  if (end !== null && now < end) return end - now
   const most = Math.max(1, window.calls - kept)
-  if (usedIn(window, now) < most) return 0
-  if (open !== null) return open.start + seconds * 1000 - now
   let used = usedIn(window, now)
+  if (used < most) return 0
   for (const [part, calls] of parts) {
     used -= calls
     if (used < most) return expiry(window, part) - now
@@ -170,23 +198,65 @@ function roomIn(window: WindowBook, kept: number, now: number): number {
   return seconds * 1000
 }
 
+/** Milliseconds until the next call, where calls go out one by one. */
+function spacingWait({ windows, toldAt, lastCallAt }: QuotaBook, now: number): number {
+  if (toldAt === 0 || now > toldAt + spaced.forMs) return 0
+  const shortest = Math.min(...windows.map(({ calls, seconds }) => (seconds * 1000) / calls))
+  return lastCallAt + Math.min(spaced.mostMs, shortest) - now
+}
+
+/** Milliseconds until the polls made so far allow one more. */
+function pollWait(book: QuotaBook, now: number): number {
+  const { calls } = longest(book)
+  const most = Math.max(1, Math.floor(calls * polling.burst))
+  return (pollLevel(book, now) + 1 - most) / pollRate(book)
+}
+
+function pollLevel(book: QuotaBook, now: number): number {
+  const { level, at } = book.polls
+  return Math.max(0, level - Math.max(0, now - at) * pollRate(book))
+}
+
+/** Polls a millisecond. */
+function pollRate(book: QuotaBook): number {
+  const { calls, seconds } = longest(book)
+  return (calls * polling.rate) / (seconds * 1000)
+}
+
+function longest({ windows }: QuotaBook): QuotaWindow {
+  return windows.reduce((one, other) => (other.seconds > one.seconds ? other : one))
+}
+
 function counted(book: QuotaBook, calls: number, kind: CallKind | undefined, now: number): QuotaBook {
+  const { level, at } = book.polls
   return {
     ...book,
     lastCreateAt: kind === 'create' ? now : book.lastCreateAt,
+    lastCallAt: now,
+    polls: { level: level + (kind === 'poll' ? calls : 0), at },
     windows: book.windows.map((window) => ({
       ...window,
       parts: joined([...window.parts, [partAt(window, now), calls]]),
-      open: window.open === null ? null : { ...window.open, used: window.open.used + calls },
     })),
   }
 }
 
-/** Which window a 429 is about: one that is as long as the wait at least, the fullest of those. */
+/** Which window a 429 is about: one that is as long as the wait at least, the likeliest of those. */
 function breachedWindow(book: QuotaBook, seconds: number, now: number): WindowBook | undefined {
-  const fullness = (window: WindowBook): number => usedIn(window, now) / window.calls
-  const long = book.windows.filter((window) => window.seconds >= seconds)
-  return long.sort((a, b) => fullness(b) - fullness(a) || a.seconds - b.seconds)[0]
+  const end = now + seconds * 1000
+  const likely = (window: WindowBook): number =>
+    usedIn(window, now) / window.calls + (toldBefore(window, end) ? 0.5 : 0)
+  // A little slack: a clock that is a second off, or a second that was rounded up.
+  const long = book.windows.filter((window) => window.seconds + 1 >= seconds)
+  return long.sort((a, b) => likely(b) - likely(a) || a.seconds - b.seconds)[0]
+}
+
+/** Whether `end` is a whole number of windows after the end that was told before. */
+function toldBefore(window: WindowBook, end: number): boolean {
+  if (window.end === null) return false
+  const length = window.seconds * 1000
+  const off = Math.abs(end - window.end) % length
+  return Math.min(off, length - off) <= samePhaseMs
 }
 
 function partMs({ seconds }: QuotaWindow): number {
@@ -199,7 +269,8 @@ function partAt(window: QuotaWindow, at: number): number {
 
 /** When the last call of a part is a window's length ago, arrived late as it may have. */
 function expiry(window: QuotaWindow, part: number): number {
-  return (part + 1) * partMs(window) + window.seconds * 1000 * (1 + lateness)
+  const length = window.seconds * 1000
+  return (part + 1) * partMs(window) + length + Math.min(length * lateness.ofWindow, lateness.mostMs)
 }
 
 function joined(parts: readonly [part: number, calls: number][]): [part: number, calls: number][] {

@@ -1,7 +1,17 @@
 import { ThrottledError } from '../../errors/throttled.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Quota, QuotaPlace } from '../../store/ledger/quota.ts'
-import { bookOf, type CallKind, claim, learn, record, standing, type WindowStanding } from './book.ts'
+import {
+  bookOf,
+  type CallKind,
+  claim,
+  emptyBook,
+  learn,
+  type QuotaBook,
+  record,
+  standing,
+  type WindowStanding,
+} from './book.ts'
 import type { QuotaWindow } from './windows.ts'
 
 export interface GovernorOptions {
@@ -20,8 +30,8 @@ export interface Governor {
   place(): QuotaPlace
   /** Calls that were made without asking. */
   count(calls: number): Promise<void>
-  /** A 429 said so. */
-  throttled(seconds: number): Promise<void>
+  /** A 429 said so; `understood` is false where the wait was assumed. */
+  throttled(seconds: number, understood?: boolean): Promise<void>
   standing(): Promise<{ windows: WindowStanding[]; notBefore: number }>
 }
 
@@ -33,11 +43,38 @@ export interface TakeOptions {
   onWait?: ((waitMs: number) => void) | undefined
 }
 
+/**
+ * The book in the store is judged by the wall clock, which all processes share and which may jump. What
+ * this process did and was told is kept a second time, by its monotonic clock; a call needs a place in
+ * both. So a clock set forward never sends this process early, and one set back keeps nobody waiting longer
+ * than a window (see the book).
+ */
 export function governor({ quota, account, windows, clock }: GovernorOptions): Governor {
+  const begun = clock.now() - clock.monotonic()
+  const steady = (): number => begun + clock.monotonic()
+  let own = emptyBook(windows)
   const placeFor = (kind: CallKind): QuotaPlace => ({
     account,
-    decide: (state) => claim(bookOf(state, windows), kind, clock.now()),
+    decide: (state) => {
+      const mine = claim(own, kind, steady())
+      const ours = claim(bookOf(state, windows), kind, clock.now())
+      if (mine.waitMs > 0) {
+        own = mine.state
+        // A wait in the shared book too, so that polls of others yield; no place is taken there.
+        const kept = ours.waitMs > 0 ? ours.state : bookOf(state, windows)
+        return { state: kept, waitMs: Math.max(mine.waitMs, ours.waitMs) }
+      }
+      if (ours.waitMs === 0) own = mine.state
+      return ours
+    },
   })
+  const write = async (change: (book: QuotaBook, now: number) => QuotaBook): Promise<void> => {
+    own = change(own, steady())
+    await quota.update({
+      account,
+      decide: (state) => ({ state: change(bookOf(state, windows), clock.now()), waitMs: 0 }),
+    })
+  }
   return {
     async take(kind, { signal, budgetMs = Number.POSITIVE_INFINITY, onWait } = {}) {
       const deadline = clock.monotonic() + budgetMs
@@ -51,18 +88,8 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
       }
     },
     place: () => placeFor('create'),
-    async count(calls) {
-      await quota.update({
-        account,
-        decide: (state) => ({ state: record(bookOf(state, windows), calls, clock.now()), waitMs: 0 }),
-      })
-    },
-    async throttled(seconds) {
-      await quota.update({
-        account,
-        decide: (state) => ({ state: learn(bookOf(state, windows), seconds, clock.now()), waitMs: 0 }),
-      })
-    },
+    count: (calls) => write((book, now) => record(book, calls, now)),
+    throttled: (seconds, understood = true) => write((book, now) => learn(book, seconds, now, understood)),
     async standing() {
       return standing(bookOf(await quota.read(account), windows), clock.now())
     },

@@ -68,16 +68,41 @@ describe('what a 429 says wins', () => {
     const book = learn(full, 12, start + 1000)
     const end = start + 13_000
     expect(claim(book, 'create', end - 1).waitMs).toBe(1)
-    const [after, taken] = fill(book, end)
-    expect(taken).toBe(60)
-    expect(fill(after, end + 59_000)[1]).toBe(0)
-    expect(fill(after, end + 60_000)[1]).toBe(60)
-    expect(standing(after, end).windows[0]).toMatchObject({
+    expect(standing(book, end - 1).windows[0]).toMatchObject({
       used: 60,
       left: 0,
       learnt: true,
-      resetsAt: end + 60_000,
+      resetsAt: end,
     })
+    expect(standing(book, end).windows[0]).toMatchObject({ used: 0, left: 60, learnt: false })
+  })
+
+  test('what went before the end counts no more in that window, and still does in the others', () => {
+    const book = learn(record(emptyBook(windows), 60, start), 12, start + 1000)
+    expect(standing(book, start + 13_000).windows.map(({ used }) => used)).toEqual([0, 60])
+  })
+
+  test('calls go one by one for an hour after it, so that one of them finds out the next time', () => {
+    const end = start + 13_000
+    const [after, taken, waitMs] = fill(learn(emptyBook(windows), 12, start + 1000), end)
+    expect([taken, waitMs]).toEqual([1, 1000])
+    expect(fill(after, end + 1000)[1]).toBe(1)
+    expect(fill(after, start + 3_602_000)[1]).toBe(60)
+  })
+
+  test('a wait that was assumed is waited, and teaches nothing', () => {
+    const book = learn(record(emptyBook(windows), 990, start - 600_000), 60, start, false)
+    expect(claim(book, 'create', start).waitMs).toBe(60_000)
+    expect(standing(book, start + 60_000).windows).toMatchObject([
+      { used: 0, learnt: false },
+      { used: 990, learnt: false },
+    ])
+  })
+
+  test('a wait that ends where the hour was told to end is about the hour', () => {
+    const once = learn(emptyBook(windows), 1800, start)
+    const later = start + 1_800_000 + 3_600_000 - 20_000
+    expect(standing(learn(once, 20, later), later).windows[1]).toMatchObject({ learnt: true })
   })
 
   test('a long wait is about the hour', () => {
@@ -96,12 +121,6 @@ describe('what a 429 says wins', () => {
       learnt: true,
     })
   })
-
-  test('after a pause at the boundary the cautious rule is back: the next window may start later', () => {
-    const book = learn(fill(emptyBook(windows), start)[0], 12, start + 1000)
-    const [after] = fill(book, start + 13_000)
-    expect(standing(after, start + 13_000 + 90_000).windows[0]).toMatchObject({ learnt: false })
-  })
 })
 
 describe('creates go first', () => {
@@ -109,6 +128,22 @@ describe('creates go first', () => {
     const creating = claim(emptyBook(windows), 'create', start).state
     expect(fill(creating, start + 1, 'poll')[1]).toBe(29)
     expect(fill(emptyBook(windows), start, 'poll')[1]).toBe(57)
+  })
+
+  test('loops of reads use three quarters of an hour’s calls at most, and a fifth of them at once', () => {
+    let book = emptyBook(windows)
+    const read: number[] = []
+    for (let now = start; now < start + 4 * 3_600_000; now += 900) {
+      const { state, waitMs } = claim(book, 'poll', now)
+      book = state
+      if (waitMs === 0) read.push(now)
+    }
+    const within = (ms: number): number[] =>
+      read.map((at, first) => read.findIndex((other) => other >= at + ms) - first)
+    expect(Math.max(...within(3_600_000))).toBeLessThanOrEqual(950)
+    expect(read.length).toBeGreaterThan(3 * 750)
+    // No stretch of five minutes without a read.
+    expect(Math.max(...read.map((at, one) => at - (read[one - 1] ?? at)))).toBeLessThan(300_000)
   })
 
   test('a read of a loop does not take the place that a create waits for', () => {

@@ -194,7 +194,7 @@ class Run {
   async #wait(outcome: Extract<Outcome, { kind: 'throttled' | 'unsent' }>): Promise<RunEnd | undefined> {
     const { clock, random, governor, signal, onEvent } = this.#running
     const reason = outcome.error.message
-    if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds)
+    if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds, outcome.understood)
     else this.#unsentInARow += 1
     const waitMs =
       outcome.kind === 'throttled' ? outcome.seconds * 1000 : backoffMs(this.#unsentInARow, random.fraction())

@@ -24,18 +24,24 @@ export class SqliteQuota implements Quota {
   }
 
   async read(account: string): Promise<QuotaState> {
-    return stateOf(this.#database, account)
+    return parsed(textOf(this.#database, account))
   }
 }
 
 /** Milliseconds to wait, or 0 where the place is taken. Within its caller's transaction. */
 export function takePlace(database: Database, { account, decide }: QuotaPlace): number {
-  const { state, waitMs } = decide(stateOf(database, account))
-  database.run(upsert, { account, state: JSON.stringify(state) })
+  const kept = textOf(database, account)
+  const { state, waitMs } = decide(parsed(kept))
+  const text = JSON.stringify(state)
+  // Most who are told to wait change nothing, and need no fsync.
+  if (text !== kept) database.run(upsert, { account, state: text })
   return waitMs
 }
 
-function stateOf(database: Database, account: string): QuotaState {
-  const row = database.get(select, { account }) as { state: string } | undefined
-  return row === undefined ? undefined : (JSON.parse(row.state) as QuotaState)
+function textOf(database: Database, account: string): string | undefined {
+  return (database.get(select, { account }) as { state: string } | undefined)?.state
+}
+
+function parsed(text: string | undefined): QuotaState {
+  return text === undefined ? undefined : (JSON.parse(text) as QuotaState)
 }
