@@ -19,10 +19,7 @@ export async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   if (first.subarray(0, 5).toString('latin1') === '%PDF-') {
     throw refusal(name, 'it is a PDF', 'Export the table as CSV or XLSX.')
   }
-  const text = (first[1] === 0 || first[0] === 0 || first[0] === 0xff ? '' : first.toString('utf8')).replace(
-    /^\uFEFF/,
-    '',
-  )
+  const text = decoded(first)
   if (/^\s*<(?:!doctype html|html|table|\?xml|\?mso|meta|head)/i.test(text)) {
     throw refusal(
       name,
@@ -34,6 +31,17 @@ export async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   const character = /\S/.exec(text)?.[0]
   if (character === '[') return 'json'
   return character === '{' ? 'jsonl' : 'csv'
+}
+
+/** As text by its byte order mark; what is only cut off or wrong at its end does not matter here. */
+function decoded(first: Buffer): string {
+  const encoding =
+    first[0] === 0xff && first[1] === 0xfe
+      ? 'utf-16le'
+      : first[0] === 0xfe && first[1] === 0xff
+        ? 'utf-16be'
+        : 'utf-8'
+  return new TextDecoder(encoding).decode(first)
 }
 
 async function beginning(source: SheetSource): Promise<Buffer> {

@@ -1,3 +1,4 @@
+import { encoderOf } from '../encode.ts'
 import type { Cell, Dialect } from '../sheet.ts'
 import { delimiters } from './dialect.ts'
 import { marked } from './marks.ts'
@@ -24,23 +25,6 @@ export async function* csvBytes(
     waiting = 0
   }
   yield encode(text)
-}
-
-/**
- * Windows-1252 cannot say every name, so such a file goes on as UTF-8 with a byte order mark, which
- * spreadsheets open as it is.
- */
-function encoderOf({ encoding, bom }: Dialect): { encode: (text: string) => Uint8Array; bom: boolean } {
-  switch (encoding) {
-    case 'utf-16le':
-      return { encode: (text) => Buffer.from(text, 'utf16le'), bom: true }
-    case 'utf-16be':
-      return { encode: (text) => Buffer.from(text, 'utf16le').swap16(), bom: true }
-    case 'windows-1252':
-      return { encode: (text) => Buffer.from(text), bom: true }
-    case 'utf-8':
-      return { encode: (text) => Buffer.from(text), bom }
-  }
 }
 
 function csvLine(cells: readonly Cell[], dialect: Dialect): string {

@@ -1,4 +1,6 @@
+import { encoderOf } from '../encode.ts'
 import type { Cell, Dialect, JsonValue, SheetRow } from '../sheet.ts'
+import { members } from './members.ts'
 
 /** A row of a JSON file with what is added to it. */
 export interface JsonWritten {
@@ -14,8 +16,9 @@ export async function* jsonBytes(
   dialect: Dialect,
 ): AsyncGenerator<Uint8Array> {
   const array = dialect.format === 'json'
-  const encode = (text: string): Uint8Array => Buffer.from(text)
+  const { encode, bom } = encoderOf(dialect)
   let first = true
+  if (bom) yield encode('\uFEFF')
   if (array) yield encode('[')
   for await (const { row, added } of rows) {
     const object = extended(row.source ?? objectOf(columns, row.cells), addedColumns, added)
@@ -26,21 +29,19 @@ export async function* jsonBytes(
   if (array) yield encode(first ? ']\n' : '\n]\n')
 }
 
-/** Puts names at the end of an object's text. Names of an earlier writing are given anew, the rest stays as it is. */
+/** Puts names at the end of an object's text; every other stays as it is written, its digits too. */
 function extended(source: string, names: readonly string[], values: readonly Cell[]): string {
-  const old = names.some((name) => source.includes(JSON.stringify(name)))
-  const whole = old ? without(source, names) : source
-  const body = whole.trimEnd().slice(0, -1).trimEnd()
+  if (names.length === 0) return source
   const added = names.map(
     (name, at) => `${JSON.stringify(name)}: ${JSON.stringify(valueOf(values[at] ?? ''))}`,
   )
-  if (added.length === 0) return whole
-  return `${body}${body.endsWith('{') ? '' : ', '}${added.join(', ')}}`
-}
-
-function without(source: string, names: readonly string[]): string {
-  const object = JSON.parse(source) as Record<string, JsonValue>
-  return JSON.stringify(Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name))))
+  const all = members(source)
+  if (all.some(({ name }) => names.includes(name))) {
+    const kept = all.filter(({ name }) => !names.includes(name)).map(({ text }) => text)
+    return `{${[...kept, ...added].join(', ')}}`
+  }
+  const body = source.trimEnd().slice(0, -1).trimEnd()
+  return `${body}${all.length === 0 ? '' : ', '}${added.join(', ')}}`
 }
 
 function objectOf(columns: readonly string[], cells: readonly Cell[]): string {

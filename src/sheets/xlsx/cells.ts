@@ -39,7 +39,7 @@ export function cellOf(raw: RawCell, context: CellContext): Cell {
     case 'e':
       return { kind: 'fault', text, reason: `is the error ${text}` }
     case 'd':
-      return isoDate(text)
+      return isoDate(text, context)
     default:
       return text === '' ? '' : numeric(text, raw.style, context)
   }
@@ -66,7 +66,7 @@ function isBoolean(value: number, code: string): boolean {
   return (value === 0 || value === 1) && /^"(\p{L}{1,20})";"\1";"\p{L}{1,20}"$/u.test(code)
 }
 
-function isoDate(text: string): Cell {
+function isoDate(text: string, { from1904 }: CellContext): Cell {
   const found = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:\.0+)?Z?)?$/.exec(text)
   if (found === null) return { kind: 'fault', text, reason: 'is no date that can be read' }
   const [, year = '', month = '', day = '', clock = '00:00:00'] = found
@@ -76,7 +76,7 @@ function isoDate(text: string): Cell {
   return {
     kind: 'date',
     text: clock === '00:00:00' ? date : `${date}T${clock}`,
-    serial: milliseconds / 86_400_000 + 25_569,
+    serial: milliseconds / 86_400_000 + (from1904 ? 24_107 : 25_569),
     format: 'yyyy-mm-dd',
   }
 }

@@ -135,6 +135,14 @@ const builtInCodes: Record<number, string> = {
   9: '0%',
   10: '0.00%',
   11: '0.00E+00',
+  18: 'h:mm AM/PM',
+  19: 'h:mm:ss AM/PM',
+  20: 'h:mm',
+  21: 'h:mm:ss',
+  22: 'yyyy-mm-dd hh:mm',
+  45: 'mm:ss',
+  46: '[h]:mm:ss',
+  47: 'mm:ss.0',
   49: '@',
 }
 

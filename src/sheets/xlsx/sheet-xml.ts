@@ -85,9 +85,8 @@ function cellXml(name: string, cell: Cell, styles: Styles): string {
     case 'boolean':
       return `<c r="${name}" s="${String(styles.of(booleanFormat))}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
     case 'fault':
-      return cell.text.startsWith('#')
-        ? `<c r="${name}" t="e"><v>${escaped(cell.text)}</v></c>`
-        : inline(name, cell.text, Styles.text)
+      // What had no value may not come back as a text that has one.
+      return `<c r="${name}" t="e"><v>${escaped(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
     case 'json':
     case 'marked':
       return inline(name, cell.text, Styles.text)
