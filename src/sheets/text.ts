@@ -1,8 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 
-import { refusal } from './refusal.ts'
+import { refusal, shown } from './refusal.ts'
 import type { Dialect } from './sheet.ts'
 import type { SheetSource } from './source.ts'
+import { notWestern } from './western.ts'
 
 type Encoding = Pick<Dialect, 'encoding' | 'bom'>
 
@@ -172,7 +173,17 @@ const windows1252 = new TextDecoder('windows-1252')
 function fromWindows1252(bytes: Buffer, offset: number, name: string): Buffer {
   const wrong = bytes.findIndex((byte) => undefinedIn1252.has(byte))
   if (wrong !== -1) throw damaged(name, offset + wrong, bytes[wrong])
-  return Buffer.from(windows1252.decode(bytes))
+  const odd = notWestern(bytes)
+  if (odd === -1) return Buffer.from(windows1252.decode(bytes))
+  const around = windows1252.decode(bytes.subarray(Math.max(0, odd - 12), odd + 12))
+  const word = around
+    .split(/[\s,;|"]+/)
+    .find((each) => each.includes(windows1252.decode(bytes.subarray(odd, odd + 1))))
+  throw refusal(
+    name,
+    `byte ${String(offset + odd)} is not UTF-8, and as Windows-1252 it would read ${shown(word ?? around)}`,
+    'Save it again as "CSV UTF-8", then run this again.',
+  )
 }
 
 function damaged(name: string, offset: number, byte = 0) {
