@@ -8,6 +8,7 @@ import { isLoopback } from '../host/loopback.ts'
 import type { Connection } from '../server/listen.ts'
 import { controlPath } from './gateway.ts'
 import { injection } from './injection.ts'
+import { serveAsset, servePage } from './page/serve.ts'
 import { scenarioTable } from './scenarios.ts'
 import type { Snapshot } from './state.ts'
 import { switchNames } from './switches.ts'
@@ -22,8 +23,12 @@ interface ControlEnv {
   Bindings: { sandbox: Sandbox }
 }
 
+const noControl = { code: 'not_found', message: 'there is no such control' }
+
 const app = new Hono<ControlEnv>().basePath(controlPath.slice(0, -1))
 
+app.get('/page.css', ({ req }) => serveAsset(req.path) ?? failed(404, noControl))
+app.get('/page.js', ({ req }) => serveAsset(req.path) ?? failed(404, noControl))
 app.get('/state', ({ env }) => json(env.sandbox.overview()))
 app.get('/rules', ({ env }) => json(env.sandbox.rules()))
 app.get('/scenarios', () => json(scenarioTable))
@@ -104,13 +109,13 @@ app.post('/restore', async (context) => {
   return json(context.env.sandbox.overview())
 })
 
-app.notFound(() => failed(404, { code: 'not_found', message: 'there is no such control' }))
+app.notFound(() => failed(404, noControl))
 app.onError((error) => {
   if (!(error instanceof RefcheckError)) throw error
   return failed(400, { code: error.code, message: error.message, hint: error.hint })
 })
 
-/** Answers a call below `controlPath`, if it comes from this machine and not from a foreign page. */
+/** Answers the page at `/`, and calls below `controlPath`, if it comes from this machine and not from a foreign page. */
 export function control(
   sandbox: Sandbox,
   request: Request,
@@ -122,7 +127,7 @@ export function control(
   if (!local || (origin !== null && origin !== url.origin)) {
     return failed(403, { code: 'forbidden', message: 'a sandbox is controlled from its own machine only' })
   }
-  return app.fetch(request, { sandbox })
+  return url.pathname === '/' ? servePage(sandbox) : app.fetch(request, { sandbox })
 }
 
 /** JSON only, which no page of another origin can send without asking first. */

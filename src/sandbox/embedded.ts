@@ -88,7 +88,8 @@ export class EmbeddedSandbox implements Sandbox {
 
   fetch(request: Request, connection: Connection = detached): Response | Promise<Response> {
     const path = pathOf(request.url)
-    if (path.startsWith(controlPath)) return this.#controlled(request, connection)
+    const isPage = path === '/' && request.method === 'GET'
+    if (isPage || path.startsWith(controlPath)) return this.#controlled(request, connection)
     if (path === '/openapi.json') return import('./openapi.ts').then(({ described }) => described(request))
     return this.#gateway.fetch(request, connection)
   }

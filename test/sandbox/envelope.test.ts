@@ -20,7 +20,7 @@ test('every JSON answer is {data, status_message, message} with the cache header
     [403, 'client_error', await get('/v1/users', signedIn('nobody@example.com'))],
     [404, 'client_error', await get(`/v1/requests/${uuid}`)],
     [404, 'client_error', await get('/v1/nothing/here')],
-    [404, 'client_error', await get('/')],
+    [404, 'client_error', await get('/v1')],
   ] as const
   for (const [status, statusMessage, answer] of answers) {
     expect(answer.status).toBe(status)

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** What needs programs of the system (Chromium, LibreOffice, strace, qpdf): `npm run test:system`. */
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ['**/*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    fileParallelism: false,
+    disableConsoleIntercept: true,
+    experimental: { viteModuleRunner: false },
+  },
+})
