@@ -11,6 +11,7 @@ import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/usage.ts'
 import { ReportProgress } from '../output/views/report-progress.ts'
 import type { ReportFolder } from '../store/files/report-folder.ts'
+import { following } from './following.ts'
 import type { Services } from './services.ts'
 
 /** Flags of every command that files reports. */
@@ -55,7 +56,6 @@ export async function openFiling(services: Services, flags: FilingFlags, place: 
   const api = isPatient ? await services.patientApi() : await services.api()
   const { folder, file } = await openFolder(services, place, flags.overwrite)
   const progress = new ReportProgress(services.reporter, clock)
-  const { reporter } = services
   return {
     folder,
     run: () =>
@@ -71,8 +71,7 @@ export async function openFiling(services: Services, flags: FilingFlags, place: 
         waitMs: flags.wait ? (flags.timeout ?? Number.POSITIVE_INFINITY) : undefined,
         signal: place.signal,
         onEvent: progress.take,
-        onStatus: ({ request_id, status }) => reporter.note(`${request_id}  ${status}`),
-        onTrouble: (error, seconds) => reporter.note(`${error.message}; trying again in ${seconds} s`),
+        following: () => following(services),
       }),
   }
 }

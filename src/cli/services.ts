@@ -164,6 +164,7 @@ export class Services {
     }
     return {
       ...ordering,
+      inbox: (await this.store()).inbox,
       cache: await this.schemas(),
       patientApi: await this.patientApi(),
       waitBudgetMs: await this.#budgetMs(),

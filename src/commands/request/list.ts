@@ -4,6 +4,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { following } from '../../cli/following.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { listRequests, refreshRequests } from '../../domain/request/list.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
@@ -36,8 +37,14 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     if (!refresh) {
       return this.answerList(listedRequestsView(await listRequests({ ledger, clock }, filter)), format)
     }
-    const api = await this.services.api()
-    const { requests, failures } = await refreshRequests({ api, ledger, clock, signal: this.signal }, filter)
+    const parts = {
+      ...(await following(this.services)),
+      api: await this.services.api(),
+      ledger,
+      budgetMs: this.flags.timeout,
+      signal: this.signal,
+    }
+    const { requests, failures } = await refreshRequests(parts, filter)
     for (const { request_id, error } of failures) {
       this.services.reporter.warn(`${request_id} was not read: ${error.message}`)
     }

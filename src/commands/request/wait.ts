@@ -3,13 +3,14 @@ import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { uuidArg } from '../../cli/flags/identifiers.ts'
+import { following } from '../../cli/following.ts'
 import { waitForRequests } from '../../domain/request/wait.ts'
 import { requestsView } from '../../output/views/request.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override summary = 'Wait until requests have come as far as wanted.'
   static override description = [
-    'Reads them inside the quota until each has a terminal status, or the one given with --for: partial (PARTIAL or past it), completed, or report (COMPLETED, and every report ready).',
+    'Reads them inside the quota until each has a terminal status, or the one given with --for: partial (PARTIAL or past it), completed, or report (COMPLETED, and every report ready). Where "webhook listen" runs on the same store, its events say when to read.',
     'Exit 0 when all have come so far, 10 when one ended CANCELLED or ERROR, 11 when --timeout is up.',
   ].join('\n\n')
   static override examples = [
@@ -29,14 +30,11 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
 
   async run(): Promise<void> {
     const ids = [...new Set(this.args.request_id)]
-    const { reporter } = this.services
     const { requests, failure } = await waitForRequests(await this.services.patientApi(), ids, {
+      ...(await following(this.services)),
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
-      clock: this.context.clock,
       signal: this.signal,
-      onStatus: (request) => reporter.note(`${request.request_id}  ${request.status}`),
-      onTrouble: (error, seconds) => reporter.note(`${error.message}; trying again in ${seconds} s`),
     })
     this.answer(requestsView(requests, this.args.request_id.length > 1), failure)
   }

@@ -1,11 +1,10 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import type { UnavailableError } from '../../errors/unavailable.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { ReportFolder } from '../../store/files/report-folder.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
-import { waitForRequests } from '../request/wait.ts'
+import { waitForRequests, type WaitOptions } from '../request/wait.ts'
 import { fileOne, type SingleSource } from './download.ts'
 import type { FilingEvent, FilingResult } from './filed.ts'
 import { fileReports, type WantedRequest } from './filing.ts'
@@ -37,9 +36,10 @@ export interface FetchOptions {
   waitMs: number | undefined
   signal?: AbortSignal | undefined
   onEvent?: ((event: FilingEvent) => void) | undefined
-  /** Told of each status that a wait sees. */
-  onStatus?: ((request: RequestResource) => void) | undefined
-  onTrouble?: ((error: UnavailableError, seconds: number) => void) | undefined
+  /** What a wait needs besides. */
+  following?:
+    | (() => Promise<Pick<WaitOptions, 'governor' | 'inbox' | 'onStatus' | 'onTrouble' | 'onPaced'>>)
+    | undefined
 }
 
 /** Every report of the source that can be had, in the folder. */
@@ -92,15 +92,14 @@ async function awaited(
   requestIds: readonly string[],
   options: FetchOptions,
 ): Promise<{ wanted: WantedRequest[]; failure?: RefcheckError | undefined }> {
-  const { api, waitMs, clock, signal, onStatus, onTrouble } = options
+  const { api, waitMs, clock, signal, following } = options
   if (waitMs === undefined) return { wanted: requestIds.map((requestId) => ({ requestId })) }
   const { requests, failure } = await waitForRequests(api, requestIds, {
+    ...(await following?.()),
     goal: 'report',
     timeoutMs: waitMs,
     clock,
     signal,
-    onStatus,
-    onTrouble,
   })
   return { wanted: requests.map((read) => ({ requestId: read.request_id, read })), failure }
 }

@@ -5,6 +5,7 @@ import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError } from '../../errors/interrupted.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { Governor } from '../quota/governor.ts'
 import type { Submission, SubmissionState } from '../../store/ledger/types.ts'
 
 export interface RequestFilter {
@@ -63,15 +64,25 @@ export async function listRequests(
     .map(listed)
 }
 
+export interface RefreshParts {
+  api: Api
+  ledger: Ledger
+  clock: Clock
+  /** Where the quota is shared with other commands: each read waits for its place. */
+  governor?: Pick<Governor, 'take'> | undefined
+  /** Milliseconds that waits for places may take together; Infinity unless told. */
+  budgetMs?: number | undefined
+  signal?: AbortSignal | undefined
+  onPaced?: ((seconds: number) => void) | undefined
+}
+
 /**
  * Reads each request of this service again that is not finished, keeps its status, and lists. Requests
  * of another base URL stay as they are.
  */
-export async function refreshRequests(
-  parts: { api: Api; ledger: Ledger; clock: Clock; signal?: AbortSignal | undefined },
-  filter: RequestFilter,
-): Promise<Refreshed> {
-  const { api, ledger, clock, signal } = parts
+export async function refreshRequests(parts: RefreshParts, filter: RequestFilter): Promise<Refreshed> {
+  const { api, ledger, clock, governor, signal, onPaced, budgetMs = Number.POSITIVE_INFINITY } = parts
+  const deadline = clock.monotonic() + budgetMs
   const failures: Refreshed['failures'] = []
   const origin = new URL(api.baseUrl).origin
   for (const request of await listRequests(parts, { ...filter, status: undefined })) {
@@ -79,6 +90,11 @@ export async function refreshRequests(
     if (request_id === null || terminalStatuses.includes(status ?? '')) continue
     if (new URL(request.base_url).origin !== origin) continue
     try {
+      await governor?.take('poll', {
+        signal,
+        budgetMs: deadline - clock.monotonic(),
+        onWait: (ms) => onPaced?.(ms / 1000),
+      })
       const read = await api.getRequest(request_id, signal)
       await ledger.recordStatus(request_id, read.status, clock.now())
     } catch (error) {

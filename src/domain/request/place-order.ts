@@ -7,7 +7,7 @@ import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
 import type { Order } from './compose.ts'
 import { createRequest } from './create.ts'
 import type { Created, Ordering } from './ordering.ts'
-import { waitForRequests } from './wait.ts'
+import { waitForRequests, type WaitOptions } from './wait.ts'
 
 export interface PlaceOptions extends Ordering {
   cache: SchemaCache
@@ -18,6 +18,8 @@ export interface PlaceOptions extends Ordering {
   waitBudgetMs: number
   /** Go on until the request has a terminal status. */
   wait: boolean
+  /** See WaitOptions. */
+  inbox?: WaitOptions['inbox']
   onStatus?: ((request: RequestResource) => void) | undefined
 }
 
@@ -45,6 +47,8 @@ async function followed(answer: PlacedOrder['answer'], options: PlaceOptions): P
     goal: 'terminal',
     timeoutMs: Number.POSITIVE_INFINITY,
     clock: options.clock,
+    governor: options.governor,
+    inbox: options.inbox,
     signal: options.signal,
     onStatus: options.onStatus,
   })

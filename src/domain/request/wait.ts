@@ -2,9 +2,13 @@ import type { Api } from '../../api/api.ts'
 import { type RequestResource, terminalStatuses } from '../../contract/request.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/incomplete.ts'
+import { ThrottledError } from '../../errors/throttled.ts'
 import { TimedOutError } from '../../errors/timed-out.ts'
 import { UnavailableError } from '../../errors/unavailable.ts'
 import type { Clock } from '../../host/clock.ts'
+import type { Inbox } from '../../store/ledger/inbox.ts'
+import type { Governor } from '../quota/governor.ts'
+import { type Due, WaitSchedule } from './wait-schedule.ts'
 
 /** What is waited for: a terminal status, PARTIAL or past it, COMPLETED, or COMPLETED with every report ready. */
 export type WaitGoal = 'terminal' | 'partial' | 'completed' | 'report'
@@ -15,10 +19,16 @@ export interface WaitOptions {
   timeoutMs: number
   clock: Clock
   signal?: AbortSignal | undefined
+  /** Shares the quota with what else uses the key. */
+  governor?: Pick<Governor, 'take'> | undefined
+  /** Where a receiver on this store keeps events: what it tells of need not be asked for. */
+  inbox?: Pick<Inbox, 'latestStatus' | 'list'> | undefined
   /** Called at each read that shows a status not seen before. */
   onStatus?: ((request: RequestResource) => void) | undefined
   /** Called when a read failed and the wait goes on. */
   onTrouble?: ((error: UnavailableError, seconds: number) => void) | undefined
+  /** Called when the next read has to wait for a place in the quota. */
+  onPaced?: ((seconds: number) => void) | undefined
 }
 
 export interface WaitResult {
@@ -28,57 +38,57 @@ export interface WaitResult {
   failure: RefcheckError | undefined
 }
 
-/** How long after a read of one request the next read of it comes, in ms; the last one repeats. */
-const pauses = [1_000, 1_000, 2_000, 3_000, 5_000, 10_000, 15_000, 30_000]
-
-/** 1,000 calls an hour: a longer run of reads may not be denser than this, in ms. */
-const sustainedSpacing = 3_600
-/** Reads that may go before that spacing holds; below the 60 a minute with room for other work. */
-const burst = 20
-
 /** A service that answered before and is away now is given this long between reads, this many times. */
 const outagePause = 30_000
 const longestOutage = 40
+/** Names of requests in one message. */
+const mostNamed = 5
 
 /**
  * Reads requests again and again until each has reached the goal, can no longer reach it, or the time
- * is up. A request that has is not read again.
+ * is up. Each read has a place in the quota; a request that is finished is not read again.
  */
 export async function waitForRequests(
   api: Api,
   requestIds: readonly string[],
   options: WaitOptions,
 ): Promise<WaitResult> {
-  const { clock, signal } = options
+  const { clock, signal, goal } = options
   const deadline = clock.monotonic() + options.timeoutMs
   const seen = new Map<string, RequestResource>()
-  const queue: Due[] = requestIds.map((id) => ({ id, at: clock.monotonic(), reads: 0, failures: 0 }))
-  for (let reads = 1; queue.length > 0; reads += 1) {
-    queue.sort((a, b) => a.at - b.at)
-    const next = queue[0] as Due
-    const isLate = next.at > deadline && seen.size === requestIds.length
-    await clock.sleep(Math.max(0, (isLate ? deadline : next.at) - clock.monotonic()), signal)
-    if (isLate) break
-    const request = await read(api, next, seen, options)
-    if (request !== undefined && settled(request, options.goal)) {
-      queue.shift()
+  const schedule = new WaitSchedule(requestIds, clock, options.inbox)
+  for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
+    const patience = schedule.patience(next)
+    const left = Math.max(0, deadline - clock.monotonic())
+    if (seen.size > 0 && patience >= left) {
+      await clock.sleep(left, signal)
+      break
+    }
+    if (patience > 0) {
+      await clock.sleep(patience, signal)
       continue
     }
-    const pause = request === undefined ? outagePause : (pauses[Math.min(next.reads, pauses.length - 1)] ?? 0)
-    next.reads += 1
-    next.at = clock.monotonic() + (reads > burst ? Math.max(pause, sustainedSpacing * queue.length) : pause)
+    if (!(await hasPlace(options, left))) break
+    const request = await read(api, next, seen, options)
+    if (request === undefined) schedule.postpone(next, outagePause)
+    else if (settled(request, goal)) schedule.drop(next)
+    else schedule.read(next, request)
   }
   const requests = requestIds.flatMap((id) => seen.get(id) ?? [])
-  return { requests, failure: verdict(requests, options) }
+  return { requests, failure: verdict(requests, requestIds.length - requests.length, options) }
 }
 
-/** A request that still has to be read, and when (monotonic ms). */
-interface Due {
-  id: string
-  at: number
-  reads: number
-  /** In a row. */
-  failures: number
+/** Waits for a place in the quota; false when there is none before the time is up, which it then is. */
+async function hasPlace({ governor, clock, signal, onPaced }: WaitOptions, left: number): Promise<boolean> {
+  const until = clock.monotonic() + left
+  try {
+    await governor?.take('poll', { signal, budgetMs: left, onWait: (ms) => onPaced?.(ms / 1000) })
+    return true
+  } catch (error) {
+    if (!(error instanceof ThrottledError)) throw error
+    await clock.sleep(Math.max(0, until - clock.monotonic()), signal)
+    return false
+  }
 }
 
 /** One read; undefined where a service that was well before is away for now. */
@@ -92,7 +102,6 @@ async function read(
     const request = await api.getRequest(due.id, options.signal)
     const before = seen.get(due.id)
     seen.set(due.id, request)
-    due.failures = 0
     if (before?.status !== request.status) options.onStatus?.(request)
     return request
   } catch (error) {
@@ -137,18 +146,30 @@ function reportsReady(request: RequestResource): boolean {
   })
 }
 
-function verdict(requests: readonly RequestResource[], options: WaitOptions): RefcheckError | undefined {
+function verdict(
+  requests: readonly RequestResource[],
+  unread: number,
+  options: WaitOptions,
+): RefcheckError | undefined {
   const open = requests.filter((request) => !settled(request, options.goal))
-  if (open.length > 0) {
-    const still = open.map((request) => `${request.request_id} is ${request.status}`).join(', ')
-    return new TimedOutError(`the time is up: ${still}`, {
-      hint: `Go on with: refcheck request wait ${open.map((request) => request.request_id).join(' ')}`,
+  if (open.length + unread > 0) {
+    const rest = unread === 0 ? [] : [`${unread} not read yet`]
+    const named = unread === 0 && open.length <= mostNamed
+    return new TimedOutError(`the time is up: ${[...inWords(open), ...rest].join(', ')}`, {
+      hint: named
+        ? `Go on with: refcheck request wait ${open.map((request) => request.request_id).join(' ')}`
+        : 'Run the same command again to go on.',
     })
   }
   const ended = requests.filter((request) => !reached(request, options.goal))
   if (ended.length === 0) return undefined
-  const how = ended.map((request) => `${request.request_id} is ${request.status}`).join(', ')
-  return new IncompleteError(`ended without what was waited for: ${how}`, {
+  return new IncompleteError(`ended without what was waited for: ${inWords(ended).join(', ')}`, {
     hint: 'A terminal status never changes; "refcheck request get" shows the checks.',
   })
+}
+
+function inWords(requests: readonly RequestResource[]): string[] {
+  const named = requests.slice(0, mostNamed).map(({ request_id, status }) => `${request_id} is ${status}`)
+  const more = requests.length - named.length
+  return more > 0 ? [...named, `${more} more`] : named
 }

@@ -1,0 +1,143 @@
+import { type RequestResource, terminalStatuses } from '../../contract/request.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Inbox } from '../../store/ledger/inbox.ts'
+
+/** A request that still has to be read. Times are monotonic, in ms. */
+export interface Due {
+  id: string
+  /** When to read it next. */
+  at: number
+  /** As last read; undefined before the first read. */
+  status: string | undefined
+  changedAt: number
+  /** Failed reads in a row. */
+  failures: number
+}
+
+/**
+ * A request is read again after a tenth of the time that it has stood still, from a second to two minutes.
+ * So a change is noticed within a tenth of the time it took, and reads grow with the logarithm of that time.
+ */
+const pause = { share: 0.1, leastMs: 1000, mostMs: 120_000 }
+/** With a receiver that tells of changes, in case that it has stopped. */
+const safetyPauseMs = 300_000
+/** How often the inbox is looked into; it costs no call. */
+const lookEveryMs = 1000
+/** Events that came shortly before a wait began belong to it. */
+const earlierMs = 60_000
+
+/**
+ * Which of the requests that are waited for to read next, and when. An event in the inbox that tells of
+ * another status than was read makes its request due at once. Once a read has confirmed an event, a
+ * receiver is known to run, and what it is silent about is read for safety alone; a change that it
+ * did not tell of ends that.
+ */
+export class WaitSchedule {
+  readonly #clock: Clock
+  readonly #inbox: Pick<Inbox, 'latestStatus' | 'list'> | undefined
+  readonly #queue: Due[]
+  /** The newest status that an event told of, by request. */
+  readonly #told = new Map<string, string>()
+  readonly #since: number
+  #seenEvent = 0
+  #lookedAt: number | undefined
+  #isToldOf = false
+
+  constructor(
+    requestIds: readonly string[],
+    clock: Clock,
+    inbox: Pick<Inbox, 'latestStatus' | 'list'> | undefined,
+  ) {
+    const now = clock.monotonic()
+    this.#clock = clock
+    this.#inbox = inbox
+    this.#since = clock.now() - earlierMs
+    this.#queue = requestIds.map((id) => ({ id, at: now, status: undefined, changedAt: now, failures: 0 }))
+  }
+
+  /** The request to read next; undefined when none is left. */
+  async next(): Promise<Due | undefined> {
+    await this.#look()
+    return this.#queue.reduce<Due | undefined>(
+      (first, each) => (first === undefined || each.at < first.at ? each : first),
+      undefined,
+    )
+  }
+
+  /** How long to sleep for it at most: until it is due, or an event may have changed that. */
+  patience(due: Due): number {
+    const untilDue = Math.ceil(Math.max(0, due.at - this.#clock.monotonic()))
+    return this.#inbox === undefined ? untilDue : Math.min(untilDue, lookEveryMs)
+  }
+
+  /** It is finished, and not read again. */
+  drop(due: Due): void {
+    this.#queue.splice(this.#queue.indexOf(due), 1)
+  }
+
+  /** A read brought this; it goes on being waited for. */
+  read(due: Due, { status }: RequestResource): void {
+    const now = this.#clock.monotonic()
+    const told = this.#told.get(due.id)
+    if (due.status !== status) {
+      // The first read is no change.
+      if (told === status) this.#trust()
+      else if (due.status !== undefined) this.#distrust()
+      due.changedAt = now
+    }
+    due.status = status
+    due.failures = 0
+    const isSilent = this.#isToldOf && !terminalStatuses.includes(status)
+    due.at = now + (isSilent ? safetyPauseMs : pauseAfter(now - due.changedAt))
+  }
+
+  /** A read failed; the next one in `ms`. */
+  postpone(due: Due, ms: number): void {
+    due.at = this.#clock.monotonic() + ms
+  }
+
+  #trust(): void {
+    if (this.#isToldOf) return
+    this.#isToldOf = true
+    const later = this.#clock.monotonic() + safetyPauseMs
+    for (const due of this.#queue) {
+      const isStill = due.status !== undefined && (this.#told.get(due.id) ?? due.status) === due.status
+      if (isStill) due.at = later
+    }
+  }
+
+  #distrust(): void {
+    if (!this.#isToldOf) return
+    this.#isToldOf = false
+    const now = this.#clock.monotonic()
+    for (const due of this.#queue) due.at = Math.min(due.at, now + pauseAfter(now - due.changedAt))
+  }
+
+  async #look(): Promise<void> {
+    const now = this.#clock.monotonic()
+    if (this.#inbox === undefined) return
+    if (this.#lookedAt !== undefined && now - this.#lookedAt < lookEveryMs) return
+    if (this.#lookedAt === undefined) await this.#lookBack(this.#inbox)
+    this.#lookedAt = now
+    const waited = new Map(this.#queue.map((due) => [due.id, due]))
+    for await (const event of this.#inbox.list({ after: this.#seenEvent, since: this.#since })) {
+      this.#seenEvent = event.id
+      const { requestId, status, oddity } = event
+      const due = requestId === undefined ? undefined : waited.get(requestId)
+      if (due === undefined || status === undefined || oddity !== undefined) continue
+      this.#told.set(due.id, status)
+      if (due.status !== undefined && due.status !== status) due.at = Math.min(due.at, now)
+    }
+  }
+
+  async #lookBack(inbox: Pick<Inbox, 'latestStatus'>): Promise<void> {
+    for (const { id } of this.#queue) {
+      const latest = await inbox.latestStatus(id)
+      if (latest !== undefined) this.#told.set(id, latest.status)
+    }
+  }
+}
+
+function pauseAfter(stoodMs: number): number {
+  return Math.min(pause.mostMs, Math.max(pause.leastMs, Math.ceil(stoodMs * pause.share)))
+}
