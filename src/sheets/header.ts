@@ -2,6 +2,9 @@ import { limits } from './limits.ts'
 import { refusal, shown } from './refusal.ts'
 import { type Dialect, placeOf } from './sheet.ts'
 
+/** For a table whose first row has one cell and the next has more. */
+export const titleHint = 'If a title stands above the header, delete it: the first row names the columns.'
+
 /**
  * The columns of a header: every name once, white space around it not counted. Cells without a name after
  * the last name are dropped; rows may hold nothing there.

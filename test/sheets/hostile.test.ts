@@ -181,3 +181,15 @@ test.each([
 ])('JSON: %s is refused', async (_, text, words) => {
   expect(await refusalOf(text, 'p.json')).toBe(`p.json: ${words}`)
 })
+
+test('a title above the header is guessed at, in a hint', async () => {
+  const titled = 'Candidates\n\nname,phone\nAnn,1\n'
+  await expect(rowsOf(titled, 'p.csv')).rejects.toMatchObject({
+    hint: expect.stringContaining('title') as string,
+  })
+  const cells =
+    '<row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="3"><c r="A3"><v>1</v></c><c r="B3"><v>2</v></c></row>'
+  await expect(rowsOf(await workbook(cells), 'p.xlsx')).rejects.toMatchObject({
+    hint: expect.stringContaining('title') as string,
+  })
+})

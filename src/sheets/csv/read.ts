@@ -1,6 +1,6 @@
 import { CsvError, type Parser, parse } from 'csv-parse'
 
-import { headerOf } from '../header.ts'
+import { headerOf, titleHint } from '../header.ts'
 import { limits } from '../limits.ts'
 import { refusal, shown } from '../refusal.ts'
 import { type Cell, type Dialect, plainDialect, type Sheet, type SheetRow } from '../sheet.ts'
@@ -75,7 +75,9 @@ function fitted(cells: string[], width: number, line: number, name: string): voi
   throw refusal(
     name,
     `line ${String(line)} has ${counted(cells.length)}, and the header has ${String(width)}`,
-    'Put a cell that holds the separator or a line break in double quotes, or save the file as XLSX.',
+    width === 1
+      ? titleHint
+      : 'Put a cell that holds the separator or a line break in double quotes, or save the file as XLSX.',
   )
 }
 

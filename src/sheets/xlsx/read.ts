@@ -1,4 +1,4 @@
-import { headerOf } from '../header.ts'
+import { headerOf, titleHint } from '../header.ts'
 import { refusal, shown } from '../refusal.ts'
 import {
   type Cell,
@@ -73,7 +73,9 @@ async function* dataRows(
       const whole: Cell[] = []
       for (let at = 0; at < Math.max(columns.length, cells.length); at += 1) {
         const cell = cells[at] ?? ''
-        if (cell !== '' && (columns[at] ?? '') === '') throw unnamed(cell, at, number, place.name)
+        if (cell !== '' && (columns[at] ?? '') === '') {
+          throw unnamed(cell, at, { number, title: columns.length === 1, name: place.name })
+        }
         if (at < columns.length) whole.push(cell)
       }
       yield { row: number - header, line: number, cells: whole }
@@ -81,10 +83,14 @@ async function* dataRows(
   }
 }
 
-function unnamed(cell: Cell, at: number, line: number, name: string) {
+function unnamed(
+  cell: Cell,
+  at: number,
+  { number, title, name }: { number: number; title: boolean; name: string },
+) {
   return refusal(
     name,
-    `cell ${columnName(at)}${String(line)} holds ${shown(textOf(cell))}, and its column has no name`,
-    'Name the column in the header, or empty it.',
+    `cell ${columnName(at)}${String(number)} holds ${shown(textOf(cell))}, and its column has no name`,
+    title ? titleHint : 'Name the column in the header, or empty it.',
   )
 }

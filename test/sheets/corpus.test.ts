@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+
+import { excelText } from '../vectors/sheets/excel-text.ts'
+import { exportsAsText } from '../vectors/sheets/exports.ts'
+import { json } from '../vectors/sheets/json.ts'
+import { inChunks, plainJson, refusalOf, table } from './table.ts'
+import { openSheet } from '../../src/sheets/open.ts'
+import type { SheetSource } from '../../src/sheets/source.ts'
+import { all, plain } from './table.ts'
+
+const vectors = [...excelText, ...exportsAsText, ...json]
+const read = vectors.flatMap((vector) => (vector.table === undefined ? [] : [vector]))
+const refused = vectors.flatMap((vector) => (vector.refusal === undefined ? [] : [vector]))
+
+test.each(read)('$file is read exactly ($habit)', async ({ file, bytes, sheet, table: expected }) => {
+  expect(await table(await bytes(), file, sheet)).toEqual(expected)
+})
+
+test.each(refused)('$file is refused ($habit)', async ({ file, bytes, sheet, refusal }) => {
+  expect(await refusalOf(await bytes(), file, sheet)).toBe(`${file}: ${refusal}`)
+})
+
+test.each(read)('$file says the same from stdin, byte by byte', async ({ bytes, sheet, table: expected }) => {
+  const whole = Buffer.from(await bytes())
+  const source: SheetSource = {
+    name: 'stdin',
+    chunks: () => inChunks(whole, 1),
+    whole: () => Promise.resolve(whole),
+  }
+  const opened = await openSheet(source, { sheet, readJson: plainJson })
+  const rows = await all(opened.rows())
+  expect([opened.columns, ...rows.map(({ cells }) => cells.map(plain))]).toEqual(expected)
+})
+
+test('the corpus holds every file once', () => {
+  const names = vectors.map(({ file }) => file)
+  expect(new Set(names).size).toBe(names.length)
+  process.stdout.write(`corpus: ${String(read.length)} read exactly, ${String(refused.length)} refused\n`)
+})

@@ -1,0 +1,139 @@
+import { utf16, type Vector } from './vector.ts'
+
+/** Google Sheets, Numbers and applicant tracking systems, as text. */
+export const exportsAsText: Vector[] = [
+  {
+    file: 'google.csv',
+    habit: 'Google Sheets: UTF-8 without a mark, CRLF, none after the last row',
+    bytes: () =>
+      Buffer.from('first_name,phone,paid,note\r\nZoë,+61412345678,TRUE,"two\nlines"\r\n李,0412345678,FALSE,"a ""b"", c"'),
+    table: [
+      ['first_name', 'phone', 'paid', 'note'],
+      ['Zoë', '+61412345678', 'TRUE', 'two\nlines'],
+      ['李', '0412345678', 'FALSE', 'a "b", c'],
+    ],
+  },
+  {
+    file: 'google.tsv',
+    habit: 'Google Sheets: tabs, and nothing is ever quoted',
+    bytes: () => Buffer.from('first_name\tphone\tnote\r\nZoë\t+61412345678\ttwo lines'),
+    table: [
+      ['first_name', 'phone', 'note'],
+      ['Zoë', '+61412345678', 'two lines'],
+    ],
+  },
+  {
+    file: 'google-quote.tsv',
+    habit: 'Google Sheets: a quote in an unquoted cell is not said to be text or not',
+    bytes: () => Buffer.from('first_name\tnote\r\nZoë\ta 5" pipe'),
+    refusal: 'line 2 has a quote in the middle of a cell',
+  },
+  {
+    file: 'numbers.csv',
+    habit: 'Numbers, Unicode (UTF-8): no mark',
+    bytes: () => Buffer.from('first_name,phone,born\r\nZoë,+61412345678,30/4/1990\r\n,,\r\nAnn,0412,\r\n'),
+    table: [
+      ['first_name', 'phone', 'born'],
+      ['Zoë', '+61412345678', '30/4/1990'],
+      ['Ann', '0412', ''],
+    ],
+  },
+  {
+    file: 'numbers-semicolon.csv',
+    habit: 'Numbers where the comma is in the numbers: semicolons, LF',
+    bytes: () => Buffer.from('Vorname;Telefon;Einkommen\nJürgen;+49301234567;85000,5\n'),
+    table: [
+      ['Vorname', 'Telefon', 'Einkommen'],
+      ['Jürgen', '+49301234567', '85000,5'],
+    ],
+  },
+  {
+    file: 'numbers-mac-roman.csv',
+    habit: 'Numbers, Western (Mac OS Roman)',
+    bytes: () => Buffer.from('first_name,phone\r\nJ\x9Frgen,+49301234567\r\n', 'latin1'),
+    refusal: 'byte 19 is not UTF-8, and as Windows-1252 it would read "JŸrgen"',
+  },
+  {
+    file: 'ats-quoted.csv',
+    habit: 'an applicant tracking system: everything in quotes, a mark, LF',
+    bytes: () =>
+      Buffer.from('\uFEFF"Candidate ID","Given name","Mobile"\n"000123","Zoë","+61 412 345 678"\n"000124","",""\n'),
+    table: [
+      ['Candidate ID', 'Given name', 'Mobile'],
+      ['000123', 'Zoë', '+61 412 345 678'],
+      ['000124', '', ''],
+    ],
+  },
+  {
+    file: 'ats-pipe.txt',
+    habit: 'an applicant tracking system: pipes',
+    bytes: () => Buffer.from('id|name|phone\n007|O\'Neil, Zoë|+61412345678\n008|a;b|+61412345679\n'),
+    table: [
+      ['id', 'name', 'phone'],
+      ['007', "O'Neil, Zoë", '+61412345678'],
+      ['008', 'a;b', '+61412345679'],
+    ],
+  },
+  {
+    file: 'ats-marked.csv',
+    habit: 'an applicant tracking system: an apostrophe before what could be a formula',
+    bytes: () => Buffer.from("name,phone\n'=1+1,'+61412345678\n''tis,'quoted'\n"),
+    table: [
+      ['name', 'phone'],
+      ['=1+1', '+61412345678'],
+      ["''tis", "'quoted'"],
+    ],
+  },
+  {
+    file: 'ats-utf-16.csv',
+    habit: 'an applicant tracking system: UTF-16 and commas',
+    bytes: () => utf16('name,phone\nZoë,+61412345678\n'),
+    table: [
+      ['name', 'phone'],
+      ['Zoë', '+61412345678'],
+    ],
+  },
+  {
+    file: 'ats-blank-lines.csv',
+    habit: 'an applicant tracking system: empty lines before the header and between rows',
+    bytes: () => Buffer.from('\r\n\r\nname,phone\r\n\r\nAnn,1\r\n\r\n'),
+    table: [
+      ['name', 'phone'],
+      ['Ann', '1'],
+    ],
+  },
+  {
+    file: 'ats-title.csv',
+    habit: 'an applicant tracking system: a title above the header',
+    bytes: () => Buffer.from('Candidates of November\r\n\r\nname,phone,email\r\nAnn,1,a@example.com\r\n'),
+    refusal: 'line 3 has 3 cells, and the header has 1',
+  },
+  {
+    file: 'ats-footer.csv',
+    habit: 'an applicant tracking system: a count below the rows',
+    bytes: () => Buffer.from('name,phone\r\nAnn,1\r\nTotal: 1\r\n'),
+    refusal: 'line 3 has 1 cell, and the header has 2',
+  },
+  {
+    file: 'ats-twice.csv',
+    habit: 'an applicant tracking system: two columns of one name',
+    bytes: () => Buffer.from('Name,Phone,Name\r\nAnn,1,Smith\r\n'),
+    refusal: 'the column "Name" is there twice: line 1, column 1 and line 1, column 3',
+  },
+  {
+    file: 'ats-backslash.csv',
+    habit: 'a database: quotes escaped by a backslash',
+    bytes: () => Buffer.from('name,note\n"Ann","a \\"b\\" c"\n'),
+    refusal: 'line 2 goes on after a closing quote',
+  },
+  {
+    file: 'ats-mixed-ends.csv',
+    habit: 'files put together: CRLF and LF',
+    bytes: () => Buffer.from('name,phone\r\nAnn,1\nBob,2\r\n'),
+    table: [
+      ['name', 'phone'],
+      ['Ann', '1'],
+      ['Bob', '2'],
+    ],
+  },
+]

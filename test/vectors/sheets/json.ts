@@ -1,0 +1,84 @@
+import { utf16, type Vector } from './vector.ts'
+
+const ann = ['Ann', '+61412345678']
+
+/** JSON as programs and people write it. Columns come in the order in which names are first met. */
+export const json: Vector[] = [
+  {
+    file: 'array.json',
+    habit: 'an array, printed over several lines',
+    bytes: () => Buffer.from('[\n  {\n    "name": "Ann",\n    "phone": "+61412345678"\n  },\n  {"phone": "007"}\n]\n'),
+    table: [
+      ['name', 'phone'],
+      ann,
+      ['', '007'],
+    ],
+  },
+  {
+    file: 'array-on-one-line.json',
+    habit: 'an array on one line, with a mark, without an end of line',
+    bytes: () => Buffer.from('\uFEFF[{"name":"Ann","phone":"+61412345678"}]'),
+    table: [['name', 'phone'], ann],
+  },
+  {
+    file: 'lines.jsonl',
+    habit: 'JSON Lines, LF, with an empty line',
+    bytes: () => Buffer.from('{"name":"Ann","phone":"+61412345678"}\n\n{"name":"李","phone":null}\n'),
+    table: [['name', 'phone'], ann, ['李', '']],
+  },
+  {
+    file: 'lines-crlf.ndjson',
+    habit: 'JSON Lines, CRLF, none after the last',
+    bytes: () => Buffer.from('{"name":"Ann","phone":"+61412345678"}\r\n{"name":"\\u674e","phone":""}'),
+    table: [['name', 'phone'], ann, ['李', '']],
+  },
+  {
+    file: 'utf-16.json',
+    habit: 'an editor of Windows: UTF-16',
+    bytes: () => utf16('[{"name": "Zoë", "phone": "007"}]\r\n'),
+    table: [
+      ['name', 'phone'],
+      ['Zoë', '007'],
+    ],
+  },
+  {
+    file: 'nested.json',
+    habit: 'values that are no texts, with brackets and quotes within',
+    bytes: () =>
+      Buffer.from('[{"name": "a\\"}]b", "list": ["]", {"x": 1}], "paid": true, "sum": 85000.5, "none": null}]'),
+    table: [
+      ['name', 'list', 'paid', 'sum', 'none'],
+      ['a"}]b', '["]",{"x":1}]', 'true', '85000.5', ''],
+    ],
+  },
+  {
+    file: 'single.json',
+    habit: 'one object is a file of one line',
+    bytes: () => Buffer.from('{\n  "name": "Ann",\n  "phone": "+61412345678"\n}\n'),
+    table: [['name', 'phone'], ann],
+  },
+  {
+    file: 'called.csv',
+    habit: 'what is called .csv is one, so its first cell has a quote in its middle',
+    bytes: () => Buffer.from('{"name":"Ann"}\n'),
+    refusal: 'line 1 has a quote in the middle of a cell',
+  },
+  {
+    file: 'wrapped.json',
+    habit: 'an array of arrays',
+    bytes: () => Buffer.from('[["name"],["Ann"]]'),
+    refusal: 'line 1 has "[" where an object or ] is expected',
+  },
+  {
+    file: 'half.json',
+    habit: 'a download that broke off',
+    bytes: () => Buffer.from('[{"name":"Ann"},\n{"name":"Bo'),
+    refusal: 'the object that begins on line 2 has no end',
+  },
+  {
+    file: 'single-quotes.json',
+    habit: 'what Python prints is no JSON',
+    bytes: () => Buffer.from("[{'name': 'Ann'}]"),
+    refusal: 'line 1: is not JSON',
+  },
+]
