@@ -9,6 +9,7 @@ import { destination } from '../domain/report/place.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/usage.ts'
+import { flatMemory } from '../host/memory.ts'
 import { ReportProgress } from '../output/views/report-progress.ts'
 import type { ReportFolder } from '../store/files/report-folder.ts'
 import { following } from './following.ts'
@@ -56,6 +57,7 @@ export async function openFiling(services: Services, flags: FilingFlags, place: 
   const api = isPatient ? await services.patientApi() : await services.api()
   const { folder, file } = await openFolder(services, place, flags.overwrite)
   const progress = new ReportProgress(services.reporter, clock)
+  const passed = flatMemory()
   return {
     folder,
     run: () =>
@@ -70,7 +72,10 @@ export async function openFiling(services: Services, flags: FilingFlags, place: 
         concurrency,
         waitMs: flags.wait ? (flags.timeout ?? Number.POSITIVE_INFINITY) : undefined,
         signal: place.signal,
-        onEvent: progress.take,
+        onEvent: (event) => {
+          progress.take(event)
+          if (event.name === 'received') passed(Math.max(0, event.bytes))
+        },
         following: () => following(services),
       }),
   }

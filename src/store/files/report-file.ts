@@ -1,11 +1,34 @@
 import { createHash } from 'node:crypto'
-import { constants, createReadStream } from 'node:fs'
-import { type FileHandle, link, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fdatasync,
+  fsync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writev,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { IoError } from '../../errors/io.ts'
 import { InternalError } from '../../errors/internal.ts'
 import { diskFailure, errorNumber } from './disk-failure.ts'
+
+/*
+ * What moves or flushes bytes leaves the event loop free; what only asks or names is called at once,
+ * since the way to another thread and back costs many times what such a call does.
+ */
+const flushData = promisify(fdatasync)
+const flushAll = promisify(fsync)
+const append = promisify(writev)
 
 export interface Received {
   bytes: number
@@ -22,8 +45,8 @@ const fileMode = 0o600
 const folderMode = 0o700
 const largestManifest = 64 * 1024 * 1024
 
-/** Bytes gathered for one write: large enough that a file costs few calls, small enough for many at a time. */
-const gathered = 256 * 1024
+/** Bytes gathered for one write: most reports take one, which counts for more than any other step. */
+const gathered = 1024 * 1024
 
 /** The file's text; undefined where there is none. A symbolic link or anything but a file is an IoError. */
 export async function readText(path: string): Promise<string | undefined> {
@@ -52,7 +75,7 @@ export async function fileHash(path: string): Promise<Received> {
   const hash = createHash('sha256')
   let bytes = 0
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: gathered })) {
+    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
       hash.update(chunk as Buffer)
       bytes += (chunk as Buffer).byteLength
     }
@@ -80,15 +103,23 @@ export async function isWholePdf(path: string): Promise<boolean> {
   }
 }
 
+/** What stands at a path, links not followed; undefined where nothing does. */
+export function statusAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch (error) {
+    const code = errorNumber(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw diskFailure('look at', path, error)
+  }
+}
+
 /** Why no file can go to `file` below `root`: a link, or something that is no folder or file. */
-export async function obstacleAt(root: string, file: string): Promise<string | undefined> {
+export function obstacleAt(root: string, file: string): string | undefined {
   const parts = file.split('/')
   for (let depth = 1; depth <= parts.length; depth += 1) {
     const shown = parts.slice(0, depth).join('/')
-    const status = await lstat(join(root, ...parts.slice(0, depth))).catch((error: unknown) => {
-      if (errorNumber(error) === 'ENOENT') return undefined
-      throw diskFailure('look at', join(root, shown), error)
-    })
+    const status = statusAt(join(root, shown))
     if (status === undefined) return undefined
     const isLast = depth === parts.length
     const what = isLast ? 'it' : `its folder "${shown}"`
@@ -107,9 +138,9 @@ export async function makeFoldersBelow(root: string, file: string, flushes: Fold
     const parent = folder
     folder = join(folder, part)
     try {
-      await mkdir(folder, { mode: folderMode })
+      mkdirSync(folder, { mode: folderMode })
     } catch (error) {
-      if (errorNumber(error) === 'EEXIST' && (await lstat(folder)).isDirectory()) continue
+      if (errorNumber(error) === 'EEXIST' && lstatSync(folder).isDirectory()) continue
       throw diskFailure('make the folder', folder, error)
     }
     await flushes.flush(parent)
@@ -120,7 +151,7 @@ export interface Temporary {
   path: string
   received: Received
   /** Removes it, where it still is. */
-  discard(): Promise<void>
+  discard(): void
 }
 
 /** Fills a new file and flushes it to the disk. It is gone where that fails; `target` is named in messages. */
@@ -129,13 +160,8 @@ export async function writeTemporary(
   target: string,
   openContent: () => Promise<CheckedContent>,
 ): Promise<Temporary> {
-  const discard = (): Promise<void> => rm(path, { force: true }).catch(() => undefined)
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fileMode).catch(
-    (error: unknown) => {
-      throw diskFailure('write', target, error)
-    },
-  )
+  const discard = (): void => rmSync(path, { force: true })
+  const file = openNew(path, target)
   try {
     try {
       const content = await openContent()
@@ -143,28 +169,32 @@ export async function writeTemporary(
       if (content.received === undefined) throw new InternalError('a report was not read to its end')
       return { path, received: content.received, discard }
     } finally {
-      await file.close()
+      closeSync(file)
     }
   } catch (error) {
-    await discard()
+    discard()
     throw error
   }
 }
 
-/** Only the disk's failures become IoErrors here: a broken download is not one. */
-async function fill(file: FileHandle, content: CheckedContent, target: string): Promise<void> {
-  const onDisk = async (step: Promise<void>): Promise<void> => {
-    await step.catch((error: unknown) => {
-      throw diskFailure('write', target, error)
-    })
+function openNew(path: string, target: string): number {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  try {
+    return openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fileMode)
+  } catch (error) {
+    throw diskFailure('write', target, error)
   }
+}
+
+/** Only the disk's failures become IoErrors here: a broken download is not one. */
+async function fill(file: number, content: CheckedContent, target: string): Promise<void> {
   let chunks: Uint8Array[] = []
   let waiting = 0
   const write = async (): Promise<void> => {
-    const [first] = chunks
-    if (first !== undefined) await onDisk(file.writeFile(chunks.length === 1 ? first : Buffer.concat(chunks)))
+    const taken = chunks
     chunks = []
     waiting = 0
+    await onDisk(writeAll(file, taken), target)
   }
   for await (const chunk of content) {
     chunks.push(chunk)
@@ -172,7 +202,25 @@ async function fill(file: FileHandle, content: CheckedContent, target: string): 
     if (waiting >= gathered) await write()
   }
   await write()
-  await onDisk(file.datasync())
+  await onDisk(flushData(file), target)
+}
+
+async function onDisk(step: Promise<void>, target: string): Promise<void> {
+  await step.catch((error: unknown) => {
+    throw diskFailure('write', target, error)
+  })
+}
+
+/** A disk that is nearly full takes a part, and tells why at the next try. */
+async function writeAll(file: number, chunks: Uint8Array[]): Promise<void> {
+  while (chunks.length > 0) {
+    let { bytesWritten } = await append(file, chunks)
+    while (chunks[0] !== undefined && bytesWritten >= chunks[0].byteLength) {
+      bytesWritten -= chunks[0].byteLength
+      chunks.shift()
+    }
+    if (chunks[0] !== undefined) chunks[0] = chunks[0].subarray(bytesWritten)
+  }
 }
 
 /** What link() fails with where the file system has no hard links (FAT, some network disks). */
@@ -190,7 +238,8 @@ export async function placeFile(
 ): Promise<'stored' | 'there' | 'another'> {
   try {
     // rename() would replace whatever stands there; link() refuses to.
-    await (replace ? rename(temporary, path) : link(temporary, path))
+    if (replace) renameSync(temporary, path)
+    else linkSync(temporary, path)
     return 'stored'
   } catch (error) {
     if (errorNumber(error) === 'EEXIST') return (await holds(path, sha256)) ? 'there' : 'another'
@@ -206,11 +255,13 @@ async function placeWithoutLinks(
   sha256: string,
 ): Promise<'stored' | 'there' | 'another'> {
   try {
-    await (await open(path, 'wx', fileMode)).close()
-    await rename(temporary, path).catch(async (failure: unknown) => {
-      await rm(path, { force: true })
+    closeSync(openSync(path, 'wx', fileMode))
+    try {
+      renameSync(temporary, path)
+    } catch (failure) {
+      rmSync(path, { force: true })
       throw failure
-    })
+    }
     return 'stored'
   } catch (error) {
     if (errorNumber(error) === 'EEXIST') return (await holds(path, sha256)) ? 'there' : 'another'
@@ -219,7 +270,7 @@ async function placeWithoutLinks(
 }
 
 async function holds(path: string, sha256: string): Promise<boolean> {
-  const status = await lstat(path).catch(() => undefined)
+  const status = statusAt(path)
   return status?.isFile() === true && (await fileHash(path)).sha256 === sha256
 }
 
@@ -251,11 +302,11 @@ export class FolderFlushes {
 
 async function flushed(folder: string): Promise<void> {
   try {
-    const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY)
+    const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
     try {
-      await handle.sync()
+      await flushAll(handle)
     } finally {
-      await handle.close()
+      closeSync(handle)
     }
   } catch (error) {
     if (!flushUnknown.has(errorNumber(error) ?? '')) throw diskFailure('flush the folder', folder, error)

@@ -1,4 +1,4 @@
-import { lstat, mkdir, rm, rmdir } from 'node:fs/promises'
+import { mkdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { reportKey } from '../../contract/report-key.ts'
@@ -12,6 +12,7 @@ import {
   obstacleAt,
   placeFile,
   readText,
+  statusAt,
   writeTemporary,
 } from './report-file.ts'
 import {
@@ -108,7 +109,7 @@ export class ReportFolder {
   /** Unless `thorough`, a file of the right size that nobody wrote to since is believed. */
   async standing(record: ReportRecord, thorough: boolean): Promise<Standing> {
     const path = this.pathOf(record.file)
-    const status = await lstat(path).catch(() => undefined)
+    const status = statusAt(path)
     if (status === undefined) return 'absent'
     if (!status.isFile()) return 'changed'
     const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + stampMs
@@ -122,7 +123,7 @@ export class ReportFolder {
   /** Stores a report; the content's own failures pass through, the disk's are IoErrors. */
   async keep({ file, replace, subject, open }: KeepRequest): Promise<Kept> {
     const path = this.pathOf(file)
-    const why = await obstacleAt(this.path, file)
+    const why = obstacleAt(this.path, file)
     if (why !== undefined) return { outcome: 'refused', why }
     const temporary = await writeTemporary(this.#work.temporaryPath(), path, open)
     const { request_reports, request_without, ...about } = subject
@@ -137,7 +138,7 @@ export class ReportFolder {
       this.#put(record)
       return { outcome: placed, record }
     } finally {
-      await temporary.discard()
+      temporary.discard()
     }
   }
 
