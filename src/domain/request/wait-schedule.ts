@@ -10,6 +10,8 @@ export interface Due {
   /** As last read; undefined before the first read. */
   status: string | undefined
   changedAt: number
+  /** An event told of another status; it goes before those that are read for safety. */
+  isNews: boolean
   /** Failed reads in a row. */
   failures: number
 }
@@ -19,8 +21,8 @@ export interface Due {
  * So a change is noticed within a tenth of the time it took, and reads grow with the logarithm of that time.
  */
 const pause = { share: 0.1, leastMs: 1000, mostMs: 120_000 }
-/** With a receiver that tells of changes, in case that it has stopped. */
-const safetyPauseMs = 300_000
+/** With a receiver that tells of changes, in case that it has stopped: half of what loops may read at most. */
+const safetyPause = { leastMs: 300_000, perRequestMs: 10_000 }
 /** How often the inbox is looked into; it costs no call. */
 const lookEveryMs = 1000
 /** Events that came shortly before a wait began belong to it. */
@@ -52,14 +54,15 @@ export class WaitSchedule {
     this.#clock = clock
     this.#inbox = inbox
     this.#since = clock.now() - earlierMs
-    this.#queue = requestIds.map((id) => ({ id, at: now, status: undefined, changedAt: now, failures: 0 }))
+    const fresh = { at: now, status: undefined, changedAt: now, isNews: false, failures: 0 }
+    this.#queue = requestIds.map((id) => ({ id, ...fresh }))
   }
 
   /** The request to read next; undefined when none is left. */
   async next(): Promise<Due | undefined> {
     await this.#look()
     return this.#queue.reduce<Due | undefined>(
-      (first, each) => (first === undefined || each.at < first.at ? each : first),
+      (first, each) => (first === undefined || goesBefore(each, first) ? each : first),
       undefined,
     )
   }
@@ -86,20 +89,22 @@ export class WaitSchedule {
       due.changedAt = now
     }
     due.status = status
+    due.isNews = false
     due.failures = 0
     const isSilent = this.#isToldOf && !terminalStatuses.includes(status)
-    due.at = now + (isSilent ? safetyPauseMs : pauseAfter(now - due.changedAt))
+    due.at = now + (isSilent ? this.#safetyMs() : pauseAfter(now - due.changedAt))
   }
 
   /** A read failed; the next one in `ms`. */
   postpone(due: Due, ms: number): void {
+    due.isNews = false
     due.at = this.#clock.monotonic() + ms
   }
 
   #trust(): void {
     if (this.#isToldOf) return
     this.#isToldOf = true
-    const later = this.#clock.monotonic() + safetyPauseMs
+    const later = this.#clock.monotonic() + this.#safetyMs()
     for (const due of this.#queue) {
       const isStill = due.status !== undefined && (this.#told.get(due.id) ?? due.status) === due.status
       if (isStill) due.at = later
@@ -111,6 +116,10 @@ export class WaitSchedule {
     this.#isToldOf = false
     const now = this.#clock.monotonic()
     for (const due of this.#queue) due.at = Math.min(due.at, now + pauseAfter(now - due.changedAt))
+  }
+
+  #safetyMs(): number {
+    return Math.max(safetyPause.leastMs, safetyPause.perRequestMs * this.#queue.length)
   }
 
   async #look(): Promise<void> {
@@ -126,7 +135,9 @@ export class WaitSchedule {
       const due = requestId === undefined ? undefined : waited.get(requestId)
       if (due === undefined || status === undefined || oddity !== undefined) continue
       this.#told.set(due.id, status)
-      if (due.status !== undefined && due.status !== status) due.at = Math.min(due.at, now)
+      if (due.status === undefined || due.status === status) continue
+      due.isNews = true
+      due.at = Math.min(due.at, now)
     }
   }
 
@@ -136,6 +147,10 @@ export class WaitSchedule {
       if (latest !== undefined) this.#told.set(id, latest.status)
     }
   }
+}
+
+function goesBefore(one: Due, other: Due): boolean {
+  return one.isNews === other.isNews ? one.at < other.at : one.isNews
 }
 
 function pauseAfter(stoodMs: number): number {

@@ -1,5 +1,6 @@
 import { governor } from '../../../src/domain/quota/governor.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
+import { seeded } from '../../harness/luck.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 
@@ -8,17 +9,6 @@ export const windows = [
   { calls: 1000, seconds: 3600 },
 ]
 export const processes = 8
-
-/** A number in [0, 1) for each call, the same for the same seed (mulberry32). */
-export function luck(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let word = Math.imul(state ^ (state >>> 15), 1 | state)
-    word = (word + Math.imul(word ^ (word >>> 7), 61 | word)) ^ word
-    return ((word ^ (word >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 export interface Hour {
   seed: number
@@ -39,7 +29,7 @@ export interface Tally {
  * virtual hour is over, at a random phase and with random latencies.
  */
 export async function anHour({ seed, start, strangers = 0 }: Hour): Promise<Tally> {
-  const random = luck(seed)
+  const random = seeded(seed)
   const clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9) + Math.floor(random() * 3_600_000) })
   const sandbox = createSandbox({ clock, seed, rules: { 'quota-window-start': start } })
   const { apiKey, userEmail } = sandbox.credentials

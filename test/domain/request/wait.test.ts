@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+
+import { mostWithin, waiting } from './waiting.ts'
+
+const minute = 60_000
+const hour = 3_600_000
+
+describe('one request', () => {
+  test('a change is seen within a tenth of the time it took, or two minutes', async () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const { lateness, failure } = await waiting({ seed, requests: 1, spanMs: 2 * hour, receiver: 'none' })
+      expect(failure).toBeUndefined()
+      expect(Math.max(...lateness), `seed ${seed}`).toBeLessThan(2 * minute + 2000)
+    }
+  })
+
+  test('a day of standing still costs fewer than a thousand reads', async () => {
+    const statuses = ['RECEIVED', 'COMPLETED']
+    const { reads } = await waiting({ seed: 7, requests: 1, spanMs: 24 * hour, receiver: 'none', statuses })
+    expect(reads.length).toBeLessThan(1000)
+  })
+
+  test.each(['CANCELLED', 'ERROR'])('%s: over with the read that sees it', async (end) => {
+    const statuses = ['RECEIVED', 'IN_PROGRESS', end]
+    const { failure, lateness, longMs } = await waiting({
+      seed: 3,
+      requests: 1,
+      spanMs: hour,
+      receiver: 'none',
+      goal: 'completed',
+      statuses,
+    })
+    expect(failure).toBe('incomplete')
+    expect(longMs).toBeLessThan(hour + Math.max(...lateness) + 1000)
+  })
+})
+
+describe('500 requests at once', () => {
+  test('stay inside the quota, and none that is finished is read again', async () => {
+    const { reads, wasted, failure } = await waiting({
+      seed: 11,
+      requests: 500,
+      spanMs: 3 * hour,
+      receiver: 'none',
+    })
+    expect({ wasted, failure }).toEqual({ wasted: 0, failure: undefined })
+    expect(mostWithin(reads, minute)).toBeLessThanOrEqual(57)
+    expect(mostWithin(reads, hour)).toBeLessThanOrEqual(950)
+  })
+
+  test('with a receiver: fewer reads, and changes are seen seconds after they came', async () => {
+    const options = { seed: 12, requests: 500, spanMs: 6 * hour }
+    const { reads, lateness, wasted } = await waiting({ ...options, receiver: 'runs' })
+    const without = await waiting({ ...options, receiver: 'none' })
+    expect(wasted).toBe(0)
+    expect(reads.length).toBeLessThan(without.reads.length)
+    const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
+    expect(median(lateness)).toBeLessThan(median(without.lateness) / 10)
+  })
+
+  test('--timeout ends it although most were not read yet', async () => {
+    const { reads, failure, longMs } = await waiting({
+      seed: 13,
+      requests: 500,
+      spanMs: 12 * hour,
+      receiver: 'none',
+      timeoutMs: 90_000,
+    })
+    expect(failure).toBe('timed_out')
+    expect(longMs).toBeLessThanOrEqual(90_500)
+    expect(reads.length).toBeLessThanOrEqual(114)
+  })
+})
+
+describe('with a receiver', () => {
+  test('few requests: silence is believed, a change is read at once', async () => {
+    const { reads, lateness } = await waiting({ seed: 5, requests: 10, spanMs: 6 * hour, receiver: 'runs' })
+    const without = await waiting({ seed: 5, requests: 10, spanMs: 6 * hour, receiver: 'none' })
+    expect(reads.length).toBeLessThan(without.reads.length / 2)
+    expect(lateness.sort((a, b) => a - b)[lateness.length >> 1]).toBeLessThan(3000)
+  })
+
+  test('that has died: the next change is seen by a safety read, and reads go on by themselves', async () => {
+    const { lateness, failure } = await waiting({ seed: 6, requests: 10, spanMs: 6 * hour, receiver: 'dies' })
+    expect(failure).toBeUndefined()
+    expect(Math.max(...lateness)).toBeLessThan(6 * minute)
+  })
+})
