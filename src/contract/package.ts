@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** "Package status". */
+export const packageStatuses = ['ACTIVE', 'INACTIVE', 'DISABLED'] as const
+
 /** "Package". Unknown keys and unknown statuses pass: a newer server may add some. */
 export const packageResource = z.looseObject({
   id: z.int(),

@@ -9,6 +9,20 @@ export const phoneNumber = z
 /** RFC 5321 allows 254 characters in a forward path; longer addresses cannot be delivered to. */
 export const emailAddress = z.string().max(254).pipe(z.email())
 
+/** Body of POST /v1/requests, as far as it is the same for every package. */
+export const requestBody = z.object({
+  package_id: z.int(),
+  recipient: z.object({
+    first_name: z.string(),
+    last_name: z.string(),
+    email: emailAddress,
+    phone: phoneNumber,
+  }),
+  additional_information: z
+    .array(z.object({ code: z.string(), fields: z.record(z.string(), z.unknown()) }))
+    .optional(),
+})
+
 /** A value of additional information: whatever JSON can say. */
 export type FieldValue = string | number | boolean | null | FieldValue[] | { [name: string]: FieldValue }
 

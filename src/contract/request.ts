@@ -11,6 +11,10 @@ export const requestStatuses = [
 ] as const
 export type RequestStatus = (typeof requestStatuses)[number]
 
+/** "Check status" and "Referee status". */
+export const checkStatuses = ['RECEIVED', 'IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'ERROR'] as const
+export const refereeStatuses = ['IN_PROGRESS', 'COMPLETED', 'CANCELLED'] as const
+
 /** "Terminal statuses … never transition further" ("States and transitions", rule 1). */
 export const terminalStatuses: readonly string[] = ['COMPLETED', 'ERROR', 'CANCELLED']
 
@@ -42,6 +46,9 @@ export const recipient = z.looseObject({
   email: z.string(),
   phone: z.string(),
 })
+
+/** `data` of a 201 to POST /v1/requests. */
+export const createdRequest = z.looseObject({ request_id: z.guid(), status: z.string() })
 
 /** "Request": `data` of GET /v1/requests/{request_id}. */
 export const requestResource = z.looseObject({

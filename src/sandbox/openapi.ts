@@ -2,10 +2,16 @@ import { z } from 'zod'
 
 import { ping } from '../contract/envelope.ts'
 import { webhookEvent } from '../contract/event.ts'
-import { packageList } from '../contract/package.ts'
-import { fieldDefinition, recipientFields } from '../contract/package-schema.ts'
-import { emailAddress, phoneNumber } from '../contract/request-body.ts'
-import { requestResource } from '../contract/request.ts'
+import { packageList, packageStatuses } from '../contract/package.ts'
+import { fieldDefinition, fieldTypes, packageSchema } from '../contract/package-schema.ts'
+import {
+  checkStatuses,
+  createdRequest,
+  refereeStatuses,
+  requestResource,
+  requestStatuses,
+} from '../contract/request.ts'
+import { requestBody } from '../contract/request-body.ts'
 import { userList } from '../contract/user.ts'
 
 import { cacheHeaders, type Json, object, openApiPaths, uuid } from './openapi-paths.ts'
@@ -35,56 +41,54 @@ function schemaOf(shape: z.ZodType): Json {
   return schema
 }
 
+/**
+ * The same with what the contract leaves open, because a later server may send more: the values that the
+ * document lists, by the path of the property that has them.
+ */
+function documented(shape: z.ZodType, open: Readonly<Record<string, Json>>): Json {
+  const schema = schemaOf(shape)
+  for (const [path, values] of Object.entries(open)) {
+    const steps = path.split('.').flatMap((name) => (name === '[]' ? ['items'] : ['properties', name]))
+    const last = steps.pop() ?? ''
+    const holder = steps.reduce((at, step) => at[step] as Json, schema)
+    holder[last] = { ...(holder[last] as Json), ...values }
+  }
+  return schema
+}
+
+const one = (values: readonly string[]): Json => ({ enum: [...values] })
+
 function schemas(): Json {
+  const requestEnums = {
+    status: one(requestStatuses),
+    'checks.[].type': one(['reference', 'background']),
+    'checks.[].status': one(checkStatuses),
+    'checks.[].references.[].status': one(refereeStatuses),
+  }
   return {
     Ping: schemaOf(ping),
-    PackageList: schemaOf(packageList),
-    PackageSchema: packageSchema(),
-    RequestBody: requestBody(),
-    CreatedRequest: object({ request_id: uuid, status: { type: 'string', const: 'RECEIVED' } }),
-    Request: schemaOf(requestResource),
+    PackageList: documented(packageList, { 'packages.[].status': one(packageStatuses) }),
+    PackageSchema: documented(packageSchema, {
+      // The contract reads these names by hand, since the service chooses them.
+      'fields.additional_information.[].fields': {
+        type: 'object',
+        additionalProperties: documented(fieldDefinition, { type: one(fieldTypes) }),
+      },
+    }),
+    RequestBody: schemaOf(requestBody),
+    CreatedRequest: documented(createdRequest, { status: { const: 'RECEIVED' } }),
+    Request: documented(requestResource, requestEnums),
     UserList: schemaOf(userList),
-    WebhookEvent: schemaOf(webhookEvent),
+    WebhookEvent: documented(webhookEvent, {
+      event: { const: 'request.updated' },
+      request_id: uuid,
+      status: one(requestStatuses),
+    }),
     Failure: object({
       data: { type: 'null' },
       status_message: { enum: ['client_error', 'server_error'] },
-      message: { type: 'string' },
+      message: { type: 'string', minLength: 1 },
     }),
-  }
-}
-
-/** `fields` are keyed by names that the service chooses, which the contract reads by hand. */
-function packageSchema(): Json {
-  const recipientField = object({ type: { type: 'string' }, required: { type: 'boolean' } })
-  const check = object({
-    display_name: { type: 'string' },
-    code: { type: 'string' },
-    fields: { type: 'object', additionalProperties: schemaOf(fieldDefinition) },
-  })
-  const recipient = object(Object.fromEntries(recipientFields.map((name) => [name, recipientField])))
-  return object({
-    id: { type: 'integer' },
-    fields: object({ recipient, additional_information: { type: 'array', items: check } }),
-  })
-}
-
-function requestBody(): Json {
-  const information = {
-    type: 'array',
-    description:
-      'Check-specific information as defined by the package schema; each code may appear only once.',
-    items: object({ code: { type: 'string' }, fields: { type: 'object' } }),
-  }
-  const recipient = object({
-    first_name: { type: 'string' },
-    last_name: { type: 'string' },
-    email: schemaOf(emailAddress),
-    phone: schemaOf(phoneNumber),
-  })
-  const required = object({ package_id: { type: 'integer' }, recipient })
-  return {
-    ...required,
-    properties: { ...(required['properties'] as Json), additional_information: information },
   }
 }
 

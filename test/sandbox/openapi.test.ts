@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 
 import { openApi } from '../../src/sandbox/openapi.ts'
 import { refcheck } from '../harness/run-command.ts'
-import { fullInformation, orderOf } from '../harness/people.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
+import { type Answer, fullOrder, hour, jane, simpleOrder, visit } from './visit.ts'
 
 interface Operation {
   operationId: string
@@ -14,7 +14,7 @@ interface Operation {
 interface Document {
   paths: Record<string, Record<string, Operation>>
   webhooks: Record<string, unknown>
-  components: { schemas: Record<string, object> }
+  components: { schemas: Record<string, object>; responses: Record<string, object> }
 }
 
 const document = openApi('http://127.0.0.1:4280') as unknown as Document
@@ -44,28 +44,126 @@ test('every endpoint of the document, with the failures it names', () => {
   expect(Object.keys(document.webhooks)).toEqual(['request.updated'])
 })
 
-test('what the sandbox answers fits the schemas', async () => {
-  const { run, env, url } = await world()
-  const argv = orderOf('Priya', ['--yes', '--json', ...fullInformation]).map((each) =>
-    each === '102' ? '101' : each,
-  )
-  const { request_id } = (await run(argv)).json() as { request_id: string }
-  const ajv = new Ajv2020({ strict: false, validateFormats: false })
-  const headers = {
-    'X-Service-API-Key': env['REFCHECK_API_KEY'] ?? '',
-    'X-Service-User-Email': env['REFCHECK_USER_EMAIL'] ?? '',
+interface Media {
+  schema?: object
+}
+interface Documented {
+  $ref?: string
+  headers?: Record<string, { $ref: string }>
+  content?: Record<string, Media>
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+ajv.addSchema(document, 'openapi')
+
+/** What the document says of an answer to an operation, references followed. */
+function documented(method: string, path: string, status: number): Documented {
+  const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {}
+  const found = (responses[String(status)] ?? responses[`${String(status).slice(0, 1)}XX`]) as
+    | Documented
+    | undefined
+  if (found === undefined) throw new Error(`${method} ${path} has no answer ${status}`)
+  const name = found.$ref?.split('/').pop()
+  return name === undefined ? found : (document.components.responses[name] as Documented)
+}
+
+/** Fails where an answer is not as the document says it is: status, headers, content type and body. */
+function expectDocumented(method: string, path: string, answer: Answer): void {
+  const { content = {}, headers = {} } = documented(method, path, answer.status)
+  const [type = '', media] = Object.entries(content)[0] ?? []
+  expect(answer.headers.get('Content-Type')).toBe(type)
+  expect(Object.keys(headers).filter((name) => answer.headers.get(name) === null)).toEqual([])
+  if (type === 'application/pdf') {
+    expect(answer.bytes.toString('latin1', 0, 5)).toBe('%PDF-')
+    return
   }
-  for (const [path, name] of [
-    ['/v1/ping', 'Ping'],
-    ['/v1/packages', 'PackageList'],
-    ['/v1/packages/101/schema', 'PackageSchema'],
-    [`/v1/requests/${request_id}`, 'Request'],
-    ['/v1/users', 'UserList'],
-  ] as const) {
-    const { data } = (await (await fetch(url + path, { headers })).json()) as { data: unknown }
-    const fits = ajv.compile(document.components.schemas[name] ?? {})
-    expect([name, fits(data), fits.errors]).toEqual([name, true, null])
+  const schema = JSON.parse(JSON.stringify(media?.schema).replaceAll('"#/', '"openapi#/')) as object
+  const fits = ajv.compile(schema)
+  expect([`${method} ${path} ${answer.status}`, fits(answer.envelope()), fits.errors]).toEqual([
+    `${method} ${path} ${answer.status}`,
+    true,
+    null,
+  ])
+}
+
+const packages = '/v1/packages'
+const schema = '/v1/packages/{id}/schema'
+const create = '/v1/requests'
+const read = '/v1/requests/{request_id}'
+const report = '/v1/reports/{check_id}'
+const reference = '/v1/reports/{check_id}/referees/{referee_id}'
+
+test('every answer of the sandbox is as the document says: successes, failures and PDFs', async () => {
+  const place = visit()
+  const { sandbox, get, post, order, signedIn } = place
+  const id = await order(fullOrder)
+  await sandbox.advance(2 * hour)
+  const { checks } = await place.read(id)
+  const background = checks.find(({ type }) => type === 'background')
+  const referees = checks.find(({ type }) => type === 'reference')
+  const refereePath = `/v1/reports/${referees?.id}/referees/${referees?.references?.[0]?.referee_id}`
+  const unknown = '00000000-0000-4000-8000-000000000000'
+  const answers: [method: string, path: string, status: number, answer: Answer][] = [
+    ['GET', '/v1/ping', 200, await get('/v1/ping', {})],
+    ['GET', packages, 200, await get(packages)],
+    ['GET', packages, 400, await get(`${packages}?status=paused`)],
+    ['GET', packages, 401, await get(packages, {})],
+    ['GET', packages, 403, await get(packages, signedIn('nobody@example.com'))],
+    ['GET', schema, 200, await get('/v1/packages/101/schema')],
+    ['GET', schema, 401, await get('/v1/packages/101/schema', {})],
+    ['GET', schema, 403, await get('/v1/packages/101/schema', signedIn('nobody@example.com'))],
+    ['GET', schema, 404, await get('/v1/packages/999/schema')],
+    ['POST', create, 201, await post(simpleOrder)],
+    ['POST', create, 400, await post({ ...simpleOrder, recipient: {} })],
+    ['POST', create, 401, await post(simpleOrder, {})],
+    ['POST', create, 403, await post(simpleOrder, signedIn('nobody@example.com'))],
+    ['POST', create, 404, await post({ ...simpleOrder, package_id: 999 })],
+    ['GET', read, 200, await get(`/v1/requests/${id}`)],
+    ['GET', read, 401, await get(`/v1/requests/${id}`, {})],
+    ['GET', read, 403, await get(`/v1/requests/${id}`, signedIn('nobody@example.com'))],
+    ['GET', read, 404, await get(`/v1/requests/${unknown}`)],
+    ['GET', report, 200, await get(`/v1/reports/${background?.id}`)],
+    ['GET', report, 401, await get(`/v1/reports/${background?.id}?t=wrong`, {})],
+    ['GET', report, 403, await get(`/v1/reports/${background?.id}`, signedIn('nobody@example.com'))],
+    ['GET', report, 404, await get(`/v1/reports/${unknown}`)],
+    ['GET', reference, 200, await get(refereePath)],
+    ['GET', reference, 401, await get(refereePath, {})],
+    ['GET', reference, 404, await get(`/v1/reports/${referees?.id}/referees/999`)],
+    ['GET', '/v1/users', 200, await get('/v1/users')],
+    ['GET', '/v1/users', 401, await get('/v1/users', {})],
+  ]
+  sandbox.inject({ on: 'GET *', fault: { kind: 'status', status: 503, when: 'before' } })
+  answers.push(['GET', '/v1/users', 503, await get('/v1/users')])
+  for (let calls = 0; calls < 100; calls += 1) await get('/v1/users')
+  answers.push(['GET', '/v1/users', 429, await get('/v1/users')])
+  for (const [method, path, status, answer] of answers) {
+    expect([method, path, answer.status]).toEqual([method, path, status])
+    expectDocumented(method, path, answer)
   }
+})
+
+test('what the sandbox delivers is the event of the document', async () => {
+  const bodies: unknown[] = []
+  const place = visit({
+    webhookUrl: 'https://hooks.example.com/',
+    deliver: async (_url, _headers, body) => {
+      bodies.push(JSON.parse(Buffer.from(body).toString()))
+      return 204
+    },
+  })
+  await place.order()
+  await place.order({ ...simpleOrder, recipient: { ...jane, email: 'jane+error@example.com' } })
+  await place.sandbox.advance(2 * hour)
+  const fits = ajv.compile({ $ref: 'openapi#/components/schemas/WebhookEvent' })
+  expect(bodies.length).toBeGreaterThan(2)
+  for (const body of bodies) expect([body, fits(body), fits.errors]).toEqual([body, true, null])
+})
+
+test('a body that the document forbids does not fit its schema', () => {
+  const fits = ajv.compile({ $ref: 'openapi#/components/schemas/RequestBody' })
+  expect(fits(fullOrder)).toBe(true)
+  expect(fits({ ...fullOrder, recipient: { ...jane, phone: '0400 000 000' } })).toBe(false)
+  expect(fits({ package_id: 102 })).toBe(false)
 })
 
 test('it is served beside the service and printed by the command', async () => {
