@@ -2,13 +2,15 @@ import { expect, test } from 'vitest'
 
 import { excelText } from '../vectors/sheets/excel-text.ts'
 import { exportsAsText } from '../vectors/sheets/exports.ts'
+import { excelWorkbooks } from '../vectors/sheets/excel-workbooks.ts'
 import { json } from '../vectors/sheets/json.ts'
+import { otherWorkbooks } from '../vectors/sheets/other-workbooks.ts'
 import { inChunks, plainJson, refusalOf, table } from './table.ts'
 import { openSheet } from '../../src/sheets/open.ts'
 import type { SheetSource } from '../../src/sheets/source.ts'
 import { all, plain } from './table.ts'
 
-const vectors = [...excelText, ...exportsAsText, ...json]
+const vectors = [...excelText, ...exportsAsText, ...json, ...excelWorkbooks, ...otherWorkbooks]
 const read = vectors.flatMap((vector) => (vector.table === undefined ? [] : [vector]))
 const refused = vectors.flatMap((vector) => (vector.refusal === undefined ? [] : [vector]))
 

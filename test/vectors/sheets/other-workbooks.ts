@@ -1,0 +1,148 @@
+import { book, plainStrings, text } from './parts.ts'
+import type { Vector } from './vector.ts'
+
+const googleSpaces =
+  ' xmlns:mx="http://schemas.microsoft.com/office/mac/excel/2008/main" xmlns:mv="urn:schemas-microsoft-com:mac:vml" xmlns:x14ac="http://schemas.microsoft.com/office/spreadsheetml/2009/9/ac"'
+const googleTop =
+  '<sheetPr><outlinePr summaryBelow="0" summaryRight="0"/></sheetPr><sheetViews><sheetView workbookViewId="0"/></sheetViews><sheetFormatPr customHeight="1" defaultColWidth="12.63" defaultRowHeight="15.75"/>'
+const styles =
+  '<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy-mm-dd"/><numFmt numFmtId="165" formatCode="yyyy-mm-dd h:mm:ss"/></numFmts><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="4"><xf/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="49" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs>'
+
+const numbersTitle = 'Table 1'
+const summary =
+  '<sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="3"><c r="B3" t="s"><v>0</v></c></row></sheetData>'
+const numbersRows =
+  '<dimension ref="A2:B4"/><sheetViews><sheetView workbookViewId="0" showGridLines="0" defaultGridColor="1"/></sheetViews><sheetData>' +
+  `<row r="1" ht="20.25" customHeight="1">${text('A1', 1, '2')}${text('B1', 2, '2')}</row>` +
+  `<row r="2" ht="20.25" customHeight="1">${text('A2', 3, '2')}<c r="B2" s="2"><v>61412345678</v></c></row>` +
+  '<row r="3" ht="20.05" customHeight="1"><c r="A3" s="2"/><c r="B3" s="2"/></row></sheetData>'
+const numbersStrings = plainStrings(
+  'This document was exported from Numbers.',
+  'name',
+  'phone',
+  'Zoë',
+  numbersTitle,
+)
+
+export const otherWorkbooks: Vector[] = [
+  {
+    file: 'google.xlsx',
+    habit: 'Google Sheets: whole numbers end in .0, large ones have an exponent, a thousand empty rows follow',
+    bytes: () =>
+      book({
+        spaces: googleSpaces,
+        before: '<workbookPr/>',
+        after: '<definedNames/><calcPr/>',
+        styles,
+        strings: plainStrings('name', 'phone', 'born', 'paid', 'Zoë', '+61412345678'),
+        sheets: [
+          {
+            name: 'Sheet1',
+            state: 'visible',
+            inside: `${googleTop}<sheetData><row r="1">${text('A1', 0)}${text('B1', 1)}${text('C1', 2)}${text('D1', 3)}</row><row r="2">${text('A2', 4)}${text('B2', 5, '2')}<c r="C2" s="1"><v>32993.0</v></c><c r="D2" t="b"><v>1</v></c></row><row r="3">${text('A3', 4)}<c r="B3"><v>6.1412345678E10</v></c><c r="C3" s="3"><v>32993.5</v></c><c r="D3"><v>12.0</v></c></row>${Array.from({ length: 997 }, (_, at) => `<row r="${String(at + 4)}"><c r="B${String(at + 4)}" s="2"/></row>`).join('')}</sheetData><drawing r:id="rId1"/>`,
+          },
+        ],
+      }),
+    table: [
+      ['name', 'phone', 'born', 'paid'],
+      ['Zoë', '+61412345678', '1990-04-30', 'true'],
+      ['Zoë', '61412345678', '1990-04-30T12:00:00', '12'],
+    ],
+  },
+  {
+    file: 'numbers.xlsx',
+    habit: 'Numbers: one table, without a summary; empty rows are styled',
+    bytes: () =>
+      book({ styles, strings: numbersStrings, sheets: [{ name: 'Sheet 1', inside: numbersRows }] }),
+    table: [
+      ['name', 'phone'],
+      ['Zoë', '61412345678'],
+    ],
+  },
+  {
+    file: 'numbers-summary.xlsx',
+    habit: 'Numbers: a summary sheet comes first',
+    bytes: () =>
+      book({
+        styles,
+        strings: numbersStrings,
+        sheets: [
+          { name: 'Export Summary', inside: summary },
+          { name: 'Sheet 1 - Table 1', inside: numbersRows },
+        ],
+      }),
+    refusal: 'it has several sheets: "Export Summary", "Sheet 1 - Table 1"',
+  },
+  {
+    file: 'numbers-chosen.xlsx',
+    habit: 'Numbers: a summary sheet comes first, and the table was chosen',
+    sheet: 'Sheet 1 - Table 1',
+    bytes: () =>
+      book({
+        styles,
+        strings: numbersStrings,
+        sheets: [
+          { name: 'Export Summary', inside: summary },
+          { name: 'Sheet 1 - Table 1', inside: numbersRows },
+        ],
+      }),
+    table: [
+      ['name', 'phone'],
+      ['Zoë', '61412345678'],
+    ],
+  },
+  {
+    file: 'numbers-titled.xlsx',
+    habit: 'Numbers: the name of the table stands above it, merged',
+    bytes: () =>
+      book({
+        styles,
+        strings: numbersStrings,
+        sheets: [
+          {
+            name: 'Sheet 1',
+            inside: `<sheetData><row r="1">${text('A1', 4)}<c r="B1"/></row><row r="2">${text('A2', 1)}${text('B2', 2)}</row></sheetData><mergeCells count="1"><mergeCell ref="A1:B1"/></mergeCells>`,
+          },
+        ],
+      }),
+    refusal: 'cell B2 holds "phone", and its column has no name',
+  },
+  {
+    file: 'openpyxl.xlsx',
+    habit: 'openpyxl: texts in place, no shared ones, dates as ISO when asked for',
+    bytes: () =>
+      book({
+        styles,
+        sheets: [
+          {
+            name: 'Sheet',
+            inside:
+              '<sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c><c r="B1" t="inlineStr"><is><t>born</t></is></c></row><row r="2"><c r="A2" t="inlineStr"><is><t>Zoë</t></is></c><c r="B2" s="1" t="d"><v>1990-04-30T00:00:00</v></c></row><row r="3"><c r="A3" t="n"/><c r="B3" t="n"/></row></sheetData>',
+          },
+        ],
+      }),
+    table: [
+      ['name', 'born'],
+      ['Zoë', '1990-04-30'],
+    ],
+  },
+  {
+    file: 'no-names.xlsx',
+    habit: 'a library that gives cells and rows no names',
+    bytes: () =>
+      book({
+        strings: plainStrings('name', 'phone', 'Ann'),
+        sheets: [
+          {
+            name: 'Sheet1',
+            inside:
+              '<sheetData><row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row><row><c t="s"><v>2</v></c><c><v>7</v></c></row></sheetData>',
+          },
+        ],
+      }),
+    table: [
+      ['name', 'phone'],
+      ['Ann', '7'],
+    ],
+  },
+]
