@@ -50,9 +50,17 @@ function shared(text: string, { strings }: CellContext): Cell {
   return string ?? { kind: 'fault', text, reason: 'refers to a text that the workbook does not have' }
 }
 
+const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/
+
+/** A whole number written out in full, as spreadsheets do not and other programs do. */
+function losesDigits(text: string, value: number): boolean {
+  return !Number.isSafeInteger(value) && /^-?\d{16,}$/.test(text) && BigInt(text) !== BigInt(value)
+}
+
 function numeric(text: string, style: number, { formats, from1904 }: CellContext): Cell {
-  const value = Number(text)
-  if (!Number.isFinite(value) || text.trim() === '') return { kind: 'fault', text, reason: 'is no number' }
+  const value = text.length < 400 && decimal.test(text) ? Number(text) : Number.NaN
+  if (!Number.isFinite(value)) return { kind: 'fault', text, reason: 'is no number' }
+  if (losesDigits(text, value)) return { kind: 'fault', text, reason: 'has more digits than a number keeps' }
   const { code, date } = formats[style] ?? { code: 'General', date: false }
   if (isBoolean(value, code)) return { kind: 'boolean', text: String(value === 1), value: value === 1 }
   if (!date) return { kind: 'number', text: String(value), value, format: code }
