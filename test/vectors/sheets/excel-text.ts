@@ -63,8 +63,7 @@ export const excelText: Vector[] = [
   {
     file: 'unicode.txt',
     habit: 'Excel, Unicode Text: UTF-16 with its mark, tabs, quotes around commas too',
-    bytes: () =>
-      utf16('first_name\tphone\tnote\r\nΖωή\t+302101234567\t"a, b"\r\n李\t007\t"say ""so"""\r\n'),
+    bytes: () => utf16('first_name\tphone\tnote\r\nΖωή\t+302101234567\t"a, b"\r\n李\t007\t"say ""so"""\r\n'),
     table: [
       ['first_name', 'phone', 'note'],
       ['Ζωή', '+302101234567', 'a, b'],
@@ -125,13 +124,17 @@ export const excelText: Vector[] = [
   {
     file: 'pl-pl.csv',
     habit: 'Excel pl-PL, CSV: Windows-1250, in which ł is ³ of Windows-1252',
-    bytes: () => Buffer.from('imię;telefon\r\n'.replace('ę', '\xEA') + 'Micha\xB3;+48221234567\r\n', 'latin1'),
+    bytes: () =>
+      Buffer.from('imię;telefon\r\n'.replace('ę', '\xEA') + 'Micha\xB3;+48221234567\r\n', 'latin1'),
     refusal: 'byte 19 is not UTF-8, and as Windows-1252 it would read "Micha³"',
   },
   {
     file: 'web-page.xls',
     habit: 'an export that calls itself .xls and is a web page',
-    bytes: () => Buffer.from('<html xmlns:x="urn:schemas-microsoft-com:office:excel"><table><tr><td>a</td></tr></table></html>'),
+    bytes: () =>
+      Buffer.from(
+        '<html xmlns:x="urn:schemas-microsoft-com:office:excel"><table><tr><td>a</td></tr></table></html>',
+      ),
     refusal: 'it is a web page or XML, whatever its name says',
   },
   {
@@ -143,7 +146,8 @@ export const excelText: Vector[] = [
   {
     file: 'xml-2003.xml',
     habit: 'Excel, XML Spreadsheet 2003',
-    bytes: () => Buffer.from('<?xml version="1.0"?>\r\n<?mso-application progid="Excel.Sheet"?>\r\n<Workbook/>'),
+    bytes: () =>
+      Buffer.from('<?xml version="1.0"?>\r\n<?mso-application progid="Excel.Sheet"?>\r\n<Workbook/>'),
     refusal: 'it is a web page or XML, whatever its name says',
   },
 ]

@@ -21,7 +21,8 @@ const ann = (cell: string): string => row(2, text('A2', 2) + cell)
 const oneCell = (file: string, habit: string, cell: string, read: string): Vector => ({
   file,
   habit,
-  bytes: () => book({ ...common, strings: two, sheets: [{ name: 'Sheet1', inside: data(header, ann(cell)) + foot }] }),
+  bytes: () =>
+    book({ ...common, strings: two, sheets: [{ name: 'Sheet1', inside: data(header, ann(cell)) + foot }] }),
   table: [
     ['name', 'phone'],
     ['Ann', read],
@@ -31,19 +32,39 @@ const oneCell = (file: string, habit: string, cell: string, read: string): Vecto
 export const excelWorkbooks: Vector[] = [
   {
     file: 'excel.xlsx',
-    habit: 'Excel 365: shared texts, numbers, dates by style, booleans, a filter with hidden rows, styled empty rows',
+    habit:
+      'Excel 365: shared texts, numbers, dates by style, booleans, a filter with hidden rows, styled empty rows',
     bytes: () =>
       book({
         ...common,
-        after: '<definedNames><definedName name="_xlnm._FilterDatabase" localSheetId="0" hidden="1">Sheet1!$A$1:$F$4</definedName></definedNames><calcPr calcId="191029"/>',
-        strings: plainStrings('name', 'phone', 'born', 'paid', 'income', 'id', 'Zoë', '+61412345678', '007', 'O’Neil'),
+        after:
+          '<definedNames><definedName name="_xlnm._FilterDatabase" localSheetId="0" hidden="1">Sheet1!$A$1:$F$4</definedName></definedNames><calcPr calcId="191029"/>',
+        strings: plainStrings(
+          'name',
+          'phone',
+          'born',
+          'paid',
+          'income',
+          'id',
+          'Zoë',
+          '+61412345678',
+          '007',
+          'O’Neil',
+        ),
         sheets: [
           {
             name: 'Sheet1',
             inside: `${data(
               row(1, [0, 1, 2, 3, 4, 5].map((at) => text(`${'ABCDEF'.charAt(at)}1`, at)).join('')),
-              row(2, `${text('A2', 6)}${text('B2', 7, '2')}<c r="C2" s="1"><v>32993</v></c><c r="D2" t="b"><v>1</v></c><c r="E2"><v>85000.5</v></c>${text('F2', 8, '5')}`),
-              row(3, `${text('A3', 9)}<c r="B3" s="4"><v>412345678</v></c><c r="C3" s="3"><v>36526</v></c><c r="D3" t="b"><v>0</v></c><c r="E3"><v>0.1</v></c>`, ' hidden="1"'),
+              row(
+                2,
+                `${text('A2', 6)}${text('B2', 7, '2')}<c r="C2" s="1"><v>32993</v></c><c r="D2" t="b"><v>1</v></c><c r="E2"><v>85000.5</v></c>${text('F2', 8, '5')}`,
+              ),
+              row(
+                3,
+                `${text('A3', 9)}<c r="B3" s="4"><v>412345678</v></c><c r="C3" s="3"><v>36526</v></c><c r="D3" t="b"><v>0</v></c><c r="E3"><v>0.1</v></c>`,
+                ' hidden="1"',
+              ),
               row(4, '<c r="A4" s="2"/><c r="B4" s="2"/>'),
               row(5, '<c r="A5" s="2"/>'),
             )}<autoFilter ref="A1:F3"><filterColumn colId="0"><filters><filter val="Zoë"/></filters></filterColumn></autoFilter>${foot}`,
@@ -162,11 +183,36 @@ export const excelWorkbooks: Vector[] = [
       ['Ann', '1'],
     ],
   },
-  oneCell('excel-formula.xlsx', 'Excel: a formula with the value it had', '<c r="B2" t="str"><f>"+61"&amp;C2</f><v>+61412345678</v></c>', '+61412345678'),
-  oneCell('excel-lost-digits.xlsx', 'Excel: a phone that became a number has all of its 15 digits here', '<c r="B2"><v>61412345678</v></c>', '61412345678'),
-  oneCell('excel-binary-digits.xlsx', 'Excel: a number is written with 17 digits', '<c r="B2"><v>0.30000000000000004</v></c>', '0.30000000000000004'),
-  oneCell('excel-line-break.xlsx', 'Excel: a line break within a cell', '<c r="B2" t="inlineStr"><is><t xml:space="preserve"> a&#10;b_x000D_ </t></is></c>', ' a\nb\r '),
-  oneCell('excel-phone-format.xlsx', 'Excel: a number that only its format shows with a 0 before it; the format goes along', '<c r="B2" s="4"><v>412345678</v></c>', '412345678'),
+  oneCell(
+    'excel-formula.xlsx',
+    'Excel: a formula with the value it had',
+    '<c r="B2" t="str"><f>"+61"&amp;C2</f><v>+61412345678</v></c>',
+    '+61412345678',
+  ),
+  oneCell(
+    'excel-lost-digits.xlsx',
+    'Excel: a phone that became a number has all of its 15 digits here',
+    '<c r="B2"><v>61412345678</v></c>',
+    '61412345678',
+  ),
+  oneCell(
+    'excel-binary-digits.xlsx',
+    'Excel: a number is written with 17 digits',
+    '<c r="B2"><v>0.30000000000000004</v></c>',
+    '0.30000000000000004',
+  ),
+  oneCell(
+    'excel-line-break.xlsx',
+    'Excel: a line break within a cell',
+    '<c r="B2" t="inlineStr"><is><t xml:space="preserve"> a&#10;b_x000D_ </t></is></c>',
+    ' a\nb\r ',
+  ),
+  oneCell(
+    'excel-phone-format.xlsx',
+    'Excel: a number that only its format shows with a 0 before it; the format goes along',
+    '<c r="B2" s="4"><v>412345678</v></c>',
+    '412345678',
+  ),
   {
     file: 'excel-title.xlsx',
     habit: 'Excel: a title above the header, merged',

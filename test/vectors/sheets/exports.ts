@@ -6,7 +6,9 @@ export const exportsAsText: Vector[] = [
     file: 'google.csv',
     habit: 'Google Sheets: UTF-8 without a mark, CRLF, none after the last row',
     bytes: () =>
-      Buffer.from('first_name,phone,paid,note\r\nZoë,+61412345678,TRUE,"two\nlines"\r\n李,0412345678,FALSE,"a ""b"", c"'),
+      Buffer.from(
+        'first_name,phone,paid,note\r\nZoë,+61412345678,TRUE,"two\nlines"\r\n李,0412345678,FALSE,"a ""b"", c"',
+      ),
     table: [
       ['first_name', 'phone', 'paid', 'note'],
       ['Zoë', '+61412345678', 'TRUE', 'two\nlines'],
@@ -57,7 +59,9 @@ export const exportsAsText: Vector[] = [
     file: 'ats-quoted.csv',
     habit: 'an applicant tracking system: everything in quotes, a mark, LF',
     bytes: () =>
-      Buffer.from('\uFEFF"Candidate ID","Given name","Mobile"\n"000123","Zoë","+61 412 345 678"\n"000124","",""\n'),
+      Buffer.from(
+        '\uFEFF"Candidate ID","Given name","Mobile"\n"000123","Zoë","+61 412 345 678"\n"000124","",""\n',
+      ),
     table: [
       ['Candidate ID', 'Given name', 'Mobile'],
       ['000123', 'Zoë', '+61 412 345 678'],
@@ -67,7 +71,7 @@ export const exportsAsText: Vector[] = [
   {
     file: 'ats-pipe.txt',
     habit: 'an applicant tracking system: pipes',
-    bytes: () => Buffer.from('id|name|phone\n007|O\'Neil, Zoë|+61412345678\n008|a;b|+61412345679\n'),
+    bytes: () => Buffer.from("id|name|phone\n007|O'Neil, Zoë|+61412345678\n008|a;b|+61412345679\n"),
     table: [
       ['id', 'name', 'phone'],
       ['007', "O'Neil, Zoë", '+61412345678'],

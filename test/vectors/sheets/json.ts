@@ -7,12 +7,9 @@ export const json: Vector[] = [
   {
     file: 'array.json',
     habit: 'an array, printed over several lines',
-    bytes: () => Buffer.from('[\n  {\n    "name": "Ann",\n    "phone": "+61412345678"\n  },\n  {"phone": "007"}\n]\n'),
-    table: [
-      ['name', 'phone'],
-      ann,
-      ['', '007'],
-    ],
+    bytes: () =>
+      Buffer.from('[\n  {\n    "name": "Ann",\n    "phone": "+61412345678"\n  },\n  {"phone": "007"}\n]\n'),
+    table: [['name', 'phone'], ann, ['', '007']],
   },
   {
     file: 'array-on-one-line.json',
@@ -45,7 +42,9 @@ export const json: Vector[] = [
     file: 'nested.json',
     habit: 'values that are no texts, with brackets and quotes within',
     bytes: () =>
-      Buffer.from('[{"name": "a\\"}]b", "list": ["]", {"x": 1}], "paid": true, "sum": 85000.5, "none": null}]'),
+      Buffer.from(
+        '[{"name": "a\\"}]b", "list": ["]", {"x": 1}], "paid": true, "sum": 85000.5, "none": null}]',
+      ),
     table: [
       ['name', 'list', 'paid', 'sum', 'none'],
       ['a"}]b', '["]",{"x":1}]', 'true', '85000.5', ''],

@@ -27,7 +27,8 @@ const numbersStrings = plainStrings(
 export const otherWorkbooks: Vector[] = [
   {
     file: 'google.xlsx',
-    habit: 'Google Sheets: whole numbers end in .0, large ones have an exponent, a thousand empty rows follow',
+    habit:
+      'Google Sheets: whole numbers end in .0, large ones have an exponent, a thousand empty rows follow',
     bytes: () =>
       book({
         spaces: googleSpaces,

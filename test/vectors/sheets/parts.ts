@@ -27,7 +27,15 @@ export interface Book {
 }
 
 /** A workbook in the order of parts that Excel and its kin write. */
-export function book({ sheets, strings = [], styles = '', before = '', after = '', spaces = '', more = {} }: Book) {
+export function book({
+  sheets,
+  strings = [],
+  styles = '',
+  before = '',
+  after = '',
+  spaces = '',
+  more = {},
+}: Book) {
   const id = (at: number): string => `rId${String(at + 1)}`
   const part = (at: number): string => `worksheets/sheet${String(at + 1)}.xml`
   const relation = (key: string, kind: string, target: string): string =>
@@ -49,7 +57,8 @@ export function book({ sheets, strings = [], styles = '', before = '', after = '
     'xl/styles.xml': `${xml}<styleSheet xmlns="${main}">${styles}</styleSheet>`,
   }
   for (const [at, { inside }] of sheets.entries()) {
-    parts[`xl/${part(at)}`] = `${xml}<worksheet xmlns="${main}" xmlns:r="${office}"${spaces}>${inside}</worksheet>`
+    parts[`xl/${part(at)}`] =
+      `${xml}<worksheet xmlns="${main}" xmlns:r="${office}"${spaces}>${inside}</worksheet>`
   }
   if (strings.length > 0) {
     const each = strings.map((inside) => `<si>${inside}</si>`).join('')
