@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -63,14 +63,20 @@ test('a person who saved it so can run it', async () => {
   writeFileSync(join(folder, 'filled.xlsx'), filled)
   const { code, stdout, stderr } = await run([
     'batch',
-    'validate',
+    'run',
     'filled.xlsx',
     '--package',
     '102',
+    '--yes',
     '--json',
   ])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(JSON.parse(stdout)).toMatchObject({ rows: 1, valid: 1, problems: [] })
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+  const { counts, results_file } = JSON.parse(stdout) as { counts: object; results_file: string }
+  expect(counts).toMatchObject({ total: 1, accepted: 1 })
+  const [header = [], ...rows] = await table(readFileSync(results_file), 'results.xlsx')
+  expect(header.slice(0, 4)).toEqual(['first_name', 'last_name', 'email', 'phone'])
+  expect(rows.map((cells) => cells.slice(0, 4))).toEqual([['Zoë', 'Ng', 'zoe@example.com', '+61412345678']])
+  expect(await formulas('results.xlsx', readFileSync(results_file))).toBe(0)
 })
 
 test('the notes and drop-downs of our template are there in LibreOffice', async () => {
