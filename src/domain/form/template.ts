@@ -21,6 +21,11 @@ export function templateFormat(
       hint: `Leave --format out, or let the name end in .${asked}.`,
     })
   }
+  if (asked === undefined && ending !== undefined && named === undefined && ending !== 'txt') {
+    throw new UsageError(`--output ${output ?? ''}: no template is written as .${ending}`, {
+      hint: 'Let the name end in .xlsx, .csv or .json, or say --format.',
+    })
+  }
   return asked ?? named ?? 'csv'
 }
 

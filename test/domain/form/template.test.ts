@@ -149,3 +149,9 @@ test.each([
 ] as const)('--format %s --output %s is %s', (format, output, expected) => {
   expect(templateFormat(format, output)).toBe(expected)
 })
+
+test('a name that promises what is not written is refused', () => {
+  expect(() => templateFormat(undefined, 'people.ods')).toThrow('no template is written as .ods')
+  expect(() => templateFormat('csv', 'people.xlsx')).toThrow('--format csv does not fit --output people.xlsx')
+  expect(templateFormat('csv', 'people.ods')).toBe('csv')
+})
