@@ -7,6 +7,7 @@ import type { Governor } from '../domain/quota/governor.ts'
 import type { QuotaWindow } from '../domain/quota/windows.ts'
 import type { SessionSources } from '../domain/session/session.ts'
 import type { HttpClient } from '../http/client.ts'
+import type { ExchangeReport } from '../http/types.ts'
 import { variable } from '../host/env.ts'
 import { type Paths, resolvePaths } from '../host/paths.ts'
 import { Progress } from '../output/progress.ts'
@@ -85,8 +86,11 @@ export class Services {
   async connector(): Promise<(credentials: Credentials) => Api> {
     const budgetMs = await this.#budgetMs()
     const [{ connectApi }, http] = await Promise.all([import('../api/service.ts'), this.#httpClient()])
-    return ({ baseUrl, apiKey, email }) =>
-      connectApi({ ...this.#apiOptions(http, budgetMs), baseUrl, credentials: { apiKey, userEmail: email } })
+    return ({ baseUrl, apiKey, email }) => {
+      this.#usage.of(baseUrl, apiKey)
+      const credentials = { apiKey, userEmail: email }
+      return connectApi({ ...this.#apiOptions(http, budgetMs), baseUrl, credentials })
+    }
   }
 
   /** The bare wire, for what must not stand on the API's own reading of it. */
@@ -281,22 +285,12 @@ export class Services {
   }
 
   async #openHttp(): Promise<HttpClient> {
-    const { HttpClient } = await import('../http/client.ts')
-    const { clock, env } = this.context
-    if (variable(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
-      this.reporter.warn(
-        'NODE_TLS_REJECT_UNAUTHORIZED=0 is heeded on this machine only: other hosts still have to prove who they are.',
-      )
+    const { openHttp } = await import('./open-http.ts')
+    const onExchange = (report: ExchangeReport): void => {
+      this.#usage.exchange(report.url)
+      if (this.#options.verbose) this.reporter.exchange(exchangeText(report))
     }
-    const http = new HttpClient({
-      clock,
-      env,
-      userAgent: `refcheck/${this.#version}`,
-      onExchange: (report) => {
-        this.#usage.exchange(report.url)
-        if (this.#options.verbose) this.reporter.exchange(exchangeText(report))
-      },
-    })
+    const http = openHttp(this.context, this.#version, onExchange, (text) => this.reporter.warn(text))
     this.#closers.push(() => http.close())
     return http
   }

@@ -87,6 +87,13 @@ export async function readPrivate(path: string, maxBytes: number): Promise<Priva
   }
 }
 
+/** The mode, such as "0644", of a file or folder that others may do something with; undefined where they may not. */
+export async function looseMode(path: string): Promise<string | undefined> {
+  const status = await stat(path).catch(() => undefined)
+  if (status === undefined || (status.mode & others) === 0) return undefined
+  return (status.mode & 0o777).toString(8).padStart(4, '0')
+}
+
 /** No word where modes mean nothing and the change had no effect (Windows, FAT). */
 function mendedNotice(kind: string, path: string, before: number, after: number): string | undefined {
   if ((after & others) !== 0) return undefined

@@ -11,5 +11,7 @@ export interface Store {
   readonly batches: Batches
   readonly quota: Quota
   readonly inbox: Inbox
+  /** What is wrong with the file itself; none where it is sound. */
+  problems(): Promise<string[]>
   close(): Promise<void>
 }

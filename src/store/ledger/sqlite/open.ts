@@ -37,12 +37,20 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       batches: new SqliteBatches(database, holds),
       quota: new SqliteQuota(database),
       inbox: new SqliteInbox(database, holds),
+      problems: async () => fileProblems(database),
       close: () => Promise.resolve(database.close()),
     }
   } catch (error) {
     database.close()
     throw error
   }
+}
+
+const mostProblems = 10
+
+function fileProblems(database: Database): string[] {
+  const rows = database.all(`PRAGMA quick_check(${mostProblems})`) as { quick_check: string }[]
+  return rows.map(({ quick_check }) => quick_check).filter((each) => each !== 'ok')
 }
 
 /** SQLite does not wait for its turn to switch a new file to WAL, so two first users could collide. */

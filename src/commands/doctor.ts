@@ -1,0 +1,18 @@
+import { BaseCommand } from '../cli/base-command.ts'
+import { diagnose } from '../cli/doctor.ts'
+import { timeoutFlag } from '../cli/flags/duration.ts'
+import { doctorView } from '../output/views/doctor.ts'
+
+export default class Doctor extends BaseCommand<typeof Doctor> {
+  static override summary = 'Look at all that is set up, and say what is wrong and what to do.'
+  static override description =
+    'Node, folders, certificates, proxy, store, profile, service, clock, key and quota. Two pings and one call (GET /v1/users); nothing is changed but the modes of private files. Exit 0 where nothing fails, else the code of the first failure.'
+  static override examples = ['<%= config.bin %> doctor', '<%= config.bin %> doctor --json']
+  static override flags = { timeout: timeoutFlag }
+
+  async run(): Promise<void> {
+    const needed = this.config.pjson.engines?.node ?? ''
+    const { findings, failure } = await diagnose(this.services, { needed, signal: this.signal })
+    this.answer(doctorView(findings), failure)
+  }
+}

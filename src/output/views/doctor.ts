@@ -1,0 +1,29 @@
+import wrapAnsi from 'wrap-ansi'
+
+import type { Finding, Level } from '../../domain/doctor/examine.ts'
+import { harmless } from '../../host/text.ts'
+import { type Style, styled, type Terminal } from '../terminal.ts'
+import type { View } from '../view.ts'
+
+const styles: Readonly<Record<Level, Style>> = { ok: 'green', warn: 'yellow', fail: 'red' }
+const widestCheck = 12
+const indent = ' '.repeat(6 + widestCheck + 2)
+
+/** A line for each thing looked at; below it what to do. */
+export function doctorView(findings: readonly Finding[]): View {
+  return {
+    json: { checks: findings },
+    text: (terminal) => findings.map((finding) => findingText(finding, terminal)).join('\n'),
+  }
+}
+
+function findingText({ check, level, message, hint }: Finding, terminal: Terminal): string {
+  const head = `${styled(terminal, styles[level], level.padEnd(4))}  ${check.padEnd(widestCheck)}  `
+  const todo = hint === null ? [] : [indent + wrapped(harmless(hint), terminal)]
+  return [head + wrapped(harmless(message), terminal), ...todo].join('\n')
+}
+
+function wrapped(text: string, { columns }: Terminal): string {
+  if (columns === undefined) return text
+  return wrapAnsi(text, Math.max(20, columns - indent.length)).replaceAll('\n', `\n${indent}`)
+}
