@@ -54,7 +54,8 @@ const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 
 /** A whole number written out in full, as spreadsheets do not and other programs do. */
 function losesDigits(text: string, value: number): boolean {
-  return !Number.isSafeInteger(value) && /^-?\d{16,}$/.test(text) && BigInt(text) !== BigInt(value)
+  if (Number.isSafeInteger(value) || !/^-?\d{16,}$/.test(text)) return false
+  return String(value) !== text && BigInt(text) !== BigInt(value)
 }
 
 function numeric(text: string, style: number, { formats, from1904 }: CellContext): Cell {

@@ -18,7 +18,7 @@ export function commentsXml(columns: readonly XlsxColumn[]): string {
 
 /** Where spreadsheets draw them: Excel drops notes that have no shape. */
 export function drawingXml(columns: readonly XlsxColumn[]): string {
-  const shapes = columns.flatMap(({ note = '' }, at) => (note === '' ? [] : shape(at)))
+  const shapes = columns.flatMap(({ note = '' }, at) => (note === '' ? [] : shape(at, note)))
   return (
     '<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" ' +
     'xmlns:x="urn:schemas-microsoft-com:office:excel">' +
@@ -29,8 +29,10 @@ export function drawingXml(columns: readonly XlsxColumn[]): string {
   )
 }
 
-function shape(column: number): string {
-  const anchor = [column + 1, 15, 0, 2, column + 4, 15, 5, 2].join(', ')
+/** Three columns wide and as high as the text, which is not fitted by itself. */
+function shape(column: number, note: string): string {
+  const lines = note.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 36)), 0)
+  const anchor = [column + 1, 15, 0, 2, column + 4, 15, Math.min(24, lines + 1), 2].join(', ')
   return (
     `<v:shape id="_x0000_s${String(1025 + column)}" type="#_x0000_t202" style="position:absolute;visibility:hidden" ` +
     'fillcolor="#ffffe1" o:insetmode="auto"><v:fill color2="#ffffe1"/><v:textbox/>' +

@@ -40,7 +40,7 @@ export async function* sheetXml({ columns, rows }: XlsxSheet, styles: Styles): A
     text = ''
   }
   yield Buffer.from(
-    `${text}</sheetData>${validations(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
+    `${text}</sheetData>${validations(columns)}${textNumbers(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
   )
 }
 
@@ -101,6 +101,13 @@ function inline(name: string, text: string, style: number): string {
 }
 
 const lastFillable = 10_000
+
+/** Excel marks digits in a text cell as a mistake unless told that they are meant. */
+function textNumbers(columns: readonly XlsxColumn[]): string {
+  if (columns.length === 0) return ''
+  const range = `A1:${columnName(columns.length - 1)}${String(lastFillable)}`
+  return `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>`
+}
 
 function validations(columns: readonly XlsxColumn[]): string {
   const lists = columns.flatMap(({ choices = [] }, at) => {

@@ -146,4 +146,25 @@ export const otherWorkbooks: Vector[] = [
       ['Ann', '7'],
     ],
   },
+  {
+    file: 'strict.xlsx',
+    habit: 'Excel, Strict Open XML: other namespaces, dates in words of ISO',
+    bytes: () =>
+      book({
+        family: 'http://purl.oclc.org/ooxml/officeDocument/relationships',
+        main: 'http://purl.oclc.org/ooxml/spreadsheetml/main',
+        styles,
+        strings: plainStrings('name', 'born', 'Zoë'),
+        sheets: [
+          {
+            name: 'Sheet1',
+            inside: `<sheetData><row r="1">${text('A1', 0)}${text('B1', 1)}</row><row r="2">${text('A2', 2)}<c r="B2" s="1" t="d"><v>1990-04-30</v></c></row></sheetData>`,
+          },
+        ],
+      }),
+    table: [
+      ['name', 'born'],
+      ['Zoë', '1990-04-30'],
+    ],
+  },
 ]

@@ -1,7 +1,7 @@
 import { type Parts, zipped } from '../../sheets/workbook.ts'
 
-const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
+const transitional = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+const transitionalMain = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 export const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n'
 
 export interface BookSheet {
@@ -24,6 +24,9 @@ export interface Book {
   /** Attributes of `worksheet` and `workbook`. */
   spaces?: string
   more?: Parts
+  /** Namespaces of relationships and of the sheets. */
+  family?: string
+  main?: string
 }
 
 /** A workbook in the order of parts that Excel and its kin write. */
@@ -35,6 +38,8 @@ export function book({
   after = '',
   spaces = '',
   more = {},
+  family: office = transitional,
+  main = transitionalMain,
 }: Book) {
   const id = (at: number): string => `rId${String(at + 1)}`
   const part = (at: number): string => `worksheets/sheet${String(at + 1)}.xml`
