@@ -24,7 +24,7 @@ test('all is well: a line for each thing, exit 0', async () => {
   const { code, stdout, stderr } = await run(['doctor'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const text = stdout
-    .replaceAll(folder, '/home/ana')
+    .replaceAll(folder, '…')
     .replaceAll(url, 'http://127.0.0.1:4010')
     .replace(/^(ok {4}node {10}).*$/m, '$1…')
     .replace(/in \d+ ms/, 'in 3 ms')
@@ -32,11 +32,11 @@ test('all is well: a line for each thing, exit 0', async () => {
     .replace(/Node’s own authorities.*/, 'Node’s own authorities')
   expect(text).toMatchInlineSnapshot(`
     "ok    node          …
-    ok    folders       settings in /home/ana/config, data in /home/ana/data
+    ok    folders       settings in …/config, data in …/data
     ok    privacy       other accounts of this machine can read none of it
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none: calls go straight
-    ok    store         sound: /home/ana/data/ledger.sqlite
+    ok    store         sound: …/data/ledger.sqlite
     ok    profile       none, the environment says it all: http://127.0.0.1:4010 as olive.owner@example.com, key ****bRra from the environment
     ok    service       http://127.0.0.1:4010 answers in 3 ms
     ok    clock         this machine’s agrees with the service’s
