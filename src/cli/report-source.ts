@@ -19,6 +19,14 @@ export async function reportSource(
   checkId: string | undefined,
   { referee, request, batch, 'all-completed': isAll, since, url }: SourceFlags,
 ): Promise<ReportSource> {
+  if (referee !== undefined && checkId === undefined) {
+    throw new UsageError('--referee needs the CHECK_ID of its reference check', {
+      hint: 'See both: refcheck request get REQUEST_ID',
+    })
+  }
+  if (since !== undefined && !isAll) {
+    throw new UsageError('--since goes with --all-completed', { hint: 'Add --all-completed.' })
+  }
   const given = [checkId, request, batch, url, isAll || undefined].filter((each) => each !== undefined)
   if (given.length === 0) {
     throw new UsageError('nothing to download was named', {
@@ -29,14 +37,6 @@ export async function reportSource(
     throw new UsageError('CHECK_ID, --request, --batch, --all-completed and --url exclude each other', {
       hint: 'Name one of them.',
     })
-  }
-  if (referee !== undefined && checkId === undefined) {
-    throw new UsageError('--referee needs the CHECK_ID of its reference check', {
-      hint: 'See both: refcheck request get REQUEST_ID',
-    })
-  }
-  if (since !== undefined && !isAll) {
-    throw new UsageError('--since goes with --all-completed', { hint: 'Add --all-completed.' })
   }
   if (url === '-') return { kind: 'url', url: await readSecretLine(context, 'the signed URL') }
   if (url !== undefined) return { kind: 'url', url }

@@ -29,8 +29,8 @@ async function finishedRequests(people: readonly string[]) {
     const read = (await here.run(['request', 'get', id, '--json'], { clock })).json() as {
       checks: { report_pdf_url?: string; references?: { report_pdf_url: string }[] }[]
     }
-    const urls = read.checks.flatMap((check) => [check, ...(check.references ?? [])])
-    for (const { report_pdf_url: url } of urls) {
+    const referees = read.checks.flatMap((check) => check.references ?? [])
+    for (const { report_pdf_url: url } of [...read.checks, ...referees]) {
       if (url !== undefined) truth.add(sha256(await (await fetch(url)).bytes()))
     }
   }
