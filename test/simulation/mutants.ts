@@ -1,0 +1,146 @@
+import type { Api } from '../../src/api/api.ts'
+import type { Clock } from '../../src/host/clock.ts'
+import type { Batches } from '../../src/store/ledger/batches.ts'
+import type { Ledger } from '../../src/store/ledger/ledger.ts'
+import type { Attempt, NewAttempt, RowVersion } from '../../src/store/ledger/types.ts'
+
+export interface Parts {
+  api: Api
+  ledger: Ledger
+  batches: Batches
+  clock: Clock
+  /** What the end of the process undoes. */
+  onDeath: (undo: () => Promise<void>) => void
+}
+
+/** A way in which the program could be wrong. */
+export type Mutant = (parts: Parts) => Parts
+
+/** The program as it is. */
+export const sound: Mutant = (parts) => parts
+
+const resent = { by: 'a mutant', why: 'sent again without proof' }
+
+async function backToPending({ ledger, clock }: Parts, unknown: readonly RowVersion[]): Promise<void> {
+  for (const row of unknown) {
+    await ledger.move(
+      { ...row, state: 'unknown' },
+      { to: 'pending', at: clock.now(), reason: 'again', decision: resent },
+    )
+  }
+}
+
+/** Each breaks one rule of the ordering protocol; the simulation has to notice every one. */
+export const mutants: Readonly<Record<string, Mutant>> = {
+  'resend after a crash': (parts) => ({
+    ...parts,
+    ledger: {
+      ...parts.ledger,
+      async recover(at) {
+        const found = await parts.ledger.recover(at)
+        await backToPending(parts, found)
+        return []
+      },
+    },
+  }),
+
+  'journal after sending': (parts) => {
+    const unwritten = new Map<string, { from: RowVersion; attempt: NewAttempt }>()
+    const ledger: Ledger = {
+      ...parts.ledger,
+      async beginInQuota(from, attempt) {
+        unwritten.set(attempt.attemptId, { from, attempt })
+        let body: Uint8Array = new Uint8Array()
+        for await (const each of parts.batches.bodies(from.batchId, { after: from.row - 1, limit: 1 }))
+          ({ body } = each)
+        const { batchId, row } = from
+        return { waitMs: 0, attempt: { batchId, row, ...attempt, state: 'sending', body } }
+      },
+      async move(from, change) {
+        const journal = unwritten.get(from.attemptId ?? '')
+        if (journal !== undefined && from.state === 'sending')
+          await parts.ledger.begin(journal.from, journal.attempt)
+        return parts.ledger.move(from, change)
+      },
+      async moveAndBegin(from, change) {
+        return { moved: await ledger.move(from, change), attempt: undefined }
+      },
+    }
+    return { ...parts, ledger }
+  },
+
+  // A power cut takes with it the last commit, which no fsync has followed.
+  'NORMAL instead of FULL': (parts) => {
+    let last: Attempt | undefined
+    parts.onDeath(async () => {
+      if (last !== undefined)
+        await parts.ledger.move(last, { to: 'pending', at: parts.clock.now(), reason: 'never written' })
+    })
+    return {
+      ...parts,
+      ledger: {
+        ...parts.ledger,
+        async beginInQuota(from, attempt, place) {
+          const begun = await parts.ledger.beginInQuota(from, attempt, place)
+          last = begun.attempt
+          return begun
+        },
+        async moveAndBegin(from, change, next, attempt, place) {
+          const both = await parts.ledger.moveAndBegin(from, change, next, attempt, place)
+          last = both.attempt
+          return both
+        },
+      },
+    }
+  },
+
+  'retry on 5xx': (parts) => ({
+    ...parts,
+    api: {
+      ...parts.api,
+      async createRequest(body, signal) {
+        const answer = await parts.api.createRequest(body, signal)
+        const isServerError = answer.kind === 'answered' && answer.status >= 500
+        return isServerError ? parts.api.createRequest(body, signal) : answer
+      },
+    },
+  }),
+
+  'reuse of keep-alive connections': (parts) => {
+    // A server closes what was idle; what is written to it then is lost, and nobody can tell.
+    let usedAt = Number.NEGATIVE_INFINITY
+    return {
+      ...parts,
+      api: {
+        ...parts.api,
+        async createRequest(body, signal) {
+          const idleMs = parts.clock.monotonic() - usedAt
+          usedAt = parts.clock.monotonic()
+          if (idleMs > 900 && Number.isFinite(idleMs)) {
+            const lost = await parts.api.createRequest(new Uint8Array(), signal)
+            return { kind: 'lost', error: lost.kind === 'lost' ? lost.error : closed } as typeof lost
+          }
+          return parts.api.createRequest(body, signal)
+        },
+      },
+    }
+  },
+
+  'lease expiry back to pending': (parts) => ({
+    ...parts,
+    batches: { ...parts.batches, hold: async () => ({ release: () => Promise.resolve() }) },
+    ledger: {
+      ...parts.ledger,
+      async recover(at) {
+        // Whoever sends is taken for dead, though it may only be slow.
+        const sending = await parts.ledger.list({ states: ['sending'] })
+        for (const row of sending) {
+          await parts.ledger.move(row, { to: 'pending', at, reason: 'its lease is over' })
+        }
+        return parts.ledger.recover(at)
+      },
+    },
+  }),
+}
+
+const closed = new Error('the connection was closed')

@@ -1,0 +1,59 @@
+import type { Fault } from '../../src/sandbox/faults.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+
+/** What may happen to a create, with how often of a thousand. */
+const createFaults: readonly [weight: number, fault: Fault][] = [
+  [20, { kind: 'status', status: 500, when: 'before' }],
+  [20, { kind: 'status', status: 500, when: 'after' }],
+  [10, { kind: 'status', status: 502, when: 'after', body: 'html' }],
+  [10, { kind: 'status', status: 202, when: 'after' }],
+  [10, { kind: 'status', status: 408, when: 'before' }],
+  [15, { kind: 'cut', when: 'before' }],
+  [15, { kind: 'cut', when: 'after' }],
+  [10, { kind: 'no-id' }],
+  [15, { kind: 'status', status: 429, when: 'before', retryAfter: '3' }],
+  [5, { kind: 'status', status: 429, when: 'before', retryAfter: 'soon' }],
+  [5, { kind: 'status', status: 400, when: 'before', message: 'recipient.email: is not accepted' }],
+  [5, { kind: 'status', status: 301, when: 'before' }],
+]
+
+/** Breaks the next calls by luck. */
+export function stormOver(sandbox: Sandbox, luck: () => number): void {
+  for (let call = 0; call < 40; call += 1) {
+    let roll = luck() * 1000
+    for (const [weight, fault] of createFaults) {
+      roll -= weight
+      if (roll >= 0) continue
+      sandbox.inject({ on: 'POST *', after: call, fault })
+      break
+    }
+  }
+  // An outage in the middle: reads fail for a while as well.
+  if (luck() < 0.3) {
+    sandbox.inject({
+      on: 'GET *',
+      after: Math.floor(luck() * 4),
+      times: 1 + Math.floor(luck() * 12),
+      fault: { kind: 'status', status: 503, when: 'before' },
+    })
+  }
+}
+
+/** What an owner does to the organisation in the middle of a run, and how it is mended. */
+export function trouble(sandbox: Sandbox, luck: () => number): () => void {
+  const kind = Math.floor(luck() * 6)
+  if (kind === 0) {
+    sandbox.setCredits(Math.floor(luck() * 5))
+    return () => sandbox.setCredits(null)
+  }
+  if (kind === 1) {
+    const { userEmail } = sandbox.credentials
+    sandbox.inject({
+      on: 'POST *',
+      after: Math.floor(luck() * 6),
+      fault: { kind: 'switch', switch: 'deactivate-user' },
+    })
+    return () => sandbox.activateUser(userEmail)
+  }
+  return () => undefined
+}
