@@ -93,7 +93,8 @@ async function sendUntilSettled(
         throw await cancelled(ordering, version, interruption(ordering, outcome) ?? outcome.error)
       case 'throttled':
       case 'unsent':
-        if (outcome.kind === 'throttled') await ordering.governor?.throttled(outcome.seconds, outcome.understood)
+        if (outcome.kind === 'throttled')
+          await ordering.governor?.throttled(outcome.seconds, outcome.understood)
         await wait(ordering, version, outcome, { attempt, leftMs: deadline - clock.monotonic() })
         onEvent?.({ name: 'retrying', attempt: attempt + 1 })
     }
