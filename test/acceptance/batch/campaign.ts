@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { systemClock } from '../../../src/host/clock.ts'
+import { createSandbox } from '../../../src/sandbox/sandbox.ts'
+import { listen } from '../../../src/server/listen.ts'
+import { emails, peopleFile } from '../../harness/batch-file.ts'
+
+const program = join(import.meta.dirname, '..', '..', '..', 'bin', 'dev.js')
+
+export interface Tally {
+  kills: number
+  rows: number
+  /** People with more than one order. */
+  twice: number
+  /** Orders on the service that the store does not know, and no unknown row could be. */
+  lost: number
+  accepted: number
+  unknown: number
+}
+
+interface Standing {
+  batch_id: string
+  counts: Record<string, number>
+}
+
+/**
+ * Ends `refcheck batch run` by SIGKILL at random moments, runs the same command again, and so on, until it was
+ * killed so often; a file that is through is followed by the next.
+ */
+export async function killBatches(folder: string, kills: number, luck: () => number): Promise<Tally> {
+  const sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 10_000_000, seconds: 3600 }] })
+  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    REFCHECK_CONFIG_DIR: join(folder, 'config'),
+    REFCHECK_DATA_DIR: join(folder, 'data'),
+    REFCHECK_BASE_URL: listener.url,
+    REFCHECK_API_KEY: sandbox.credentials.apiKey,
+    REFCHECK_USER_EMAIL: sandbox.credentials.userEmail,
+    REFCHECK_QUOTA: '10000000/3600',
+  }
+  /** The command once; killed `afterMs` after its first order reached the service, unless it ends before. */
+  const run = async (
+    file: string,
+    afterMs: number | undefined,
+  ): Promise<{ killed: boolean; stdout: string }> => {
+    const child = spawn(
+      process.execPath,
+      [program, 'batch', 'run', file, '--package', '102', '--yes', '--json'],
+      {
+        cwd: folder,
+        env,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    )
+    let stdout = ''
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+    const ended = once(child, 'close')
+    const before = sandbox.requests().length
+    if (afterMs !== undefined) {
+      const over = { yet: false }
+      void ended.then(() => (over.yet = true))
+      while (!over.yet && sandbox.requests().length === before)
+        await new Promise((resolve) => setImmediate(resolve))
+      await systemClock.sleep(afterMs)
+      child.kill('SIGKILL')
+    }
+    const [, signal] = (await ended) as [number | null, string | null]
+    return { killed: signal === 'SIGKILL', stdout }
+  }
+  const tally: Tally = { kills: 0, rows: 0, twice: 0, lost: 0, accepted: 0, unknown: 0 }
+  const rowsPerFile = 120
+  for (let batch = 1; tally.kills < kills; batch += 1) {
+    const people = emails(rowsPerFile).map((email) => `b${batch}.${email}`)
+    const file = peopleFile(folder, people, `people-${batch}.csv`)
+    let standing: Standing | undefined
+    while (standing === undefined) {
+      const killing = tally.kills < kills
+      const { killed, stdout } = await run(file, killing ? luck() * 60 : undefined)
+      if (killed) tally.kills += 1
+      else standing = JSON.parse(stdout) as Standing
+    }
+    tally.rows += rowsPerFile
+    tally.accepted += standing.counts['accepted'] ?? 0
+    tally.unknown += standing.counts['unknown'] ?? 0
+  }
+  const perPerson = new Map<string, number>()
+  for (const { recipient } of sandbox.requests()) {
+    perPerson.set(recipient.email, (perPerson.get(recipient.email) ?? 0) + 1)
+  }
+  tally.twice = [...perPerson.values()].filter((orders) => orders > 1).length
+  tally.lost = Math.max(0, sandbox.requests().length - tally.accepted - tally.unknown)
+  await listener.close()
+  sandbox.close()
+  return tally
+}

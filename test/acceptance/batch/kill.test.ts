@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+
+import { seeded } from '../../harness/luck.ts'
+import { temporaryFolder } from '../../harness/world.ts'
+import { killBatches } from './campaign.ts'
+
+const seed = 11
+const kills = 12
+
+test(`a batch killed ${kills} times and run again, seed ${seed}: nobody twice, nothing lost, at most one unknown a kill`, async () => {
+  const tally = await killBatches(temporaryFolder(), kills, seeded(seed))
+  console.log(`batch, seed ${seed}: ${JSON.stringify(tally)}`)
+  expect(tally).toMatchObject({ kills, twice: 0, lost: 0 })
+  expect(tally.accepted + tally.unknown).toBe(tally.rows)
+  expect(tally.unknown).toBeLessThanOrEqual(kills)
+}, 120_000)

@@ -1,0 +1,20 @@
+/*
+ * Ends a running batch by SIGKILL again and again, and counts who was ordered twice or lost.
+ * Run: node test/bench/batch-kills/run.ts [KILLS [SEED]]
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { killBatches } from '../../acceptance/batch/campaign.ts'
+import { seeded } from '../../harness/luck.ts'
+
+const [kills = '100', seed = '1'] = process.argv.slice(2)
+const folder = mkdtempSync(join(tmpdir(), 'refcheck-kills-'))
+try {
+  const tally = await killBatches(folder, Number(kills), seeded(Number(seed)))
+  console.log(`seed ${seed}: ${JSON.stringify(tally)}`)
+  if (tally.twice + tally.lost > 0 || tally.unknown > tally.kills) process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true })
+}
