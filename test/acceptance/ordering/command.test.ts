@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Fault } from '../../../src/sandbox/faults.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
 import { type World, world } from '../../harness/world.ts'
 
 /** A package that needs nothing beyond the recipient. */
@@ -23,6 +24,12 @@ async function run(
 ): Promise<[number, Answer]> {
   const outcome = await where.run([...create, ...person, ...more], { env })
   return [outcome.code, outcome.json() as Answer]
+}
+
+/** Orders that came as far as the service. */
+function posts(where: World): number {
+  return where.sandbox.log.entries().filter((entry) => entry.kind === 'call' && entry.method === 'POST')
+    .length
 }
 
 function strike(where: World, fault: Fault): void {
@@ -58,12 +65,23 @@ describe('nothing was created: the exit code says why, and the same command orde
     ['401', answer(401), 3, 'unauthenticated'],
     ['403', answer(403), 4, 'forbidden'],
     ['404', answer(404), 5, 'not_found'],
-    ['429 longer than --timeout', answer(429, { retryAfter: '3600' }), 6, 'throttled'],
   ])('%s', async (_what, fault, code, error) => {
     const where = await world()
     strike(where, fault)
     expect(await order(where)).toMatchObject([code, { error: { code: error } }])
     expect(await order(where)).toMatchObject([0, { request_id: where.sandbox.requests()[0]?.request_id }])
+    expect(where.sandbox.requests()).toHaveLength(1)
+  })
+
+  test('429 longer than --timeout: nothing more is sent until the time that it named', async () => {
+    const where = await world()
+    strike(where, answer(429, { retryAfter: '3600' }))
+    expect(await order(where)).toMatchObject([6, { error: { code: 'throttled', retry_after: 3600 } }])
+    expect(await order(where)).toMatchObject([6, { error: { code: 'throttled' } }])
+    expect(posts(where)).toBe(1)
+    const later = new ManualClock({ now: Date.now() + 3_600_000 })
+    const outcome = await where.run([...create, ...person], { clock: later })
+    expect(outcome.json()).toMatchObject({ request_id: where.sandbox.requests()[0]?.request_id })
     expect(where.sandbox.requests()).toHaveLength(1)
   })
 })
@@ -85,7 +103,7 @@ describe('something may have been created: exit 8, and nothing more is sent, wha
     strike(where, fault)
     const unknown = await order(where)
     expect(unknown).toMatchObject([8, { error: { code: 'outcome_unknown' } }])
-    expect(unknown[1].error?.hint).toContain('refcheck request list')
+    expect(unknown[1].error?.hint).toContain('refcheck batch reconcile')
     expect(await order(where)).toMatchObject([2, { error: { code: 'duplicate' } }])
     expect(await order(where, '--allow-duplicate')).toMatchObject([2, { error: { code: 'duplicate' } }])
     expect(where.sandbox.requests()).toHaveLength(created)
