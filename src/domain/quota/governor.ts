@@ -82,7 +82,7 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
         signal?.throwIfAborted()
         const { waitMs } = await quota.update(placeFor(kind))
         if (waitMs === 0) return
-        if (clock.monotonic() + waitMs > deadline) throw tooLong(waitMs)
+        if (clock.monotonic() + waitMs > deadline) throw quotaUsedUp(waitMs)
         onWait?.(waitMs)
         await clock.sleep(waitMs, signal)
       }
@@ -96,7 +96,8 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
   }
 }
 
-function tooLong(waitMs: number): ThrottledError {
+/** For a wait that was not allowed. */
+export function quotaUsedUp(waitMs: number): ThrottledError {
   const seconds = Math.ceil(waitMs / 1000)
   return new ThrottledError(`the quota is used up for the next ${seconds} s`, {
     retryAfter: seconds,

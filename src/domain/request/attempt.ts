@@ -3,7 +3,7 @@ import { RefcheckError } from '../../errors/base.ts'
 import { InternalError } from '../../errors/internal.ts'
 import { UnavailableError } from '../../errors/unavailable.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Attempt, NewAttempt, RowVersion } from '../../store/ledger/types.ts'
+import type { Attempt, NewAttempt } from '../../store/ledger/types.ts'
 import type { Ordering } from './ordering.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 
@@ -13,16 +13,6 @@ const longestPauseMs = 5_000
 export interface Tried {
   attempt: Attempt
   outcome: Outcome
-}
-
-/**
- * Journals an attempt and makes it: the journal is on disk before the first byte leaves, and the bytes
- * sent are the journaled ones, once. The outcome is for the caller to journal.
- */
-export async function attemptOnce(ordering: Ordering, from: RowVersion): Promise<Tried> {
-  const attempt = await ordering.ledger.begin(from, newAttempt(ordering))
-  if (attempt === undefined) throw changedElsewhere()
-  return { attempt, outcome: await sendAttempt(ordering, attempt) }
 }
 
 /** What an attempt that is about to begin is journaled with. */
@@ -35,7 +25,10 @@ export function newAttempt({ api, clock, random }: Ordering): NewAttempt {
   }
 }
 
-/** Makes an attempt that has just been journaled. For its caller to do once. */
+/**
+ * Makes an attempt that has just been journaled: the bytes sent are the journaled ones. For its caller to do
+ * once, and to journal the outcome.
+ */
 export async function sendAttempt({ api, clock }: Ordering, attempt: Attempt): Promise<Outcome> {
   if (!isFresh(attempt, clock)) {
     const error = new UnavailableError('more than 5 s went by between the journal and the network', {

@@ -4,8 +4,9 @@ import { InternalError } from '../../errors/internal.ts'
 import { InterruptedError } from '../../errors/interrupted.ts'
 import { OutcomeUnknownError } from '../../errors/outcome-unknown.ts'
 import { ThrottledError } from '../../errors/throttled.ts'
-import type { RowVersion } from '../../store/ledger/types.ts'
-import { attemptOnce } from './attempt.ts'
+import type { Attempt, RowVersion } from '../../store/ledger/types.ts'
+import { quotaUsedUp } from '../quota/governor.ts'
+import { changedElsewhere, newAttempt, sendAttempt } from './attempt.ts'
 import { backoffMs } from './backoff.ts'
 import { duplicateOf, lookFirst } from './duplicate.ts'
 import { orderIdentity } from './identity.ts'
@@ -78,8 +79,8 @@ async function sendUntilSettled(
   let version = added
   for (let attempt = 1; ; attempt += 1) {
     if (signal?.aborted) throw await cancelled(ordering, version, new InterruptedError(untouched))
-    await reserve(ordering, version, deadline - clock.monotonic())
-    const tried = await attemptOnce(ordering, version)
+    const begun = await begin(ordering, version, deadline)
+    const tried = { attempt: begun, outcome: await sendAttempt(ordering, begun) }
     version = await settle(ordering, tried)
     const { outcome } = tried
     switch (outcome.kind) {
@@ -101,17 +102,24 @@ async function sendUntilSettled(
   }
 }
 
-/** "Reserve a place in the quota": here before the journal, so that a wait leaves nothing behind. */
-async function reserve(ordering: Ordering, version: RowVersion, budgetMs: number): Promise<void> {
-  const { governor, signal, onEvent } = ordering
-  try {
-    await governor?.take('create', {
-      signal,
-      budgetMs,
-      onWait: (waitMs) => onEvent?.({ name: 'paced', seconds: waitMs / 1000 }),
-    })
-  } catch (error) {
-    throw await cancelled(ordering, version, signal?.aborted ? new InterruptedError(untouched) : error)
+/** "Reserve a place in the quota. In the same transaction `pending → sending`" (ordering protocol, step 1). */
+async function begin(ordering: Ordering, version: RowVersion, deadline: number): Promise<Attempt> {
+  const { governor, ledger, clock, signal, onEvent } = ordering
+  for (;;) {
+    const fresh = newAttempt(ordering)
+    const { waitMs, attempt } =
+      governor === undefined
+        ? { waitMs: 0, attempt: await ledger.begin(version, fresh) }
+        : await ledger.beginInQuota(version, fresh, governor.place())
+    if (attempt !== undefined) return attempt
+    if (waitMs === 0) throw changedElsewhere()
+    if (clock.monotonic() + waitMs > deadline) throw await cancelled(ordering, version, quotaUsedUp(waitMs))
+    onEvent?.({ name: 'paced', seconds: waitMs / 1000 })
+    try {
+      await clock.sleep(waitMs, signal)
+    } catch (error) {
+      throw await cancelled(ordering, version, signal?.aborted ? new InterruptedError(untouched) : error)
+    }
   }
 }
 
