@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+
+import { systemClock } from '../../src/host/clock.ts'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { listen } from '../../src/server/listen.ts'
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { temporaryFolder } from '../harness/world.ts'
+import { traced } from './strace.ts'
+
+const orders = 100
+/** As many as a batch of two makes. */
+const mostFlushes = 12
+
+beforeAll(() => {
+  if (!existsSync('/usr/bin/strace')) throw new Error('there is no strace: apt-get install strace')
+})
+
+async function service(): Promise<{ sandbox: Sandbox; folder: string; env: Record<string, string> }> {
+  const sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 100_000, seconds: 60 }] })
+  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
+  onTestFinished(async () => {
+    await listener.close()
+    sandbox.close()
+  })
+  const folder = temporaryFolder()
+  return {
+    sandbox,
+    folder,
+    env: {
+      REFCHECK_CONFIG_DIR: join(folder, 'config'),
+      REFCHECK_DATA_DIR: join(folder, 'data'),
+      REFCHECK_BASE_URL: listener.url,
+      REFCHECK_API_KEY: sandbox.credentials.apiKey,
+      REFCHECK_USER_EMAIL: sandbox.credentials.userEmail,
+      REFCHECK_QUOTA: '100000/60',
+    },
+  }
+}
+
+/** Tells, call by call, whether the journal has just been flushed; strace cuts a call in two where threads mix. */
+function flushes(): (call: string) => boolean {
+  const begun = new Set<string>()
+  return (call) => {
+    const [thread = ''] = call.split(' ')
+    if (/f(data)?sync\(\d+<[^>]*ledger\.sqlite-wal> <unfinished/.test(call)) begun.add(thread)
+    if (/<\.\.\. f(data)?sync resumed>\) += 0/.test(call)) return begun.delete(thread)
+    return /f(data)?sync\(\d+<[^>]*ledger\.sqlite-wal>\) += 0/.test(call)
+  }
+}
+
+const isPost = (call: string): boolean =>
+  /(write|writev|sendto|sendmsg)\(\d+<(TCP|socket)[^>]*>.*POST \/v1\/req/.test(call)
+
+test(`the journal is on the disk before the first byte of each of ${orders} orders leaves`, async () => {
+  const { sandbox, folder, env } = await service()
+  const file = peopleFile(folder, emails(orders))
+  const { code, calls } = await traced(
+    folder,
+    ['batch', 'run', file, '--package', '102', '--yes', '--json'],
+    env,
+  )
+  expect(code).toBe(0)
+  expect(sandbox.requests()).toHaveLength(orders)
+  let posts = 0
+  let tooEarly = 0
+  let flushed = false
+  const isFlush = flushes()
+  for (const call of calls) {
+    if (isFlush(call)) flushed = true
+    if (!isPost(call)) continue
+    posts += 1
+    if (!flushed) tooEarly += 1
+    flushed = false
+  }
+  console.log(`journal: ${tooEarly} of ${posts} POSTs too early`)
+  expect({ posts, tooEarly }).toEqual({ posts: orders, tooEarly: 0 })
+})
+
+test('a disk that fails at any flush: nothing more is sent, what is known is told, and the store is sound', async () => {
+  for (let when = 1; when <= mostFlushes; when += 1) {
+    const { sandbox, folder, env } = await service()
+    const file = peopleFile(folder, emails(2))
+    const argv = ['batch', 'run', file, '--package', '102', '--yes', '--json']
+    const failed = await traced(folder, argv, env, `fsync,fdatasync:error=EIO:when=${when}`)
+    const sent = sandbox.requests().length
+    if (failed.code !== 0) {
+      expect({ when, code: failed.code }).toEqual({ when, code: 1 })
+      expect(failed.stdout).toContain('"code": "io"')
+    }
+    const again = await traced(folder, argv, env)
+    const people = sandbox.requests().map(({ recipient }) => recipient.email)
+    expect({ when, twice: people.length - new Set(people).size }).toEqual({ when, twice: 0 })
+    expect([0, 8]).toContain(again.code)
+    expect(people.length).toBeGreaterThanOrEqual(sent)
+  }
+}, 300_000)
