@@ -11,6 +11,8 @@ export interface TargetOptions {
   quick: boolean
   signal?: AbortSignal | undefined
   onBytes?: ((bytes: number) => void) | undefined
+  /** Called when all of it came, and only the disk is left. */
+  onReceived?: (() => void) | undefined
 }
 
 /** One report to file. */
@@ -44,6 +46,7 @@ export async function fileTarget(
       subject,
       file: overwrite ? file : (record?.file ?? file),
       replace: overwrite || standing === 'damaged',
+      onReceived: options.onReceived,
     },
     open,
     options,

@@ -51,6 +51,9 @@ export interface WantedRequest {
 /** One request after another that cannot be read: then the service is away, and the rest is not tried. */
 const mostFailedReads = 3
 
+/** Files that may wait for the disk, for each that may be under way. */
+const mostFlushing = 4
+
 /**
  * Files every report of some requests that can be had: one authenticated read a request, none where the
  * folder has all of it on record, then the signed URLs, several at a time, while the next one is read.
@@ -71,7 +74,9 @@ class Filing {
   readonly #byRequest = new Map<string, ReportRecord[]>()
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
+  /** Downloads that bytes are still to come of, and all that have not ended. */
   readonly #running = new Set<Promise<void>>()
+  readonly #working = new Set<Promise<void>>()
   readonly #ends: Promise<void>[] = []
   /** By place in the plan, so that the answer's order is the same each time. */
   readonly #outcomes: (StoredReport | MissingReport | undefined)[] = []
@@ -189,20 +194,36 @@ class Filing {
       const file = this.#names.assign(reportKey(target.checkId, target.refereeId), template.name(target))
       if (!named && target.url === undefined) continue
       onEvent?.({ name: 'planned', files: 1 })
-      while (this.#running.size >= this.#options.concurrency) await Promise.race(this.#running)
+      await this.#room()
       if (this.#isOver) break
       started.push(this.#start(target, file, urls))
     }
     this.#ends.push(Promise.all(started).then(() => this.#arrange(request, targets)))
   }
 
+  /** Waits until one more download may start. What only the disk still works on is no download. */
+  async #room(): Promise<void> {
+    const { concurrency } = this.#options
+    while (this.#running.size >= concurrency) await Promise.race(this.#running)
+    while (this.#working.size >= concurrency * mostFlushing) await Promise.race(this.#working)
+  }
+
   #start(target: ReportTarget, file: string, urls: SignedUrls): Promise<void> {
     const place = this.#outcomes.push(undefined) - 1
-    const work = this.#one(target, file, urls)
+    const { promise: received, resolve } = Promise.withResolvers<void>()
+    const onReceived = (): void => {
+      this.#running.delete(received)
+      resolve()
+    }
+    const work = this.#one(target, file, urls, onReceived)
       .then((outcome) => this.#settle(place, outcome))
       .catch((error: unknown) => this.#halt(error))
-      .finally(() => this.#running.delete(work))
-    this.#running.add(work)
+      .finally(() => {
+        onReceived()
+        this.#working.delete(work)
+      })
+    this.#running.add(received)
+    this.#working.add(work)
     return work
   }
 
@@ -212,7 +233,12 @@ class Filing {
   }
 
   /** Only what concerns one report is an answer about it; anything else ends everything. */
-  async #one(target: ReportTarget, file: string, urls: SignedUrls): Promise<StoredReport | MissingReport> {
+  async #one(
+    target: ReportTarget,
+    file: string,
+    urls: SignedUrls,
+    onReceived: () => void,
+  ): Promise<StoredReport | MissingReport> {
     const { folder, overwrite, quick, onEvent } = this.#options
     try {
       const { record, skipped } = await fileTarget(
@@ -223,6 +249,7 @@ class Filing {
           overwrite,
           quick,
           signal: this.#signal,
+          onReceived,
           onBytes: (bytes) => onEvent?.({ name: 'received', bytes }),
         },
       )

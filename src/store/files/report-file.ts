@@ -4,7 +4,6 @@ import {
   constants,
   createReadStream,
   fdatasync,
-  fsync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -21,13 +20,13 @@ import { promisify } from 'node:util'
 import { IoError } from '../../errors/io.ts'
 import { InternalError } from '../../errors/internal.ts'
 import { diskFailure, errorNumber } from './disk-failure.ts'
+import type { FolderFlushes } from './report-flush.ts'
 
 /*
  * What moves or flushes bytes leaves the event loop free; what only asks or names is called at once,
  * since the way to another thread and back costs many times what such a call does.
  */
 const flushData = promisify(fdatasync)
-const flushAll = promisify(fsync)
 const append = promisify(writev)
 
 export interface Received {
@@ -147,6 +146,12 @@ export async function makeFoldersBelow(root: string, file: string, flushes: Fold
   }
 }
 
+export interface ContentSource {
+  open: () => Promise<CheckedContent>
+  /** Called when the last byte came, before what is slow about a disk. */
+  onReceived?: (() => void) | undefined
+}
+
 export interface Temporary {
   path: string
   received: Received
@@ -158,7 +163,7 @@ export interface Temporary {
 export async function writeTemporary(
   path: string,
   target: string,
-  openContent: () => Promise<CheckedContent>,
+  { open: openContent, onReceived }: ContentSource,
 ): Promise<Temporary> {
   const discard = (): void => rmSync(path, { force: true })
   const file = openNew(path, target)
@@ -166,6 +171,8 @@ export async function writeTemporary(
     try {
       const content = await openContent()
       await fill(file, content, target)
+      onReceived?.()
+      await onDisk(flushData(file), target)
       if (content.received === undefined) throw new InternalError('a report was not read to its end')
       return { path, received: content.received, discard }
     } finally {
@@ -202,7 +209,6 @@ async function fill(file: number, content: CheckedContent, target: string): Prom
     if (waiting >= gathered) await write()
   }
   await write()
-  await onDisk(flushData(file), target)
 }
 
 async function onDisk(step: Promise<void>, target: string): Promise<void> {
@@ -272,43 +278,4 @@ async function placeWithoutLinks(
 async function holds(path: string, sha256: string): Promise<boolean> {
   const status = statusAt(path)
   return status?.isFile() === true && (await fileHash(path)).sha256 === sha256
-}
-
-/** Where folders cannot be opened or flushed (Windows, some network disks) there is nothing to do. */
-const flushUnknown = new Set(['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EBADF'])
-
-/** Flushes folders to the disk; those who ask while one flush runs share the next. */
-export class FolderFlushes {
-  readonly #running = new Map<string, { now: Promise<void>; next: Promise<void> | undefined }>()
-
-  /** Resolves once every name put into the folder before the call is on the disk. */
-  flush(folder: string): Promise<void> {
-    const running = this.#running.get(folder)
-    if (running === undefined) return this.#start(folder)
-    running.next ??= running.now.catch(() => undefined).then(() => this.#start(folder))
-    return running.next
-  }
-
-  #start(folder: string): Promise<void> {
-    const now = flushed(folder).finally(() => {
-      if (this.#running.get(folder)?.now === now && this.#running.get(folder)?.next === undefined) {
-        this.#running.delete(folder)
-      }
-    })
-    this.#running.set(folder, { now, next: undefined })
-    return now
-  }
-}
-
-async function flushed(folder: string): Promise<void> {
-  try {
-    const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
-    try {
-      await flushAll(handle)
-    } finally {
-      closeSync(handle)
-    }
-  } catch (error) {
-    if (!flushUnknown.has(errorNumber(error) ?? '')) throw diskFailure('flush the folder', folder, error)
-  }
 }

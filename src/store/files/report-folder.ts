@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { reportKey } from '../../contract/report-key.ts'
 import { diskFailure, errorNumber } from './disk-failure.ts'
 import {
-  type CheckedContent,
+  type ContentSource,
   fileHash,
-  FolderFlushes,
   isWholePdf,
   makeFoldersBelow,
   obstacleAt,
@@ -15,6 +14,7 @@ import {
   statusAt,
   writeTemporary,
 } from './report-file.ts'
+import { FolderFlushes } from './report-flush.ts'
 import {
   manifestName,
   manifestTable,
@@ -36,13 +36,12 @@ export interface FolderOptions extends WorkOptions {
 /** What a record says besides the file. */
 export type ReportSubject = Omit<ReportRecord, 'file' | 'bytes' | 'sha256' | 'stored_at'>
 
-export interface KeepRequest {
+export interface KeepRequest extends ContentSource {
   /** Relative, `/` between its parts. */
   file: string
   /** Whether a regular file that stands there is replaced. */
   replace: boolean
   subject: ReportSubject
-  open: () => Promise<CheckedContent>
 }
 
 export type Kept =
@@ -121,11 +120,11 @@ export class ReportFolder {
   }
 
   /** Stores a report; the content's own failures pass through, the disk's are IoErrors. */
-  async keep({ file, replace, subject, open }: KeepRequest): Promise<Kept> {
+  async keep({ file, replace, subject, ...source }: KeepRequest): Promise<Kept> {
     const path = this.pathOf(file)
     const why = obstacleAt(this.path, file)
     if (why !== undefined) return { outcome: 'refused', why }
-    const temporary = await writeTemporary(this.#work.temporaryPath(), path, open)
+    const temporary = await writeTemporary(this.#work.temporaryPath(), path, source)
     const { request_reports, request_without, ...about } = subject
     const stored_at = new Date(this.#options.clock.now()).toISOString()
     const record = { ...about, file, ...temporary.received, stored_at, request_reports, request_without }
