@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
@@ -81,4 +85,35 @@ test('REFCHECK_QUOTA is for a service on this machine', async () => {
     'Error: REFCHECK_QUOTA is for a sandbox on this machine only',
   ])
   expect((await run(['quota'], { env: { REFCHECK_QUOTA: '0/60' } })).code).toBe(2)
+})
+
+describe('counting a read is never a fault of the read', () => {
+  test('a store that another program holds: the answer, exit 0, no word', async () => {
+    const { run, folder } = await world()
+    await run(['packages', 'list'])
+    const other = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
+    other.exec('BEGIN EXCLUSIVE')
+    const { code, stderr } = await run(['packages', 'list'])
+    other.close()
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  test('a store that cannot be', async () => {
+    const { run } = await world()
+    const { code, stderr } = await run(['packages', 'list'], { env: { REFCHECK_STORE: 'postgres://db/x' } })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  test('a store in memory is not opened for it, nor one on disk in its place', async () => {
+    const { run, folder } = await world()
+    expect((await run(['users', 'list'], { env: { REFCHECK_STORE: ':memory:' } })).code).toBe(0)
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+  })
+
+  test('a ping and settings make no store', async () => {
+    const { run, folder } = await world()
+    await run(['ping'])
+    await run(['config', 'list'])
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+  })
 })
