@@ -14,7 +14,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   static override description = [
     'One report by its CHECK_ID (and --referee) or by a signed --url, or every report of requests: by --request, of a --batch, or of all that this store knows to be completed. A request costs one call of the quota, however many reports it has.',
     'A folder gets a manifest.json and manifest.csv, which tell whose each file is. What they list and is unchanged is skipped; --overwrite replaces it. What cannot be had is listed with its reason: exit 10.',
-    'Fields of --name-template: last_name, first_name, email, check_name, referee_name, date (of the order), id (short, never the same for two reports), request_id, check_id, referee_id, package_id. A / makes a folder.',
+    'Fields of --name-template: last_name, first_name, email, check_name, referee_name, date (of the order), id (eight characters made from its ids), request_id, check_id, referee_id, package_id. A / makes a folder.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --wait --output reports',
