@@ -2,6 +2,7 @@ import type { Batches } from './batches.ts'
 import type { Inbox } from './inbox.ts'
 import type { Ledger } from './ledger.ts'
 import type { Quota } from './quota.ts'
+import type { Upkeep } from './upkeep.ts'
 
 /** What is kept in one place: one file, or the memory of this process. */
 export interface Store {
@@ -11,6 +12,7 @@ export interface Store {
   readonly batches: Batches
   readonly quota: Quota
   readonly inbox: Inbox
+  readonly upkeep: Upkeep
   /** What is wrong with the file itself; none where it is sound. */
   problems(): Promise<string[]>
   close(): Promise<void>

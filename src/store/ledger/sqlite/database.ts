@@ -58,6 +58,11 @@ export class Database {
     return this.#within('BEGIN', work)
   }
 
+  /** For what needs the connection itself, such as SQLite's own way to copy a database. */
+  async copyTo(copy: (connection: DatabaseSync) => Promise<unknown>): Promise<void> {
+    await copy(this.#connection)
+  }
+
   close(): void {
     this.#statements.clear()
     if (this.#connection.isOpen) this.#connection.close()

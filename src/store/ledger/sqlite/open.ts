@@ -12,6 +12,7 @@ import { inspect, migrate } from './migrate.ts'
 import { SqliteInbox } from './inbox.ts'
 import { SqliteQuota } from './quota.ts'
 import { makePrivate, preparePlace } from './place.ts'
+import { SqliteUpkeep } from './upkeep.ts'
 
 const usualBusyMs = 5_000
 const pauseMs = 20
@@ -37,6 +38,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       batches: new SqliteBatches(database, holds),
       quota: new SqliteQuota(database),
       inbox: new SqliteInbox(database, holds),
+      upkeep: new SqliteUpkeep(database),
       problems: async () => fileProblems(database),
       close: () => Promise.resolve(database.close()),
     }

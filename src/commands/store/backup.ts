@@ -1,0 +1,23 @@
+import { resolve } from 'node:path'
+
+import { Args } from '@oclif/core'
+
+import { BaseCommand } from '../../cli/base-command.ts'
+import { storeBackupView } from '../../output/views/store.ts'
+
+export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
+  static override summary = 'Copy the store to a new file, while others use it or not.'
+  static override description =
+    'The copy is whole, and a store like this one: REFCHECK_STORE=FILE uses it. It holds personal data and the key of the fingerprints, so keep it as private as the store.'
+  static override examples = ['<%= config.bin %> store backup refcheck-backup.sqlite']
+  static override args = {
+    file: Args.string({ required: true, ignoreStdin: true, description: 'a file that is not there yet' }),
+  }
+
+  async run(): Promise<void> {
+    const { upkeep, location } = await this.services.store()
+    const path = resolve(this.context.cwd, this.args.file)
+    await upkeep.backup(path)
+    this.answer(storeBackupView(location, path))
+  }
+}

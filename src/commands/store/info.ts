@@ -1,0 +1,14 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { storeInfoView } from '../../output/views/store.ts'
+
+export default class StoreInfo extends BaseCommand<typeof StoreInfo> {
+  static override summary = 'Show where the store is, how big, and what it holds.'
+  static override description =
+    'The journal of every order that was made from this machine, the inbox of events, and the quota. REFCHECK_STORE, or the setting "store", chooses another file.'
+  static override examples = ['<%= config.bin %> store info']
+
+  async run(): Promise<void> {
+    const { upkeep } = await this.services.store()
+    this.answer(storeInfoView(await upkeep.info()))
+  }
+}

@@ -1,0 +1,64 @@
+import { harmless } from '../../host/text.ts'
+import { styled } from '../terminal.ts'
+import type { View } from '../view.ts'
+import { size } from './reports.ts'
+
+interface Info {
+  location: string
+  bytes: number
+  format: number
+  sqlite: string
+  batches: number
+  rows: Readonly<Record<string, number>>
+  events: number
+  oldest: number | undefined
+  newest: number | undefined
+}
+
+export function storeInfoView({ oldest, newest, ...info }: Info): View {
+  const day = (at: number | undefined): string | null =>
+    at === undefined ? null : new Date(at).toISOString()
+  const rows = Object.entries(info.rows).filter(([, count]) => count > 0)
+  return {
+    json: { ...info, oldest: day(oldest), newest: day(newest) },
+    text: (terminal) =>
+      [
+        `${styled(terminal, 'bold', harmless(info.location))}  ${size(info.bytes)}`,
+        `format ${info.format}, SQLite ${harmless(info.sqlite)}`,
+        `${info.batches} batches and single orders: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
+        `${info.events} events in the inbox`,
+        ...(oldest === undefined
+          ? []
+          : [`from ${day(oldest)?.slice(0, 10)} to ${day(newest)?.slice(0, 10)}`]),
+      ].join('\n'),
+  }
+}
+
+export function storeCheckView(location: string, findings: readonly string[]): View {
+  return {
+    json: { location, sound: findings.length === 0, findings },
+    text: (terminal) =>
+      findings.length === 0
+        ? `${styled(terminal, 'green', 'sound')}  ${harmless(location)}`
+        : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${harmless(finding)}`).join('\n'),
+  }
+}
+
+export function storeBackupView(location: string, path: string): View {
+  return { json: { location, path }, text: () => `The store is copied to ${harmless(path)}` }
+}
+
+export function storePurgeView(
+  purged: { rows: number; events: number; kept: number },
+  dryRun: boolean,
+): View {
+  const { rows, events, kept } = purged
+  return {
+    json: { ...purged, dry_run: dryRun },
+    text: () => {
+      const did = dryRun ? 'Would remove' : 'Removed'
+      const left = kept === 0 ? '' : `; ${kept} rows are not settled and stay as they are`
+      return `${did} what names people from ${rows} rows and ${events} events${left}.`
+    },
+  }
+}

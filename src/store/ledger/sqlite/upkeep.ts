@@ -1,0 +1,180 @@
+import { existsSync, statSync } from 'node:fs'
+import { backup } from 'node:sqlite'
+
+import { IoError } from '../../../errors/io.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
+import { type SubmissionState, submissionStates } from '../types.ts'
+import type { Forgotten, Purged, StoreInfo, Upkeep } from '../upkeep.ts'
+import type { Database, Values } from './database.ts'
+import { sha256 } from './fingerprints.ts'
+import { makePrivate, preparePlace } from './place.ts'
+
+/** States in which an order may still be sent, or settled. */
+const unsettled = `('pending', 'sending', 'unknown')`
+
+/** Looking after an SQLite file. */
+export class SqliteUpkeep implements Upkeep {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async info(): Promise<StoreInfo> {
+    const database = this.#database
+    return database.snapshot(() => {
+      const rows = Object.fromEntries(submissionStates.map((state) => [state, 0])) as Record<
+        SubmissionState,
+        number
+      >
+      for (const row of database.all('SELECT state, count(*) AS count FROM submissions GROUP BY state')) {
+        const { state, count } = row as { state: SubmissionState; count: number }
+        rows[state] = count
+      }
+      const { batches, oldest, newest } = database.get(
+        'SELECT count(*) AS batches, min(added_at) AS oldest, max(added_at) AS newest FROM batches',
+      ) as { batches: number; oldest: number | null; newest: number | null }
+      const { sqlite } = database.get('SELECT sqlite_version() AS sqlite') as { sqlite: string }
+      return {
+        location: database.location,
+        bytes: bytesOf(database.location),
+        format: Number(database.pragma('user_version')),
+        sqlite,
+        batches,
+        rows,
+        events: (database.get('SELECT count(*) AS count FROM events') as { count: number }).count,
+        oldest: oldest ?? undefined,
+        newest: newest ?? undefined,
+      }
+    })
+  }
+
+  async check(): Promise<string[]> {
+    const database = this.#database
+    return database.snapshot(() => [
+      ...database
+        .all('PRAGMA integrity_check')
+        .map((row) => String(Object.values(row as object)[0]))
+        .filter((said) => said !== 'ok'),
+      ...database.all('PRAGMA foreign_key_check').map((row) => {
+        const { table, rowid } = row as { table: string; rowid: number }
+        return `${table}: row ${rowid} refers to something that is not there`
+      }),
+      ...this.#wrongBodies(),
+      ...database.all(danglingAttempts).map((row) => {
+        const { batch_id, row_number } = row as { batch_id: string; row_number: number }
+        return `row ${row_number} of batch ${batch_id} is accepted by an attempt that is not journaled`
+      }),
+    ])
+  }
+
+  async backup(path: string): Promise<void> {
+    if (existsSync(path)) throw new IoError(`${path} exists already`, { hint: 'Choose another name.' })
+    const place = await preparePlace(path)
+    try {
+      await this.#database.copyTo((connection) => backup(connection, place))
+      await makePrivate(place, undefined)
+    } catch (error) {
+      throw error instanceof IoError ? error : diskFailure('back the store up to', path, error)
+    }
+  }
+
+  async purge(who: Forgotten, { dryRun }: { dryRun: boolean }): Promise<Purged> {
+    const { where, values } = chosenRows(who)
+    const events = chosenEvents(who)
+    const database = this.#database
+    const purged = database.transaction(() => {
+      const count = (sql: string, more: Values): number =>
+        (database.get(sql, more) as { count: number }).count
+      const settled = `${where} AND s.state NOT IN ${unsettled}`
+      const named = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
+      const result: Purged = {
+        rows: count(`SELECT count(*) AS count FROM submissions s WHERE ${settled} AND ${named}`, values),
+        events: count(`SELECT count(*) AS count FROM events e WHERE ${events.where}`, events.values),
+        kept: count(
+          `SELECT count(*) AS count FROM submissions s WHERE ${where} AND s.state IN ${unsettled}`,
+          values,
+        ),
+      }
+      if (dryRun) return result
+      const rows = `SELECT s.batch_id, s.row_number FROM submissions s WHERE ${settled}`
+      database.run(`UPDATE attempts SET reason = NULL WHERE (batch_id, row_number) IN (${rows})`, values)
+      database.run(`UPDATE decisions SET why = 'removed' WHERE (batch_id, row_number) IN (${rows})`, values)
+      database.run(`DELETE FROM events AS e WHERE ${events.where}`, events.values)
+      database.run(
+        `UPDATE submissions AS s SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL,
+          reason = NULL, field = NULL, offered_id = NULL WHERE ${settled}`,
+        values,
+      )
+      // A file's name can be a person's, once nobody else is in it.
+      database.run(
+        `UPDATE batches AS b SET name = NULL, path = NULL, results_file = NULL, reading = NULL,
+            halt_message = NULL, halt_hint = NULL
+          WHERE b.kind = 'file' AND NOT EXISTS (
+            SELECT 1 FROM submissions s
+            WHERE s.batch_id = b.id AND (s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL))`,
+      )
+      return result
+    })
+    if (!dryRun) this.#scrub()
+    return purged
+  }
+
+  /** secure_delete has overwritten what was removed; VACUUM and a truncated journal leave no older page either. */
+  #scrub(): void {
+    this.#database.exec('VACUUM')
+    if (this.#database.location !== ':memory:') this.#database.pragma('wal_checkpoint(TRUNCATE)')
+  }
+
+  *#wrongBodies(): Generator<string> {
+    for (const row of this.#database.all(
+      'SELECT batch_id, row_number, body, body_sha256 FROM submissions WHERE body IS NOT NULL',
+    )) {
+      const { batch_id, row_number, body, body_sha256 } = row as {
+        batch_id: string
+        row_number: number
+        body: Uint8Array
+        body_sha256: string
+      }
+      if (sha256(body) !== body_sha256)
+        yield `row ${row_number} of batch ${batch_id}: its body is not what was journaled`
+    }
+  }
+}
+
+const danglingAttempts = `
+SELECT s.batch_id, s.row_number FROM submissions s
+WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)`
+
+function chosenRows(who: Forgotten): { where: string; values: Values } {
+  if ('requestId' in who)
+    return { where: 's.request_id = :request_id', values: { request_id: who.requestId } }
+  if ('email' in who) return { where: 's.email = :email COLLATE NOCASE', values: { email: who.email } }
+  return {
+    where: `s.changed_at < :before
+      AND (s.state <> 'accepted' OR s.request_status IN ('COMPLETED', 'ERROR', 'CANCELLED'))`,
+    values: { before: who.endedBefore },
+  }
+}
+
+/** Events of the requests of those rows, whatever they say; by age, those that were received before. */
+function chosenEvents(who: Forgotten): { where: string; values: Values } {
+  if ('requestId' in who)
+    return { where: 'e.request_id = :request_id', values: { request_id: who.requestId } }
+  if ('email' in who) {
+    return {
+      where: `e.request_id IN (
+        SELECT request_id FROM submissions WHERE email = :email COLLATE NOCASE AND request_id IS NOT NULL)`,
+      values: { email: who.email },
+    }
+  }
+  return { where: `e.received_at < :before AND e.forward <> 'waiting'`, values: { before: who.endedBefore } }
+}
+
+function bytesOf(location: string): number {
+  if (location === ':memory:') return 0
+  return ['', '-wal', '-shm'].reduce(
+    (sum, suffix) => sum + (statSync(location + suffix, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+}

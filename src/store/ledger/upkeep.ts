@@ -1,0 +1,47 @@
+import type { SubmissionState } from './types.ts'
+
+/** What a store is and holds. Times are wall time in ms. */
+export interface StoreInfo {
+  location: string
+  /** Bytes on disk, its journal files included; 0 in memory. */
+  bytes: number
+  /** How many changes of format it has been through. */
+  format: number
+  sqlite: string
+  batches: number
+  /** Rows by state. */
+  rows: Record<SubmissionState, number>
+  events: number
+  oldest: number | undefined
+  newest: number | undefined
+}
+
+/** Whose data is to be removed. */
+export type Forgotten =
+  | { email: string }
+  | { requestId: string }
+  /** Orders that came to an end before this moment, and events received before it. */
+  | { endedBefore: number }
+
+export interface Purged {
+  /** Rows that name nobody any more. */
+  rows: number
+  events: number
+  /** Rows that are not settled yet, and were left as they are. */
+  kept: number
+}
+
+/** Looking after a store as a whole. */
+export interface Upkeep {
+  info(): Promise<StoreInfo>
+  /** What is wrong with it, in sentences; empty where it is sound. */
+  check(): Promise<string[]>
+  /** A copy of all of it at a new file (0600), which opens as a store. */
+  backup(path: string): Promise<void>
+  /**
+   * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the
+   * database or its journal. The keyed fingerprints stay, so that an old file run again orders nobody twice.
+   * With `dryRun` it counts.
+   */
+  purge(who: Forgotten, options: { dryRun: boolean }): Promise<Purged>
+}
