@@ -218,10 +218,6 @@ export class Services {
     return new TerminalPrompter({ input: stdin, output: stderr, color, signal: interrupts.signal })
   }
 
-  async reportFiles() {
-    return import('../store/files/report-files.ts')
-  }
-
   /** Tables to be filled in. */
   async templateSheets() {
     return import('../sheets/template.ts')

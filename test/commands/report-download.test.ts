@@ -31,6 +31,8 @@ interface Read {
   checks: { id: string; type: string; report_pdf_url?: string; references?: { referee_id: string }[] }[]
 }
 
+const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+
 /** A request of the full package, finished unless told otherwise. */
 async function finished(minutes = 60) {
   const clock = new ManualClock()
@@ -186,21 +188,55 @@ test('an expired URL given by hand: exit 3', async () => {
   expect(stderr).not.toContain(new URL(url).searchParams.get('t'))
 })
 
-test.each([
-  'https://evil.example/v1/reports/x?t=secrettoken',
-  'http://127.0.0.1:1/v1/reports/x?t=secrettoken',
-  'not a url secrettoken',
-  'file:///etc/passwd?t=secrettoken',
-])('a foreign URL is refused before a connection and its token not repeated: %s', async (foreign) => {
-  const { type, sandbox } = await finished()
-  const before = sandbox.log.entries().length
-  const { code, stderr } = await type(['report', 'download', '--url', foreign])
-  expect(code).toBe(2)
-  expect(stderr).not.toContain('secrettoken')
-  expect(sandbox.log.entries()).toHaveLength(before)
-})
+/** Each in the place of the report URL of the service at `base`. */
+const foreign: [string, (base: URL, path: string) => string][] = [
+  ['another host', (_base, path) => `https://evil.example${path}`],
+  ['plain http elsewhere', (_base, path) => `http://evil.example${path}`],
+  ['another port', (_base, path) => `http://127.0.0.1:1${path}`],
+  ['https on the port of http', ({ host }, path) => `https://${host}${path}`],
+  ['another name of this machine', ({ port }, path) => `http://localhost:${port}${path}`],
+  ['another form of its address', ({ port }, path) => `http://127.1:${port}${path}`],
+  ['its address as a number', ({ port }, path) => `http://2130706433:${port}${path}`],
+  ['its address in octal', ({ port }, path) => `http://0177.0.0.1:${port}${path}`],
+  ['its address in IPv6', ({ port }, path) => `http://[::ffff:127.0.0.1]:${port}${path}`],
+  ['a user name', ({ host }, path) => `http://user@${host}${path}`],
+  ['our host as a user name', ({ host }, path) => `http://${host}@evil.example${path}`],
+  ['a backslash before an @', ({ host }, path) => `http://${host}\\@evil.example${path}`],
+  ['backslashes', ({ host }, path) => `http:\\\\${host}${path}`],
+  ['no scheme', ({ host }, path) => `//${host}${path}`],
+  ['a path alone', (_base, path) => path],
+  ['one slash', ({ host }, path) => `http:/${host}${path}`],
+  ['another scheme', ({ host }, path) => `ftp://${host}${path}`],
+  ['a file', () => 'file:///etc/passwd?t=secrettoken'],
+  ['a script', () => 'javascript:alert(1)?t=secrettoken'],
+  ['data', () => 'data:application/pdf,%PDF-?t=secrettoken'],
+  ['no URL', () => 'not a url secrettoken'],
+  ['nothing', () => ' '],
+  ['another path', ({ origin }) => `${origin}/v1/users?t=secrettoken`],
+  ['a path with dots', ({ origin }) => `${origin}/v1/reports/../users?t=secrettoken`],
+  ['a path with encoded dots', ({ origin }) => `${origin}/v1/reports/%2e%2e/users?t=secrettoken`],
+  ['two slashes in the path', ({ origin }, path) => `${origin}/${path}`],
+  ['no token', ({ origin }, path) => `${origin}${path.replace(/\?.*/, '')}`],
+  ['an empty token', ({ origin }, path) => `${origin}${path.replace(/\?.*/, '?t=')}`],
+  ['two tokens', ({ origin }, path) => `${origin}${path}&t=secrettoken`],
+  ['another parameter', ({ origin }, path) => `${origin}${path}&redirect=https://evil.example`],
+  ['a fragment', ({ origin }, path) => `${origin}${path}#secrettoken`],
+  ['a line break', ({ origin }, path) => `${origin}${path}\r\nX-Header: secrettoken`],
+  ['upper case', ({ origin }, path) => `${origin.toUpperCase()}${path}`],
+  ['a space before it', ({ origin }, path) => ` ${origin}${path}`],
+  ['nine thousand characters', ({ origin }, path) => `${origin}${path}${'x'.repeat(9000)}`],
+]
 
-const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+test.each(foreign)('a report URL with %s: exit 2 before a connection, no token told', async (_name, form) => {
+  const { run, sandbox, url, folder } = await world()
+  const text = form(new URL(url), `/v1/reports/${nowhere}?t=secrettoken`)
+  const { code, stdout, stderr } = await run(['report', 'download', '--url', text, '--output', 'reports'])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
+  expect(stderr).not.toContain('secrettoken')
+  expect(sandbox.log.entries()).toEqual([])
+  expect(readdirSync(folder)).not.toContain('reports')
+})
 
 test.each([
   ['nothing named', [], 2],

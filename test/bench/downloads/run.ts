@@ -13,7 +13,8 @@ const rounds = Number(process.argv[2] ?? 7)
 const count = 200
 const bytes = 300_000
 const folder = mkdtempSync(join(tmpdir(), 'downloads-bench-'))
-const program = (name: string): string => new URL(name, import.meta.url).pathname
+const server = new URL('server.ts', import.meta.url).pathname
+const client = new URL('client.ts', import.meta.url).pathname
 
 interface Service {
   url: string
@@ -22,7 +23,7 @@ interface Service {
 }
 
 async function serve(reports: number, size: number, latencyMs: number): Promise<Service> {
-  const argv = [program('server.ts'), ...[reports, size, latencyMs].map(String)]
+  const argv = [server, ...[reports, size, latencyMs].map(String)]
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
   const url = line.toString().trim()
@@ -47,7 +48,7 @@ function emptied(path: string, expected: number, size: number): void {
 /** Milliseconds and peak memory. */
 function ours(url: string, expected: number, size: number): { milliseconds: number; megabytes: number } {
   const path = fresh()
-  const told = execFileSync(process.execPath, [program('client.ts'), url, path], { encoding: 'utf8' })
+  const told = execFileSync(process.execPath, [client, url, path], { encoding: 'utf8' })
   emptied(path, expected, size)
   return JSON.parse(told) as { milliseconds: number; megabytes: number }
 }
