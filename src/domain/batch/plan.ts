@@ -3,7 +3,7 @@ import type { BatchCounts, BatchPreview } from '../../store/ledger/batches.ts'
 import type { Submission } from '../../store/ledger/types.ts'
 import type { QuotaWindow } from '../quota/windows.ts'
 import { quotaSeconds } from './estimate.ts'
-import { type Reading, readingText } from './intake.ts'
+import type { Reading } from './intake.ts'
 import type { BatchCheck } from './validate.ts'
 
 /** What running a file would do. */
@@ -90,11 +90,6 @@ export function requireUnchanged(plan: KeptPlan, sha256: string): void {
   throw new InvalidInputError(`${plan.file} was changed since it was planned`, {
     hint: `Nothing was sent. Look at it again: refcheck batch plan ${plan.file} --output plan.json`,
   })
-}
-
-/** Whether two readings of a file are the same. */
-export function sameReading(one: string, other: Reading): boolean {
-  return one === readingText(other)
 }
 
 function parsed(text: string): Partial<Record<string, unknown>> & Partial<KeptPlan> {

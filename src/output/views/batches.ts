@@ -106,11 +106,8 @@ export function batchRowsView(rows: readonly ListedRow[]): ListView<ListedRow> {
       { name: 'email', value: (row) => row.email },
       { name: 'request_id', value: (row) => row.request_id, extra: true },
       { name: 'attempts', value: (row) => row.attempts, extra: true },
-      {
-        name: 'error',
-        value: (row) => row.error ?? row.request_id,
-        show: (row) => row.error ?? row.request_id ?? '-',
-      },
+      { name: 'outcome', value: (row) => row.error ?? row.request_id },
+      { name: 'error', value: (row) => row.error, extra: true },
     ],
     empty: 'No rows like that.',
   }
