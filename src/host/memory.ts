@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 type Collector = (options: { type: 'minor' }) => void
 
 /** Bytes that may pass between two collections. */
-const everyBytes = 4 * 1024 * 1024
+const everyBytes = 8 * 1024 * 1024
 
 /**
  * Keeps memory flat while many bytes pass through. Each read of a socket leaves a buffer behind that

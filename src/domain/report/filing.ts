@@ -52,7 +52,7 @@ export interface WantedRequest {
 const mostFailedReads = 3
 
 /** Files that may wait for the disk, for each that may be under way. */
-const mostFlushing = 4
+const mostFlushing = 3
 
 /**
  * Files every report of some requests that can be had: one authenticated read a request, none where the

@@ -7,6 +7,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  open as openCallback,
   openSync,
   renameSync,
   rmSync,
@@ -24,10 +25,12 @@ import type { FolderFlushes } from './report-flush.ts'
 
 /*
  * What moves or flushes bytes leaves the event loop free; what only asks or names is called at once,
- * since the way to another thread and back costs many times what such a call does.
+ * since the way to another thread and back costs many times what such a call does. A file is made on another
+ * thread: the disk's journal has it wait for a flush that is under way.
  */
 const flushData = promisify(fdatasync)
 const append = promisify(writev)
+const create = promisify(openCallback)
 
 export interface Received {
   bytes: number
@@ -45,7 +48,7 @@ const folderMode = 0o700
 const largestManifest = 64 * 1024 * 1024
 
 /** Bytes gathered for one write: most reports take one, which counts for more than any other step. */
-const gathered = 1024 * 1024
+const gathered = 512 * 1024
 
 /** The file's text; undefined where there is none. A symbolic link or anything but a file is an IoError. */
 export async function readText(path: string): Promise<string | undefined> {
@@ -159,58 +162,60 @@ export interface Temporary {
   discard(): void
 }
 
-/** Fills a new file and flushes it to the disk. It is gone where that fails; `target` is named in messages. */
+/**
+ * Fills a new file and flushes it to the disk. It is gone where that fails; `target` is named in messages.
+ * The file is made when there is something to write, which for most reports is when all of it came.
+ */
 export async function writeTemporary(
   path: string,
   target: string,
   { open: openContent, onReceived }: ContentSource,
 ): Promise<Temporary> {
+  let file: number | undefined
+  const close = (): void => {
+    if (file !== undefined) closeSync(file)
+    file = undefined
+  }
   const discard = (): void => rmSync(path, { force: true })
-  const file = openNew(path, target)
+  let chunks: Uint8Array[] = []
+  let waiting = 0
+  const write = async (): Promise<number> => {
+    file ??= await openNew(path, target)
+    const taken = chunks
+    chunks = []
+    waiting = 0
+    await onDisk(writeAll(file, taken), target)
+    return file
+  }
   try {
-    try {
-      const content = await openContent()
-      await fill(file, content, target)
-      onReceived?.()
-      await onDisk(flushData(file), target)
-      if (content.received === undefined) throw new InternalError('a report was not read to its end')
-      return { path, received: content.received, discard }
-    } finally {
-      closeSync(file)
+    const content = await openContent()
+    for await (const chunk of content) {
+      chunks.push(chunk)
+      waiting += chunk.byteLength
+      if (waiting >= gathered) await write()
     }
+    onReceived?.()
+    await onDisk(flushData(await write()), target)
+    if (content.received === undefined) throw new InternalError('a report was not read to its end')
+    close()
+    return { path, received: content.received, discard }
   } catch (error) {
+    close()
     discard()
     throw error
   }
 }
 
-function openNew(path: string, target: string): number {
+async function openNew(path: string, target: string): Promise<number> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
   try {
-    return openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fileMode)
+    return await create(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fileMode)
   } catch (error) {
     throw diskFailure('write', target, error)
   }
 }
 
-/** Only the disk's failures become IoErrors here: a broken download is not one. */
-async function fill(file: number, content: CheckedContent, target: string): Promise<void> {
-  let chunks: Uint8Array[] = []
-  let waiting = 0
-  const write = async (): Promise<void> => {
-    const taken = chunks
-    chunks = []
-    waiting = 0
-    await onDisk(writeAll(file, taken), target)
-  }
-  for await (const chunk of content) {
-    chunks.push(chunk)
-    waiting += chunk.byteLength
-    if (waiting >= gathered) await write()
-  }
-  await write()
-}
-
+/** Only the disk's failures become IoErrors: a broken download is not one. */
 async function onDisk(step: Promise<void>, target: string): Promise<void> {
   await step.catch((error: unknown) => {
     throw diskFailure('write', target, error)
