@@ -249,7 +249,7 @@ test('--open shows the one report with the desktop’s opener, and only when all
   const { type, ids, folder, reports } = await ordered(['Priya'])
   const bin = join(folder, 'bin')
   mkdirSync(bin)
-  writeFileSync(join(bin, 'xdg-open'), '#!/bin/sh\nprintf %s "$1" > opened.tmp && mv opened.tmp opened\n')
+  writeFileSync(join(bin, 'xdg-open'), '#!/bin/sh\ncd "${0%/*}" && printf %s "$1" > part && mv part opened\n')
   chmodSync(join(bin, 'xdg-open'), 0o755)
   const env = { PATH: `${bin}:/usr/bin:/bin`, DISPLAY: ':0' }
   const none = await type(`report download --request ${ids[0]} --output reports --open`, {
@@ -261,7 +261,8 @@ test('--open shows the one report with the desktop’s opener, and only when all
   expect(nowhere.stderr).toContain('was not opened: there is no desktop here')
   const { code, stderr } = await type(`report download --request ${ids[0]} --output reports --open`, { env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(pdfsIn(reports)).toHaveLength(1)
+  while (!existsSync(join(bin, 'opened'))) await new Promise((resolve) => void setImmediate(resolve))
+  expect(readFileSync(join(bin, 'opened'), 'utf8')).toBe(join(reports, pdfsIn(reports)[0] ?? ''))
 })
 
 test.each([
