@@ -33,11 +33,14 @@ export function looksLikeIsoDate(text: string): boolean {
   return text.length === 10 && isoDate.test(text)
 }
 
+const daysOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
 /** Whether a text of that form names a day that exists. */
 export function dateExists(text: string): boolean {
-  const [year, month, day] = text.split('-').map(Number)
-  if (year === undefined || month === undefined || day === undefined) return false
+  const year = Number(text.slice(0, 4))
+  const month = Number(text.slice(5, 7))
+  const day = Number(text.slice(8, 10))
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
-  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+  const days = month === 2 && leap ? 29 : daysOfMonths[month - 1]
   return days !== undefined && day >= 1 && day <= days
 }

@@ -7,6 +7,9 @@ import { UsageError } from '../errors/usage.ts'
 import { limits } from './limits.ts'
 import { refusal } from './refusal.ts'
 
+/** Larger ones make rows of a chunk outlive a young collection, which costs time and twice the memory. */
+const chunkBytes = 32 * 1024
+
 /** Bytes that can be read from the start more than once. */
 export interface SheetSource {
   /** As typed; for messages, and its extension tells text formats apart. */
@@ -28,7 +31,7 @@ export async function fileSource(path: string, name: string): Promise<SheetSourc
     async *chunks() {
       await unchanged()
       try {
-        yield* createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>
+        yield* createReadStream(path, { highWaterMark: chunkBytes }) as AsyncIterable<Buffer>
       } catch (error) {
         throw unreadable(name, error)
       }

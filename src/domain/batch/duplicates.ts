@@ -18,7 +18,8 @@ export class Duplicates {
 
   /** The row that was given before for the same; undefined for the first one, and for a row that names nobody. */
   firstOf(row: number, packageId: number | undefined, person: Recipient): number | undefined {
-    if (Object.values(person).every((text: string) => text === '')) return undefined
+    const { first_name, last_name, email, phone } = person
+    if (email === '' && phone === '' && first_name === '' && last_name === '') return undefined
     digest(orderIdentity(anywhere, packageId ?? 0, person), this.#key)
     if (this.#taken * slot * 2 > this.#slots.length) this.#grow()
     const at = place(this.#slots, this.#key, 0)

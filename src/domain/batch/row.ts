@@ -93,7 +93,7 @@ class Reading {
   readonly #changes: RowChange[] = []
   readonly #problems: RowProblem[] = []
   /** Columns that have their problem: what follows from it is not said again. */
-  readonly #wrong = new Set<string>()
+  #wrong: Set<string> | undefined
   readonly #recipient: Partial<Recipient> = {}
   readonly #entries: { code: string; fields: Names<FieldValue> }[] = []
 
@@ -218,7 +218,7 @@ class Reading {
 
   #fromForm({ column, path, problem, suggestion }: Problem, schema: PackageSchema): void {
     const name = column ?? path
-    if (this.#wrong.has(name)) return
+    if (this.#wrong?.has(name) === true) return
     const at = this.#columnAt(name)
     const target = this.#file.targets[at]
     const definition = target?.kind === 'field' ? definitionOf(target, schema) : undefined
@@ -232,6 +232,7 @@ class Reading {
   }
 
   #problem(column: string, at: number, problem: string, suggestion?: string): undefined {
+    this.#wrong ??= new Set()
     this.#wrong.add(column)
     const cell = this.#source.cells[at] ?? ''
     this.#problems.push({

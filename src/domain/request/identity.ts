@@ -4,6 +4,8 @@ import type { Recipient } from '../../contract/request-body.ts'
 const unseen = /\p{Default_Ignorable_Code_Point}/gu
 const whiteSpace = /\s/gu
 const notDigit = /[^0-9]/g
+/** Of these nothing but the case and the spaces can differ, and nearly every row of a file is of them. */
+const plain = /^[\x20-\x7e]*$/
 
 /**
  * What makes two orders the same, in one form: service, package and person. "Case, spaces, Unicode form
@@ -14,7 +16,15 @@ const notDigit = /[^0-9]/g
  * way of a real one nor be taken for it. The key is not: an organisation changes its key and stays the same.
  */
 export function orderIdentity(baseUrl: string, packageId: number, recipient: Recipient): string {
-  return JSON.stringify([new URL(baseUrl).origin, packageId, ...personKey(recipient)])
+  return JSON.stringify([originOf(baseUrl), packageId, ...personKey(recipient)])
+}
+
+let lastOrigin = { baseUrl: '', origin: '' }
+
+/** A file of people has one base URL for all of its rows. */
+function originOf(baseUrl: string): string {
+  if (lastOrigin.baseUrl !== baseUrl) lastOrigin = { baseUrl, origin: new URL(baseUrl).origin }
+  return lastOrigin.origin
 }
 
 /** Whether two recipients are one person, by the same rule. */
@@ -23,7 +33,11 @@ export function samePerson(one: Recipient, other: Recipient): boolean {
 }
 
 function personKey({ first_name, last_name, email, phone }: Recipient): string[] {
-  return [folded(first_name), folded(last_name), folded(email), phone.normalize('NFKC').replace(notDigit, '')]
+  return [folded(first_name), folded(last_name), folded(email), digits(phone)]
+}
+
+function digits(phone: string): string {
+  return (plain.test(phone) ? phone : phone.normalize('NFKC')).replace(notDigit, '')
 }
 
 /**
@@ -31,6 +45,7 @@ function personKey({ first_name, last_name, email, phone }: Recipient): string[]
  * `ς` and `Σ`, the same, and one plain lower case does not.
  */
 function folded(text: string): string {
+  if (plain.test(text)) return text.toLowerCase().replaceAll(' ', '')
   const same = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
   return same.replace(unseen, '').replace(whiteSpace, '')
 }

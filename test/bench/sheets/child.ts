@@ -1,0 +1,55 @@
+/* One measurement in a process of its own: node child.ts MODE FILE; prints {ms, rows, megabytes}. */
+import { createReadStream } from 'node:fs'
+
+import { parse } from 'csv-parse'
+
+import { packageSchema } from '../../../src/contract/package-schema.ts'
+import { jsonRow } from '../../../src/domain/batch/json-row.ts'
+import { noMapping } from '../../../src/domain/batch/mapping.ts'
+import { understandOrders } from '../../../src/domain/batch/orders.ts'
+import { checkBatch } from '../../../src/domain/batch/validate.ts'
+import { openSheet } from '../../../src/sheets/open.ts'
+import { fileSource } from '../../../src/sheets/source.ts'
+import { schema } from './people.ts'
+
+const [mode = '', file = ''] = process.argv.slice(2)
+
+async function sheet() {
+  return openSheet(await fileSource(file, file), { readJson: jsonRow })
+}
+
+const modes: Record<string, () => Promise<number>> = {
+  async 'csv-parse'() {
+    let rows = 0
+    for await (const record of createReadStream(file).pipe(parse()))
+      rows += (record as string[]).length > 0 ? 1 : 0
+    return rows - 1
+  },
+  async read() {
+    let rows = 0
+    for await (const { cells } of (await sheet()).rows()) rows += cells.length > 0 ? 1 : 0
+    return rows
+  },
+  async validate() {
+    const parsed = packageSchema.parse(schema)
+    const orders = await understandOrders(await sheet(), {
+      packageId: parsed.id,
+      map: [],
+      ignore: [],
+      kept: noMapping,
+      schemaOf: () => Promise.resolve(parsed),
+      repair: undefined,
+      prompter: undefined,
+    })
+    const { rows, valid } = await checkBatch(orders)
+    if (valid !== rows) throw new Error(`${rows - valid} rows are not valid`)
+    return rows
+  },
+}
+
+const run = modes[mode]
+if (run === undefined) throw new Error(`there is no mode ${mode}`)
+const startedAt = performance.now()
+const rows = await run()
+const ms = performance.now() - startedAt
+console.log(JSON.stringify({ ms, rows, megabytes: process.resourceUsage().maxRSS / 1024 }))
