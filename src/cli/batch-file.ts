@@ -120,3 +120,11 @@ export async function packageFor(
   const packages = await (await services.api()).listPackages({ status: 'active' })
   return (await choosePackage(prompter, packages)).id
 }
+
+/** A file whose code page had to be guessed: names may look other than they are. For when all of it was read. */
+export function noteGuess({ reporter }: Services, { name, sheet }: BatchFile): void {
+  if (sheet.dialect.encoding !== 'windows-1252') return
+  reporter.warn(
+    `${name} is not UTF-8 and is read as Windows-1252: look at names with accents, or save it as UTF-8.`,
+  )
+}

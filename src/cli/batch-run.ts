@@ -7,7 +7,7 @@ import { batchProgressText, reconciliationText, runEventText } from '../output/v
 import { UsageError } from '../errors/usage.ts'
 import type { Hold } from '../store/ledger/ledger.ts'
 import type { Batch, BatchCounts, NewFileBatch } from '../store/ledger/batches.ts'
-import type { BatchFile } from './batch-file.ts'
+import { type BatchFile, noteGuess } from './batch-file.ts'
 import { fileOfBatch, writeResults } from './batch-results.ts'
 import type { ColumnFlags } from './flags/columns.ts'
 import type { Services } from './services.ts'
@@ -48,6 +48,7 @@ export async function planBatch(
   const { baseUrl, userEmail } = await services.api()
   const { batches } = await services.store()
   const intake = await takeIn(orders, baseUrl)
+  noteGuess(services, file)
   const reading = readingOf(flags, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),

@@ -89,7 +89,13 @@ describe('a file', () => {
       Buffer.from(text.replaceAll(',', ';'), 'latin1'),
       Buffer.from(`\uFEFF${text}`),
     ]
-    for (const bytes of encodings) expect((await check(place, bytes)).found).toMatchObject({ valid: 1 })
+    const told: string[] = []
+    for (const bytes of encodings) {
+      const { found, stderr } = await check(place, bytes)
+      expect(found).toMatchObject({ valid: 1 })
+      told.push(stderr)
+    }
+    expect(told.map((stderr) => stderr.includes('is read as Windows-1252'))).toEqual([false, true, false])
   })
 })
 

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
+import { noteGuess, openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
 import { writeBatchErrors } from '../../cli/batch-results.ts'
 import { columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
@@ -36,6 +36,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const file = await openBatchFile(this.context, this.args.file, flags.sheet)
     const orders = await readOrders(services, file, flags, await packageFor(services, file, flags))
     const check = await checkBatch(orders)
+    noteGuess(services, file)
     if (flags.errors !== undefined) {
       const path = await writeBatchErrors(this.context, orders, check, flags.errors)
       services.reporter.note(`The rows to mend are in ${path}`)

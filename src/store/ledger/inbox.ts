@@ -45,7 +45,10 @@ export interface EventFilter {
  * identifies a status update already processed": one that comes again is counted, not kept anew.
  */
 export interface Inbox {
-  /** All of them with one fsync. For each its id, and whether it was there before. `forward`: they are to be forwarded. */
+  /**
+   * All of them with one fsync. For each its id, and whether it was there before. `forward`: they are to
+   * be forwarded. An order that one tells of has its status from then on, unless it was further on already.
+   */
   add(events: readonly ReceivedEvent[], forward: boolean): Promise<{ id: number; repeated: boolean }[]>
   /** In the order of receipt. */
   list(filter?: EventFilter): AsyncIterable<InboxEvent>

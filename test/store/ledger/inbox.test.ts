@@ -98,6 +98,28 @@ test('requests that no order holds', async () => {
   expect(await inbox.unclaimed()).toEqual([three, two])
 })
 
+test('an order knows what events told of its request, and never goes back', async () => {
+  const { ledger } = await place.store()
+  const row = await addOne(ledger, 'a@example.com')
+  const attempt = await ledger.begin(row, {
+    attemptId: 'x',
+    at: someTime,
+    monotonic: 1,
+    userEmail: 'o@example.com',
+  })
+  if (attempt === undefined) throw new Error('it did not begin')
+  await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
+  const status = async (): Promise<string | undefined> =>
+    (await ledger.list({ requestId: one }))[0]?.requestStatus
+  await inbox.add([received(one.toUpperCase(), 'PARTIAL')], false)
+  expect(await status()).toBe('PARTIAL')
+  await inbox.add([received(one, 'IN_PROGRESS'), received(one, 'SHINY', { oddity: 'odd' })], false)
+  expect(await status()).toBe('PARTIAL')
+  await inbox.add([received(one, 'COMPLETED')], false)
+  await inbox.add([received(one, 'CANCELLED')], false)
+  expect(await status()).toBe('COMPLETED')
+})
+
 describe('forwarding', () => {
   test('goes in order within a request: what failed holds back its own request alone', async () => {
     await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED'), received(two, 'PARTIAL')], true)

@@ -131,6 +131,12 @@ export class SqliteInbox implements Inbox {
     return this.#database.run(queue, { id }) === 1
   }
 
+  /** What an event tells of a request is known to whoever lists orders, without a read. */
+  #tellOrders({ requestId, status, oddity, receivedAt }: ReceivedEvent): void {
+    if (requestId === undefined || status === undefined || oddity !== undefined) return
+    this.#database.run(tell, { request_id: requestId.toLowerCase(), status, at: receivedAt })
+  }
+
   #add(event: ReceivedEvent, forward: boolean): { id: number; repeated: boolean } {
     const identity = identityOf(event)
     const row = this.#database.get(insert, {
@@ -144,9 +150,21 @@ export class SqliteInbox implements Inbox {
       oddity: event.oddity ?? null,
       forward: forward ? 'waiting' : 'none',
     }) as { id: number } | undefined
-    if (row !== undefined) return { id: row.id, repeated: false }
+    if (row !== undefined) {
+      this.#tellOrders(event)
+      return { id: row.id, repeated: false }
+    }
     return { ...(this.#database.get(repeat, { identity }) as { id: number }), repeated: true }
   }
+}
+
+/** Events come out of order: a status is only ever followed by one that is further on. */
+const tell = `
+UPDATE submissions SET request_status = :status, request_status_at = :at
+WHERE request_id = :request_id AND ${rank(':status')} > ${rank('request_status')}`
+
+function rank(status: string): string {
+  return `CASE ${status} WHEN 'RECEIVED' THEN 0 WHEN 'IN_PROGRESS' THEN 1 WHEN 'PARTIAL' THEN 2 ELSE 3 END`
 }
 
 /** An odd one is only ever the same as itself. */
