@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../harness/world.ts'
 import { killBatches } from './campaign.ts'
 
 const seed = 11
-const kills = 12
+const kills = 8
 
 test(`a batch killed ${kills} times and run again, seed ${seed}: nobody twice, nothing lost, at most one unknown a kill`, async () => {
   const tally = await killBatches(temporaryFolder(), kills, seeded(seed))

@@ -5,9 +5,10 @@ import { first } from './migrations/0001-first.ts'
 import { files } from './migrations/0002-files.ts'
 import { quota } from './migrations/0003-quota.ts'
 import { inbox } from './migrations/0004-inbox.ts'
+import { byEmail } from './migrations/0005-by-email.ts'
 
 /** In order; a store's `user_version` counts those it has been through. */
-const migrations: readonly string[] = [first, files, quota, inbox]
+const migrations: readonly string[] = [first, files, quota, inbox, byEmail]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */
 const applicationId = 0x52_46_43_4c
