@@ -288,6 +288,19 @@ describe('what goes wrong on the way', () => {
     expect(counts).toMatchObject({ accepted: 1, pending: 1, rejected: 1 })
   })
 
+  test('the package is gone and nobody can say why: it halts all the same, with its standing', async () => {
+    const place = await world()
+    const file = peopleFile(place.folder, emails(3))
+    await place.run(batchRun(file, ['--max', '1']))
+    place.sandbox.replacePackage(102)
+    place.sandbox.inject({ on: 'GET *', times: 40, fault: { kind: 'status', status: 503, when: 'before' } })
+    const halted = await place.run(batchRun(file), { clock: new ManualClock({ auto: true }) })
+    expect([halted.code, halted.json()]).toMatchObject([
+      7,
+      { counts: { accepted: 1, rejected: 1, pending: 1 } },
+    ])
+  })
+
   test('an outage costs one row: nothing goes out until the service answers well', async () => {
     const place = await world()
     const file = peopleFile(place.folder, ['a1@example.com', 'a2+cut-before@example.com', 'a3@example.com'])

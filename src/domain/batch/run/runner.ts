@@ -1,6 +1,6 @@
 import { InternalError } from '../../../errors/internal.ts'
 import { IoError } from '../../../errors/io.ts'
-import type { RefcheckError } from '../../../errors/base.ts'
+import { RefcheckError } from '../../../errors/base.ts'
 import type { BatchRow } from '../../../store/ledger/batches.ts'
 import type { Attempt, SubmissionState } from '../../../store/ledger/types.ts'
 import { changedElsewhere, newAttempt, sendAttempt, type Tried } from '../../request/attempt.ts'
@@ -66,6 +66,8 @@ class Run {
     } catch (error) {
       if (error instanceof IoError || error instanceof InternalError) throw error
       if (this.#running.signal?.aborted) return { kind: 'interrupted' }
+      // A read that was to tell why the rows fare badly has failed itself; no row is on its way then.
+      if (error instanceof RefcheckError) return { kind: 'halted', error }
       throw error
     }
   }
