@@ -127,7 +127,6 @@ describe('forwarding', () => {
     await inbox.refused(1, someTime + 1000, '503')
     await inbox.forwarded(3, someTime, '204')
     expect(await inbox.due(someTime, 10)).toEqual([])
-    expect(await inbox.nextDue()).toBe(0)
     expect(
       (await inbox.due(someTime + 1000, 10)).map(({ id, attempts, lastAnswer }) => [
         id,
@@ -137,6 +136,15 @@ describe('forwarding', () => {
     ).toEqual([[1, 1, '503']])
     await inbox.forwarded(1, someTime + 1000, '204')
     expect((await inbox.due(someTime + 1000, 10)).map(({ id }) => id)).toEqual([2])
+  })
+
+  test('whoever waits for the next one sleeps through what stands behind a failed one', async () => {
+    await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
+    expect(await inbox.nextDue()).toBe(0)
+    await inbox.refused(1, someTime + 1000, '503')
+    expect(await inbox.nextDue()).toBe(someTime + 1000)
+    await inbox.add([received(two, 'PARTIAL')], true)
+    expect(await inbox.nextDue()).toBe(0)
   })
 
   test('is done once, and again when it is asked for', async () => {

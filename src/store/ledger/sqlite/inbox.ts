@@ -27,16 +27,20 @@ WHERE request_id = :request_id AND status IS NOT NULL AND oddity IS NULL
 ORDER BY status IN ('COMPLETED', 'ERROR', 'CANCELLED') DESC, status = 'PARTIAL' DESC, id DESC
 LIMIT 1`
 
-const selectDue = `
-SELECT * FROM events e
-WHERE forward = 'waiting' AND due_at <= :now
-  AND NOT EXISTS (
+/** Whether no earlier event of its request waits. */
+const isFirst = `NOT EXISTS (
     SELECT 1 FROM events p
     WHERE p.forward = 'waiting' AND p.request_id = e.request_id AND p.id < e.id
-  )
+  )`
+
+const selectDue = `
+SELECT * FROM events e
+WHERE forward = 'waiting' AND due_at <= :now AND ${isFirst}
 ORDER BY id LIMIT :limit`
 
-const selectNextDue = `SELECT min(due_at) AS due FROM events WHERE forward = 'waiting'`
+/** One behind another is not due before that one, whatever its own time says. */
+const selectNextDue = `
+SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirst}`
 
 /** Received events in an SQLite file. */
 export class SqliteInbox implements Inbox {
