@@ -129,6 +129,15 @@ describe('a delivery', () => {
     expect(await inbox(place)).toEqual([])
   })
 
+  test('its health is told at / too, wherever deliveries are taken', async () => {
+    const receiver = await listening(await world(), ['--path', '/in'])
+    const health = await fetch(new URL('/', receiver.url))
+    expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }])
+    expect((await fetch(new URL('/', receiver.url), { method: 'POST', body: 'x' })).status).toBe(404)
+    expect((await fetch(new URL('/out', receiver.url))).status).toBe(404)
+    await receiver.stop()
+  })
+
   test('--max-events ends it, exit 0', async () => {
     const place = await world()
     const receiver = await listening(place, ['--max-events', '2'])

@@ -35,8 +35,9 @@ const statuses: ReadonlySet<string> = new Set(requestStatuses)
 export function receiver(options: ReceiverOptions): (request: SmallRequest) => Promise<SmallAnswer> {
   const keep = keeper(options)
   return async ({ method, path, headers, body }) => {
+    const isRead = method === 'GET' || method === 'HEAD'
+    if (isRead && (path === '/' || path === options.path)) return health
     if (path !== options.path) return { status: 404, text: 'nothing is here\n' }
-    if (method === 'GET' || method === 'HEAD') return health
     if (method !== 'POST') {
       return { status: 405, text: 'deliveries come by POST\n', headers: { allow: 'GET, HEAD, POST' } }
     }
