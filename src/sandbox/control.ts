@@ -77,7 +77,7 @@ app.post('/credits', async (context) => {
   return json({})
 })
 app.post('/webhook', async (context) => {
-  const { url } = await body(context, z.object({ url: z.url().nullable() }))
+  const { url } = await body(context, z.object({ url: z.string().nullable() }))
   context.env.sandbox.setWebhook(url)
   return json({})
 })

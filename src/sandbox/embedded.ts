@@ -27,6 +27,7 @@ import { type Home, type Switch, Switches } from './switches.ts'
 import { Timetable } from './timetable.ts'
 import type { Credentials, Sandbox, SandboxOptions } from './types.ts'
 import { Watch } from './watch.ts'
+import { checkedWebhookUrl } from './webhook-url.ts'
 
 /** The composition of the sandbox; what its parts do stands with them. */
 export class EmbeddedSandbox implements Sandbox {
@@ -47,7 +48,8 @@ export class EmbeddedSandbox implements Sandbox {
   #home: Home
 
   constructor(options: SandboxOptions) {
-    const { clock, data } = options
+    const { clock, data, webhookUrl } = options
+    if (webhookUrl !== undefined) checkedWebhookUrl(webhookUrl)
     this.#options = options
     this.#clock = clock
     this.#state = new State(startingSettings(options))
@@ -73,7 +75,7 @@ export class EmbeddedSandbox implements Sandbox {
     this.#deliveries = this.#newDeliveries()
     this.#beginning = this.#newBeginning()
     this.#home = this.#open()
-    if (options.webhookUrl !== undefined) this.setWebhook(options.webhookUrl)
+    if (webhookUrl !== undefined) this.setWebhook(webhookUrl)
   }
 
   get credentials(): Credentials {
@@ -180,6 +182,7 @@ export class EmbeddedSandbox implements Sandbox {
   }
 
   setWebhook(url: string | null): void {
+    if (url !== null) checkedWebhookUrl(url)
     this.#service.bringAllUpToDate(this.#clock.now())
     this.#switches.change({ webhook_url: url })
     this.#watch.followAll()

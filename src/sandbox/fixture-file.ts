@@ -7,6 +7,7 @@ import { fieldTypes } from '../contract/package-schema.ts'
 import { InvalidInputError } from '../errors/invalid-input.ts'
 import { IoError } from '../errors/io.ts'
 import type { Fixture } from './fixture.ts'
+import { checkedWebhookUrl } from './webhook-url.ts'
 
 const levels = { none: 0, administrator: 2, requestor: 3, contributor: 4, analyst: 5 } as const
 
@@ -69,12 +70,20 @@ const pack = z.strictObject({
 /** "API keys are 32-character opaque values." */
 const key = z.strictObject({ key: z.string().length(32), revoked: z.boolean().optional() })
 
+const webhookUrl = z.string().superRefine((text, { addIssue }) => {
+  try {
+    checkedWebhookUrl(text)
+  } catch (error) {
+    addIssue(error instanceof Error ? error.message : String(error))
+  }
+})
+
 const organisation = z.strictObject({
   name: z.string(),
   credits: z.int().nonnegative().nullable().optional(),
   trial: z.enum(['none', 'running', 'expired']).optional(),
   subscription: z.enum(['active', 'inactive']).optional(),
-  webhook: z.strictObject({ url: z.url().optional(), secret: z.string().min(1).optional() }).optional(),
+  webhook: z.strictObject({ url: webhookUrl.optional(), secret: z.string().min(1).optional() }).optional(),
   keys: z
     .array(
       z.union([

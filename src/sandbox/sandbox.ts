@@ -3,7 +3,12 @@ import type { Sandbox, SandboxOptions } from './types.ts'
 
 export type { Sandbox, SandboxOptions } from './types.ts'
 
-/** The whole service of the document, in this process. */
+/** The whole service of the document, in this process. Data that it cannot go on from is let go of again. */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  return new EmbeddedSandbox(options)
+  try {
+    return new EmbeddedSandbox(options)
+  } catch (error) {
+    options.data?.close()
+    throw error
+  }
 }

@@ -75,6 +75,7 @@ export interface Sandbox {
   setCredits(credits: number | null): void
   expireTrial(): void
   deactivateSubscription(): void
+  /** https, or http to this machine; throws UsageError for any other. */
   setWebhook(url: string | null): void
   /** Makes a package INACTIVE in favour of a new one with one more required field; the new id. */
   replacePackage(id: number): number

@@ -87,6 +87,18 @@ test.each(['60', '0/60', '60/x', ''])('--quota %j is refused', async (quota) => 
   expect(stderr).toMatch(/^Error: --quota: .+\n.+\n$/)
 })
 
+test('--webhook-url is refused before anything starts, and the data is free again', async () => {
+  const folder = temporaryFolder()
+  const data = join(folder, 'state')
+  const argv = ['sandbox', 'start', '--port', '0', '--data', data]
+  const { code, stdout, stderr } = await refcheck([...argv, '--webhook-url', 'http://hooks.example.com/'], {
+    env: emptyEnv(folder),
+  })
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^Error: the webhook http:\/\/hooks\.example\.com is not https\nPlain http .+\n$/)
+  expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state'])
+})
+
 test(
   'sandbox demo: the whole job, the PDFs in a folder, and no profile or store touched',
   { timeout: 60_000 },

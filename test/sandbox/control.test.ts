@@ -173,6 +173,20 @@ test('an event is delivered again on demand, the same bytes', async () => {
   expect(bodies[2]).toBe(bodies[0])
 })
 
+test.each([
+  ['nonsense', 'the webhook is not a URL'],
+  ['', 'the webhook is not a URL'],
+  ['ftp://127.0.0.1/in', 'the webhook ftp://127.0.0.1 is not https'],
+  ['http://hooks.example.com/in?token=hidden', 'the webhook http://hooks.example.com is not https'],
+  ['https://me:hidden@hooks.example.com/in', 'the webhook at hooks.example.com has a user name in its URL'],
+])('"an HTTPS endpoint URL": the webhook %j is refused, and the old one stays', async (url, message) => {
+  const where = visit({ webhookUrl: 'https://hooks.example.com/in' })
+  const { status, data } = await control(where, 'webhook', { url })
+  expect([status, data]).toMatchObject([400, { error: { code: 'usage', message } }])
+  expect(where.sandbox.overview().webhook_url).toBe('https://hooks.example.com/in')
+  expect(() => visit({ webhookUrl: url })).toThrow(message)
+})
+
 test('the webhook is set and taken away', async () => {
   const where = visit()
   await control(where, 'webhook', { url: 'https://hooks.example.com/in' })

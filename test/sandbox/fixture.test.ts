@@ -108,6 +108,11 @@ test.each([
   ['nothing', '', /^the fixture's text: /],
   ['no users', 'organisations: [{name: A}]', /^the fixture's organisations\[0\]\.users: /],
   ['an unknown field', withUser('colour: red'), /^the fixture's organisations\[0\]: .*colour/],
+  [
+    'a webhook in clear text',
+    withUser('webhook: {url: "http://hooks.example.com/in"}'),
+    /^the fixture's organisations\[0\]\.webhook\.url: the webhook http:\/\/hooks\.example\.com is not https$/,
+  ],
   ['a short key', withUser('keys: [abc]'), /^the fixture's organisations\[0\]\.keys\[0\]: /],
   [
     'an unknown type',
