@@ -70,11 +70,11 @@ const pack = z.strictObject({
 /** "API keys are 32-character opaque values." */
 const key = z.strictObject({ key: z.string().length(32), revoked: z.boolean().optional() })
 
-const webhookUrl = z.string().superRefine((text, { addIssue }) => {
+const webhookUrl = z.string().superRefine((text, context) => {
   try {
     checkedWebhookUrl(text)
   } catch (error) {
-    addIssue(error instanceof Error ? error.message : String(error))
+    context.addIssue(error instanceof Error ? error.message : String(error))
   }
 })
 

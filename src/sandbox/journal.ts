@@ -119,6 +119,8 @@ async function settled(path: string): Promise<string> {
 
 function readChanges(path: string, file: number): Change[] {
   const [first, ...lines] = readLines(file)
+  // Ours begins with a whole line from the start: what has none is somebody's file of one line.
+  if (first === undefined && fstatSync(file).size > 0) throw notOurs(path)
   if (first === undefined) return []
   const parse = (line: string): unknown => {
     try {
@@ -128,7 +130,31 @@ function readChanges(path: string, file: number): Change[] {
     }
   }
   if ((parse(first) as Partial<typeof header> | null)?.refcheck_sandbox !== 1) throw notOurs(path)
-  return lines.map((line) => parse(line) as Change)
+  const changes = lines.map(parse)
+  if (!changes.every(isChange)) throw notOurs(path)
+  if (changes.length > 0 && !changes.some(({ does }) => does === 'organisation')) throw notOurs(path)
+  return changes
+}
+
+/** Where each change has what it changes. */
+const subjects: Readonly<Record<Change['does'], string>> = {
+  settings: 'settings',
+  organisation: 'organisation',
+  key: 'key',
+  team: 'team',
+  user: 'user',
+  package: 'package',
+  request: 'request',
+  quota: 'uses',
+  delivery: 'delivery',
+}
+
+function isChange(value: unknown): value is Change {
+  if (typeof value !== 'object' || value === null || !('does' in value)) return false
+  const { does } = value
+  if (typeof does !== 'string' || !Object.hasOwn(subjects, does)) return false
+  const subject = (value as Record<string, unknown>)[subjects[does as Change['does']]]
+  return typeof subject === 'object' && subject !== null
 }
 
 /** Whole lines only: what follows the last line end was being written when the process died. */

@@ -138,6 +138,14 @@ test.each([
   ['another file', 'first_name,last_name\n'],
   ['other JSON', '{"name":"x"}\n'],
   ['a damaged line', '{"refcheck_sandbox":1}\n{"does":\n'],
+  ['a line of somebody’s notes, without an end', 'do not lose this'],
+  ['a line that is no change', '{"refcheck_sandbox":1}\nnull\n'],
+  ['a change of an unknown kind', '{"refcheck_sandbox":1}\n{"does":"toString","toString":{}}\n'],
+  ['a change of nothing', '{"refcheck_sandbox":1}\n{"does":"user"}\n'],
+  [
+    'a state without an organisation',
+    '{"refcheck_sandbox":1}\n{"does":"team","team":{"id":"1","organisation_id":"2","name":"N","active":true}}\n',
+  ],
 ])('%s is left as it is', async (_what, text) => {
   const path = dataFile()
   writeFileSync(path, text)
@@ -156,10 +164,11 @@ test('another seed than the data was made with is refused', async () => {
   const { sandbox } = await open(path, { seed: 1 })
   sandbox.close()
   const data = await openJournal(path)
-  onTestFinished(() => data.close())
   expect(() => createSandbox({ clock: new ManualClock(start), data, seed: 2 })).toThrow(
     `${path} was made with the seed "1", not "2"`,
   )
+  const again = await open(path)
+  again.sandbox.close()
 })
 
 test('a file grown long with what is out of date is written anew', async () => {
