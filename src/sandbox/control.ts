@@ -10,7 +10,7 @@ import { controlPath } from './gateway.ts'
 import { injection } from './injection.ts'
 import { serveAsset, servePage } from './page/serve.ts'
 import { scenarioTable } from './scenarios.ts'
-import type { Snapshot } from './state.ts'
+import { checkedSnapshot } from './snapshot.ts'
 import { switchNames } from './switches.ts'
 import type { Sandbox } from './types.ts'
 
@@ -101,11 +101,7 @@ app.post('/reset', async (context) => {
   return json(context.env.sandbox.overview())
 })
 app.post('/restore', async (context) => {
-  const snapshot = await body(
-    context,
-    z.looseObject({ version: z.literal(1), requests: z.array(z.unknown()) }),
-  )
-  context.env.sandbox.restore(snapshot as unknown as Snapshot)
+  context.env.sandbox.restore(checkedSnapshot(await body(context, z.unknown())))
   return json(context.env.sandbox.overview())
 })
 

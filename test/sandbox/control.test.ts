@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { listen } from '../../src/server/listen.ts'
-import { hour, simpleOrder, start, visit, type Visit } from './visit.ts'
+import { fullOrder, hour, jane, simpleOrder, start, visit, type Visit } from './visit.ts'
 
 async function control(
   where: Visit,
@@ -67,7 +67,6 @@ test.each([
   ['redeliver', { delivery_id: 'x' }, /^there is no delivery "x"$/],
   ['hasten', { request_id: 'x' }, /^there is no request "x"$/],
   ['replace-package', { id: 999 }, /^the sandbox has no package 999$/],
-  ['restore', { version: 2 }, /^version: /],
 ])('%s refuses %j', async (path, body, message) => {
   const { status, data } = await control(visit(), path, body)
   expect(status).toBe(400)
@@ -207,6 +206,48 @@ test('snapshot, restore and reset', async () => {
   expect(where.sandbox.requests()).toHaveLength(1)
   await control(where, 'reset', {})
   expect((await control(where, 'requests')).data).toEqual([])
+})
+
+test('restore keeps all that a snapshot says', async () => {
+  const where = visit({ webhookUrl: 'https://hooks.example.com/in', deliver: () => Promise.resolve(500) })
+  for (const tag of ['', '+error', '+declined', '+event-twice']) {
+    await where.order({ ...fullOrder, recipient: { ...jane, email: `jane${tag}@example.com` } })
+  }
+  await control(where, 'advance', { ms: hour / 4 })
+  const snapshot = (await control(where, 'snapshot')).data as object
+  await control(where, 'reset', {})
+  await control(where, 'restore', snapshot)
+  expect((await control(where, 'snapshot')).data).toEqual(snapshot)
+})
+
+test.each([
+  ['nothing', {}, 'version'],
+  ['another version', { version: 2 }, 'version'],
+  ['no organisation', { organisations: [] }, 'organisations'],
+  ['a request that is none', { requests: [1] }, 'requests.0'],
+  ['a step of an unknown kind', { steps: [{ at: 1, does: 'explode' }] }, 'requests.0.steps.0.does'],
+  ['a quota that is none', { quota: { key: 'full' } }, 'quota.key'],
+])('restore refuses %s and leaves what is there', async (what, part, where) => {
+  const here = visit()
+  const id = await here.order()
+  const snapshot = (await control(here, 'snapshot')).data as { requests: object[] }
+  const requests = 'steps' in part ? [{ ...snapshot.requests[0], ...part }] : snapshot.requests
+  const { status, data } = await control(
+    here,
+    'restore',
+    what === 'nothing' ? {} : { ...snapshot, requests, ...part },
+  )
+  expect([status, data]).toEqual([
+    400,
+    {
+      error: {
+        code: 'invalid_input',
+        message: `this is no snapshot of a sandbox: see its ${where}`,
+        hint: 'Give what "refcheck sandbox snapshot" printed. Nothing was changed.',
+      },
+    },
+  ])
+  expect((await here.read(id)).status).toBe('RECEIVED')
 })
 
 test('control is no part of the service: it needs no key, is never counted and strikes no fault', async () => {
