@@ -12,6 +12,8 @@ import { fileOfBatch, writeResults } from './batch-results.ts'
 import type { ColumnFlags } from './flags/columns.ts'
 import type { Services } from './services.ts'
 
+export type { Batch } from '../store/ledger/batches.ts'
+
 /** What running, resuming and settling need; made once a command. */
 export async function batchRunning(services: Services, signal: AbortSignal): Promise<Running> {
   const { api, ledger, clock, random, cache } = await services.ordering(signal)

@@ -79,6 +79,18 @@ describe('a file of people', () => {
     expect(ordered(place)).toEqual(emails(2))
   })
 
+  test('run by several processes from the first moment is one batch, and orders nobody twice', async () => {
+    const place = await world()
+    const file = peopleFile(place.folder, emails(3))
+    const outcomes = await Promise.all([1, 2, 3].map(() => place.run(batchRun(file))))
+    const codes = outcomes.map(({ code }) => code)
+    expect(codes).toContain(0)
+    // The others find it done, or somebody at it.
+    expect(codes.filter((code) => code !== 0 && code !== 10)).toEqual([])
+    expect(ordered(place)).toEqual(emails(3))
+    expect((await place.run(['batch', 'list', '--json'])).json()).toHaveLength(1)
+  })
+
   test('with one person more orders that one: the others are told as duplicates', async () => {
     const place = await world()
     await place.run(batchRun(peopleFile(place.folder, emails(2))))

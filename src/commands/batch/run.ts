@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { type BatchFile, openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
 import { appliedPlan } from '../../cli/batch-plan.ts'
 import { resultsPlace } from '../../cli/batch-results.ts'
-import { carryOutBatch, knownBatch, planBatch, requireSameReading } from '../../cli/batch-run.ts'
+import { type Batch, carryOutBatch, knownBatch, planBatch, requireSameReading } from '../../cli/batch-run.ts'
 import { columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
@@ -43,21 +43,10 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   }
 
   async run(): Promise<void> {
-    const { flags, services } = this
     const file = await this.file()
-    const packageId = await packageFor(services, file, flags)
-    const known = await knownBatch(services, file, packageId)
-    if (known !== undefined) {
-      await requireSameReading(services, file, flags, known)
-      services.reporter.note(batchGoesOnText(statusOf(known)))
-      if (flags['dry-run']) return this.answer(batchStatusView(statusOf(known)))
-      if (known.counts.pending > 0) {
-        await this.confirm(`Order checks for ${known.counts.pending} people?`, flags.yes)
-      }
-      return this.carryOut(known.id, file)
-    }
-    const started = await this.start(file, packageId)
-    if (started !== undefined) await this.carryOut(started, file)
+    const packageId = await packageFor(this.services, file, this.flags)
+    const known = await knownBatch(this.services, file, packageId)
+    await (known === undefined ? this.start(file, packageId) : this.goOn(known, file))
   }
 
   private async file(): Promise<BatchFile> {
@@ -69,21 +58,34 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     return openBatchFile(this.context, file ?? '-', this.flags.sheet)
   }
 
-  /** Takes the file in; the id of the batch, or undefined where nothing is to be sent. */
-  private async start(file: BatchFile, packageId: number | undefined): Promise<string | undefined> {
+  /** The file is a batch already. */
+  private async goOn(known: Batch, file: BatchFile): Promise<void> {
+    const { flags, services } = this
+    await requireSameReading(services, file, flags, known)
+    services.reporter.note(batchGoesOnText(statusOf(known)))
+    if (flags['dry-run']) return this.answer(batchStatusView(statusOf(known)))
+    if (known.counts.pending > 0) {
+      await this.confirm(`Order checks for ${known.counts.pending} people?`, flags.yes)
+    }
+    await this.carryOut(known.id, file)
+  }
+
+  /** Takes the file in, unless another process did while this one looked at it. */
+  private async start(file: BatchFile, packageId: number | undefined): Promise<void> {
     const { flags, services } = this
     const orders = await readOrders(services, file, flags, packageId)
     const resultsFile = await resultsPlace(services, file, flags.results)
     const { plan, intake, batch } = await planBatch(services, file, orders, { flags, packageId, resultsFile })
+    const meanwhile = await knownBatch(services, file, packageId)
+    if (meanwhile !== undefined) return this.goOn(meanwhile, file)
     const nothing = unsent(plan, file.name, { skip: flags['on-invalid'] === 'skip' })
     if (nothing !== undefined || flags['dry-run']) {
-      this.answer(unstartedView(plan, file.name, packageId), nothing)
-      return undefined
+      return this.answer(unstartedView(plan, file.name, packageId), nothing)
     }
     services.reporter.block(planText(plan, file.name, services.reporter.terminal))
     await this.confirm(`Order checks for ${plan.counts.pending} people?`, flags.yes)
-    await (await services.batches()).batches.add(batch, intake.rows)
-    return batch.id
+    const there = await (await services.batches()).batches.add(batch, intake.rows)
+    await (there === undefined ? this.carryOut(batch.id, file) : this.goOn(there, file))
   }
 
   private async carryOut(batchId: string, file: BatchFile): Promise<void> {

@@ -104,8 +104,9 @@ export interface Batches {
    * Takes a file in: all rows or none, in one step for all processes. The batch is held by its caller.
    * A pending row whose order is known to the store becomes `duplicate` with what it matches, by the
    * rule of `Ledger.add`: with `allowDuplicate` only where the outcome of the match is not known yet.
+   * A file that another process took in meanwhile is added no second time: its batch is returned.
    */
-  add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<void>
+  add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<Batch | undefined>
 
   /** What `add` would make of the rows, with nothing added: for a plan to be looked at. */
   preview(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<BatchPreview>

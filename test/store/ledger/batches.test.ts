@@ -157,9 +157,10 @@ describe('a file is taken in', () => {
     await store.batches.add(batch, orderRows(1))
     expect((await store.batches.findByIdentity('this file'))?.id).toBe(batch.id)
     expect(await store.batches.findByIdentity('another file')).toBeUndefined()
-    await expect(store.batches.add(fileBatch({ identity: 'this file' }), [])).rejects.toThrow(
-      'one of its own rules',
-    )
+    const again = fileBatch({ identity: 'this file' })
+    expect((await store.batches.add(again, orderRows(1, 50)))?.id).toBe(batch.id)
+    expect(await store.batches.find(again.id)).toBeUndefined()
+    expect(await store.batches.counts(batch.id)).toMatchObject({ total: 1 })
   })
 })
 

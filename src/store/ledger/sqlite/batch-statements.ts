@@ -33,6 +33,8 @@ SELECT b.*, ${counted},
   (SELECT package_id FROM submissions WHERE batch_id = b.id AND row_number = 1) AS first_package
 FROM batches b`
 
+export const selectByIdentity = `${selectBatches} WHERE b.identity = :identity`
+
 export const selectCounts = `
 SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batch_id GROUP BY state`
 

@@ -19,6 +19,7 @@ import {
   requeueRow,
   selectBatches,
   selectBodies,
+  selectByIdentity,
   selectCounts,
   selectRows,
   updateHalt,
@@ -52,9 +53,11 @@ export class SqliteBatches implements Batches {
     this.#holds = holds
   }
 
-  async add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<void> {
+  async add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<Batch | undefined> {
     refuseForgetting(this.#database.location, batch.baseUrl)
-    this.#database.transaction(() => {
+    const there = this.#database.transaction(() => {
+      const same = this.#database.get(selectByIdentity, { identity: batch.identity })
+      if (same !== undefined) return same
       this.#database.run(insertFile, {
         id: batch.id,
         base_url: batch.baseUrl,
@@ -70,7 +73,9 @@ export class SqliteBatches implements Batches {
         allow_duplicate: batch.allowDuplicate ? 1 : 0,
       })
       for (const taken of this.#compared(batch, rows)) this.#insert(batch, taken)
+      return undefined
     })
+    return this.#batch(there)
   }
 
   async preview(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<BatchPreview> {
@@ -90,7 +95,7 @@ export class SqliteBatches implements Batches {
   }
 
   async findByIdentity(identity: string): Promise<Batch | undefined> {
-    return this.#batch(this.#database.get(`${selectBatches} WHERE b.identity = :identity`, { identity }))
+    return this.#batch(this.#database.get(selectByIdentity, { identity }))
   }
 
   async find(id: string): Promise<Batch | undefined> {
