@@ -79,16 +79,19 @@ describe('a file of people', () => {
     expect(ordered(place)).toEqual(emails(2))
   })
 
-  test('run by several processes from the first moment is one batch, and orders nobody twice', async () => {
+  test('taken in by another process while the plan is looked at is that batch, and goes on there', async () => {
     const place = await world()
-    const file = peopleFile(place.folder, emails(3))
-    const outcomes = await Promise.all([1, 2, 3].map(() => place.run(batchRun(file))))
-    const codes = outcomes.map(({ code }) => code)
-    expect(codes).toContain(0)
-    // The others find it done, or somebody at it.
-    expect(codes.filter((code) => code !== 0 && code !== 10)).toEqual([])
-    expect(ordered(place)).toEqual(emails(3))
-    expect((await place.run(['batch', 'list', '--json'])).json()).toHaveLength(1)
+    const file = peopleFile(place.folder, emails(2))
+    const prompter = new ScriptedPrompter([{ ask: /Order checks for 2 people/, confirm: true }])
+    const ask = prompter.confirm.bind(prompter)
+    let first: Standing | undefined
+    prompter.confirm = async (question) => {
+      first = (await place.run(batchRun(file))).json() as Standing
+      return ask(question)
+    }
+    const outcome = await place.run(['batch', 'run', file, '--package', '102', '--json'], { prompter })
+    expect([outcome.code, (outcome.json() as Standing).batch_id]).toEqual([0, first?.batch_id])
+    expect(ordered(place)).toEqual(emails(2))
   })
 
   test('with one person more orders that one: the others are told as duplicates', async () => {
