@@ -11,6 +11,13 @@ export interface OutputPlace {
   overwrite: boolean
 }
 
+export interface OutputOptions {
+  overwrite: boolean
+  binary: boolean
+  /** The flag that names the file, in a command that has no --overwrite; `--output` beside one otherwise. */
+  flag?: string | undefined
+}
+
 /**
  * Reads `--output FILE`. A file that is there already is refused unless it may be replaced, and so is
  * standard output for bytes that a terminal cannot show.
@@ -18,7 +25,7 @@ export interface OutputPlace {
 export async function outputPlace(
   context: Pick<Context, 'cwd' | 'streams'>,
   typed: string | undefined,
-  { overwrite, binary }: { overwrite: boolean; binary: boolean },
+  { overwrite, binary, flag }: OutputOptions,
 ): Promise<OutputPlace> {
   if (typed === undefined || typed === '-') {
     if (binary && context.streams.stdout.isTTY) {
@@ -31,11 +38,11 @@ export async function outputPlace(
   const path = resolve(context.cwd, typed)
   const standing = await lstat(path).catch(() => undefined)
   if (standing?.isDirectory() === true) {
-    throw new UsageError(`--output: ${typed} is a folder`, { hint: 'Name a file in it.' })
+    throw new UsageError(`${flag ?? '--output'}: ${typed} is a folder`, { hint: 'Name a file in it.' })
   }
   if (standing !== undefined && !overwrite) {
-    throw new UsageError(`--output: ${typed} exists already`, {
-      hint: 'Choose another name, or replace it with --overwrite.',
+    throw new UsageError(`${flag ?? '--output'}: ${typed} exists already`, {
+      hint: `Choose another name, or ${flag === undefined ? 'replace it with --overwrite' : 'remove it first'}.`,
     })
   }
   return { path, overwrite }

@@ -1,8 +1,20 @@
-import { Flags } from '@oclif/core'
+import { Args, Flags } from '@oclif/core'
 
 import { requestStatuses } from '../../contract/request.ts'
+import { UsageError } from '../../errors/usage.ts'
 import { uuidFlag } from './identifiers.ts'
 import { momentFlag } from './moment.ts'
+
+/** The number of an event in the inbox. */
+export const eventIdArg = Args.custom<number>({
+  ignoreStdin: true,
+  async parse(text) {
+    if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+    throw new UsageError(`ID: "${text.slice(0, 60)}" is not the id of an event`, {
+      hint: 'It is a whole number; "refcheck webhook events list" shows them.',
+    })
+  },
+})
 
 /** Which events of the inbox. */
 export const eventFlags = {

@@ -40,7 +40,7 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     const { flags, args, signal, services } = this
     const { secret } = await webhookSecrets(services, flags['secret-file'])
     const { junit } = flags
-    const place = { overwrite: true, binary: false }
+    const place = { overwrite: true, binary: false, flag: '--junit' }
     const file = junit === undefined ? undefined : await outputPlace(this.context, junit, place)
     const { clock, random } = this.context
     const { http, url } = await receiverAt(services, args.url)

@@ -104,6 +104,10 @@ function forwardingOf({ forward, forwardedAt }: InboxEvent): string {
     : new Date(forwardedAt).toISOString().slice(0, 19)
 }
 
+function notTaken(missed: number, of: number): string {
+  return of === 1 ? 'the event was not taken' : `${missed} of ${of} events were not taken`
+}
+
 function textOf(body: Uint8Array): { text: string; base64: string | null } {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body), base64: null }
@@ -147,7 +151,7 @@ export async function replayEvents(
   const failure =
     missed === 0
       ? undefined
-      : new IncompleteError(`${missed} of ${events.length} events were not taken`, {
+      : new IncompleteError(notTaken(missed, events.length), {
           hint: 'A receiver has to answer 2xx within 10 seconds.',
         })
   return { replies, failure }

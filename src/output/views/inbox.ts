@@ -124,6 +124,7 @@ export function replayView(replies: readonly ReplayReply[]): View {
 export function importedView({ read, added, repeated }: Imported): View {
   return {
     json: { read, added, repeated },
-    text: () => `${read} genuine events read: ${added} new, ${repeated} here already`,
+    text: () =>
+      `${read} genuine ${read === 1 ? 'event' : 'events'} read: ${added} new, ${repeated} here already`,
   }
 }

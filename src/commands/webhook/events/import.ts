@@ -2,7 +2,7 @@ import { Args } from '@oclif/core'
 
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { secretFileFlag } from '../../../cli/flags/secret-file.ts'
-import { readInput } from '../../../cli/input.ts'
+import { largestLog, readInput } from '../../../cli/input.ts'
 import { webhookSecrets } from '../../../cli/webhook-secret.ts'
 import { importEvents } from '../../../domain/webhook/events.ts'
 import { signingKeyOf } from '../../../domain/webhook/verify.ts'
@@ -20,7 +20,7 @@ export default class WebhookEventsImport extends BaseCommand<typeof WebhookEvent
 
   async run(): Promise<void> {
     const { file } = this.args
-    const bytes = await readInput(this.context, file, 'the events')
+    const bytes = await readInput(this.context, file, 'the events', largestLog)
     const { secret } = await webhookSecrets(this.services, this.flags['secret-file'])
     const { inbox } = await this.services.store()
     const now = this.context.clock.now()

@@ -26,7 +26,8 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
     const filter = eventFilter(this.flags)
     const { export: file } = this.flags
     if (file !== undefined) {
-      const place = await outputPlace(this.context, file, { overwrite: false, binary: false })
+      const isNew = { overwrite: false, binary: false, flag: '--export' }
+      const place = await outputPlace(this.context, file, isNew)
       await writeOutput(this.context, place, exportLines(inbox, filter))
       if (place.path === undefined) return
     }

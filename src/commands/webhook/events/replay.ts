@@ -1,6 +1,7 @@
-import { Args, Flags } from '@oclif/core'
+import { Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../../cli/base-command.ts'
+import { eventIdArg } from '../../../cli/flags/events.ts'
 import { receiverAt } from '../../../cli/receiver-url.ts'
 import { findEvent, replayEvents, requeueEvents } from '../../../domain/webhook/events.ts'
 import { replayView } from '../../../output/views/inbox.ts'
@@ -14,13 +15,7 @@ export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEvent
     '<%= config.bin %> webhook events replay 17 18 19',
   ]
   static override args = {
-    id: Args.integer({
-      required: true,
-      multiple: true,
-      ignoreStdin: true,
-      min: 1,
-      description: 'ids of events',
-    }),
+    id: eventIdArg({ required: true, multiple: true, description: 'ids of events' }),
   }
   static override flags = {
     to: Flags.string({ summary: 'Post them here.', helpValue: 'URL' }),

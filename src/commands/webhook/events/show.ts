@@ -1,15 +1,12 @@
-import { Args } from '@oclif/core'
-
 import { BaseCommand } from '../../../cli/base-command.ts'
+import { eventIdArg } from '../../../cli/flags/events.ts'
 import { findEvent, shownEvent } from '../../../domain/webhook/events.ts'
 import { eventView } from '../../../output/views/inbox.ts'
 
 export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsShow> {
   static override summary = 'Show one received event, its body to the byte.'
   static override examples = ['<%= config.bin %> webhook events show 17']
-  static override args = {
-    id: Args.integer({ required: true, ignoreStdin: true, min: 1, description: 'id of an event' }),
-  }
+  static override args = { id: eventIdArg({ required: true, description: 'id of an event' }) }
 
   async run(): Promise<void> {
     const { inbox } = await this.services.store()
