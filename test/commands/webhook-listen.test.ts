@@ -138,6 +138,20 @@ describe('a delivery', () => {
     await receiver.stop()
   })
 
+  test.each([
+    ['no PEM', 'README.md', 'service.key'],
+    ['another key', 'service.pem', 'other.key'],
+  ])('a TLS pair that is none (%s) is refused in words', async (_what, cert, key) => {
+    const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')
+    const { run } = await world()
+    const tls = ['--tls-cert', join(vectors, cert), '--tls-key', join(vectors, key)]
+    const { code, stderr } = await run(['webhook', 'listen', '--port', '0', ...tls])
+    expect([code, stderr]).toMatchObject([
+      2,
+      expect.stringMatching(/^Error: the TLS certificate and its key cannot be used\nBoth are PEM files/),
+    ])
+  })
+
   test('--max-events ends it, exit 0', async () => {
     const place = await world()
     const receiver = await listening(place, ['--max-events', '2'])
