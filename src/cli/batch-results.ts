@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises'
+import { access, constants, lstat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { Orders } from '../domain/batch/orders.ts'
@@ -27,19 +27,28 @@ export async function writeBatchErrors(
 
 /**
  * Where a batch's results go: `--results`, else beside the file (`people.csv` → `people.results.csv`), under
- * a name that is free or was a batch's results before. Undefined where there is no file to be beside.
+ * a name that is free or was a batch's results before. Undefined where there is no file to be beside, or
+ * nothing can be written there. `current`: where they went so far.
  */
 export async function resultsPlace(
   services: Services,
   { path }: BatchFile,
   typed: string | undefined,
+  current?: string,
 ): Promise<string | undefined> {
   if (typed !== undefined) {
     const chosen = resolve(services.context.cwd, typed)
+    if (chosen === current) return chosen
     await requireFree(chosen, typed, '--results')
     return chosen
   }
   if (path === undefined) return undefined
+  if (!(await isWritable(dirname(path)))) {
+    services.reporter.warn(
+      `nothing can be written to ${dirname(path)}, so there will be no results file: name one with --results.`,
+    )
+    return undefined
+  }
   const extension = extname(path)
   const stem = join(dirname(path), basename(path, extension))
   const ours = new Set((await (await services.store()).batches.list()).map(({ resultsFile }) => resultsFile))
@@ -49,25 +58,34 @@ export async function resultsPlace(
   }
 }
 
-async function requireFree(path: string, typed: string, flag: string): Promise<void> {
-  const standing = await lstat(path).catch(() => undefined)
-  if (standing === undefined) return
-  throw new UsageError(`${flag}: ${typed} ${standing.isDirectory() ? 'is a folder' : 'exists already'}`, {
-    hint: 'Nothing was sent. Choose another name.',
-  })
+async function isWritable(folder: string): Promise<boolean> {
+  return access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
 }
 
-/** Writes the person's file with what became of each row; where it is. */
-export async function writeResults(
-  batches: Batches,
-  batch: Batch,
-  { sheet }: BatchFile,
-): Promise<string | undefined> {
+/** Looked at before anything is sent: a file that is not there yet, in a folder that takes it. */
+async function requireFree(path: string, typed: string, flag: string): Promise<void> {
+  const standing = await lstat(path).catch(() => undefined)
+  const problem =
+    standing?.isDirectory() === true
+      ? 'is a folder'
+      : standing !== undefined
+        ? 'exists already'
+        : (await isWritable(dirname(path)))
+          ? undefined
+          : 'is in no folder that can be written to'
+  if (problem === undefined) return
+  throw new UsageError(`${flag}: ${typed} ${problem}`, { hint: 'Nothing was sent. Choose another name.' })
+}
+
+/** Writes the person's file with what became of each row. */
+export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<void> {
   const { resultsFile } = batch
-  if (resultsFile === undefined) return undefined
+  if (resultsFile === undefined) return
   const { resultColumns, resultRows } = await import('../domain/batch/results.ts')
   await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch.id))
-  return resultsFile
 }
 
 /** The file that a batch was made from, as long as it is what it was; undefined once it is not. */

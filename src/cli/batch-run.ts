@@ -8,7 +8,7 @@ import { UsageError } from '../errors/usage.ts'
 import type { Hold } from '../store/ledger/ledger.ts'
 import type { Batch, BatchCounts, NewFileBatch } from '../store/ledger/batches.ts'
 import { type BatchFile, noteGuess } from './batch-file.ts'
-import { fileOfBatch, writeResults } from './batch-results.ts'
+import { fileOfBatch, resultsPlace, writeResults } from './batch-results.ts'
 import type { ColumnFlags } from './flags/columns.ts'
 import type { Services } from './services.ts'
 
@@ -112,6 +112,23 @@ export async function requireSameReading(
   })
 }
 
+/** Takes over what flags say anew of a file that is a batch already; tells of one that comes too late. */
+export async function applyToKnown(
+  services: Services,
+  file: BatchFile,
+  { id, resultsFile, counts, allowDuplicate }: Batch,
+  flags: { results?: string | undefined; 'allow-duplicate'?: boolean | undefined },
+): Promise<void> {
+  if (flags['allow-duplicate'] === true && !allowDuplicate && counts.duplicate > 0) {
+    services.reporter.warn(
+      `--allow-duplicate comes too late for the duplicate rows of this batch. Make a file of them: refcheck batch export ${id} --state duplicate --output again.csv`,
+    )
+  }
+  if (flags.results === undefined) return
+  const place = await resultsPlace(services, file, flags.results, resultsFile)
+  if (place !== undefined) await (await services.store()).batches.recordResultsFile(id, place)
+}
+
 /** Runs a batch from where it stands, telling how far it has come. `file`: the one it was made from, if at hand. */
 export async function carryOutBatch(
   services: Services,
@@ -146,8 +163,11 @@ export async function carryOutBatch(
           `${batch.name} is not what it was, so no results file is written; "refcheck batch export ${batch.id}" has all of it.`,
         )
       }
-      return undefined
     },
+    onUnwritten: ({ message }, { id }) =>
+      services.reporter.warn(
+        `the results file was not written: ${message}; "refcheck batch export ${id}" has all of it.`,
+      ),
   })
 }
 

@@ -4,7 +4,14 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { type BatchFile, openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
 import { appliedPlan } from '../../cli/batch-plan.ts'
 import { resultsPlace } from '../../cli/batch-results.ts'
-import { type Batch, carryOutBatch, knownBatch, planBatch, requireSameReading } from '../../cli/batch-run.ts'
+import {
+  applyToKnown,
+  type Batch,
+  carryOutBatch,
+  knownBatch,
+  planBatch,
+  requireSameReading,
+} from '../../cli/batch-run.ts'
 import { columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
@@ -67,6 +74,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     if (known.counts.pending > 0) {
       await this.confirm(`Order checks for ${known.counts.pending} people?`, flags.yes)
     }
+    await applyToKnown(services, file, known, flags)
     await this.carryOut(known.id, file)
   }
 

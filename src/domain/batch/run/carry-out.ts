@@ -12,8 +12,10 @@ import { verdict } from './verdict.ts'
 export interface CarryOut extends RunLimits {
   /** Ids of requests that events told of and no order holds. */
   unclaimed: () => Promise<Iterable<string>>
-  /** Writes the results file of what stands now; where it is. */
-  writeResults: (batch: Batch) => Promise<string | undefined>
+  /** Writes the results file of what stands now. */
+  writeResults: (batch: Batch) => Promise<void>
+  /** The results file could not be written. */
+  onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
   onReconciled?: ((found: Reconciliation) => void) | undefined
   /** The right to run it, where the caller has it already; it is released in the end. */
   held?: Hold | undefined
@@ -45,13 +47,25 @@ export async function carryOut(running: Running, batchId: string, options: Carry
       await running.batches.recordHalt(batchId, { at: running.clock.now(), code, message, hint })
     }
     if (end.kind !== 'interrupted') await settleUnknown(running, await found(running, batchId), options)
-    const resultsFile = await options.writeResults(await found(running, batchId))
-    if (resultsFile !== undefined) await running.batches.recordResultsFile(batchId, resultsFile)
+    const unwritten = await writeResults(await found(running, batchId), options)
     const left = await found(running, batchId)
     // This process is about to let go of it.
-    return { batch: { ...left, holder: undefined }, failure: verdict(batchId, left.counts, end) }
+    return { batch: { ...left, holder: undefined }, failure: verdict(batchId, left.counts, end) ?? unwritten }
   } finally {
     await hold.release()
+  }
+}
+
+/** The results file only tells what the store knows: a failure of it never hides what became of the rows. */
+async function writeResults(batch: Batch, options: CarryOut): Promise<RefcheckError | undefined> {
+  try {
+    await options.writeResults(batch)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof RefcheckError)) throw error
+    options.onUnwritten?.(error, batch)
+    // A file of people that was changed meanwhile is a person's doing, and no fault.
+    return error.code === 'io' ? error : undefined
   }
 }
 
