@@ -1,60 +1,99 @@
 /*
- * How soon the built program answers, as whole processes beside bare node, interleaved in one run.
- * Run: node test/bench/start-up/run.ts
+ * How soon the built program answers, as whole processes, each run in a pair with bare node: medians of the ratios.
+ * Run: npm run build && node test/bench/start-up/run.ts [ROUNDS]
  */
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const program = join(import.meta.dirname, '..', '..', '..', 'bin', 'run.js')
-const rounds = 15
+import { sign, signingKey } from '../../../src/contract/signature.ts'
+import { systemClock } from '../../../src/host/clock.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import { openStore } from '../../../src/store/ledger/open.ts'
+import { fileBatch, orderRows } from '../../store/ledger/files.ts'
+import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
+import { bareNode, home, installed, milliseconds, program, pythonWith } from '../program.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
-// The compile cache is kept where the store is, once that folder is there.
-mkdirSync(join(folder, 'data'), { mode: 0o700 })
-const env = {
-  PATH: process.env['PATH'] ?? '',
-  REFCHECK_CONFIG_DIR: join(folder, 'config'),
-  REFCHECK_DATA_DIR: join(folder, 'data'),
+const [rounds = 15] = process.argv.slice(2).map(Number)
+const secret = 'whsec-of-a-benchmark-0123456789ab'
+
+interface Case {
+  what: string
+  argv: readonly string[]
+  /** `refcheck` unless told otherwise; undefined where it is not on this machine. */
+  command?: string | undefined
+  atMost?: number
 }
 
-const cases: [what: string, command: string, argv: string[], goal: string][] = [
-  ['bare node', process.execPath, ['-e', '0'], ''],
-  ['--version', process.execPath, [program, '--version'], '1.1'],
-  ['--help', process.execPath, [program, '--help'], '1.1'],
-  ['packages list --help', process.execPath, [program, 'packages', 'list', '--help'], '1.1'],
-  ['config list', process.execPath, [program, 'config', 'list'], '2.0'],
-  ['batch list', process.execPath, [program, 'batch', 'list'], '3.0'],
-  ['curl --version', 'curl', ['--version'], ''],
-  ['python3 -c pass', 'python3', ['-c', 'pass'], ''],
-]
+const here = home()
+const env = { ...here.env, REFCHECK_WEBHOOK_SECRET: secret }
 
-function milliseconds(command: string, argv: readonly string[]): number | undefined {
-  const startedAt = performance.now()
-  const { error } = spawnSync(command, argv, { env, stdio: 'ignore' })
-  return error === undefined ? performance.now() - startedAt : undefined
+/** A batch of 10,000 rows in the store that the program uses; its id. */
+async function batchOfMany(): Promise<string> {
+  const { folder } = here
+  const paths = { config: join(folder, 'config'), data: join(folder, 'data') }
+  const store = await openStore({
+    chosen: undefined,
+    paths,
+    cwd: folder,
+    clock: systemClock,
+    random: systemRandom,
+  })
+  const batch = fileBatch()
+  await store.batches.add(batch, orderRows(10_000))
+  await store.close()
+  return batch.id
 }
 
-const median = (numbers: readonly number[]): number =>
-  [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
+/** An event in a file; the flags that verify it. */
+function event(): string[] {
+  const body =
+    '{"event":"request.updated","request_id":"3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55","status":"COMPLETED"}'
+  const file = join(here.folder, 'event.json')
+  writeFileSync(file, body)
+  return [file, '--signature', sign(Buffer.from(body), signingKey(secret))]
+}
+
+async function measured({ what, command, argv, atMost }: Case): Promise<Figure> {
+  if (command === undefined) return { what, value: Number.NaN, note: 'not on this machine' }
+  const pairs = await inPairs(
+    rounds,
+    () => milliseconds(command, argv, env),
+    () => bareNode(env),
+  )
+  const ms = Math.round(median(pairs.map(([own]) => own)))
+  return { what, value: medianRatio(pairs), atMost, note: `${ms} ms` }
+}
 
 try {
-  const times = new Map<string, number[]>(cases.map(([what]) => [what, []]))
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const [what, command, argv] of cases) {
-      const took = milliseconds(command, argv)
-      // The first round fills the cache.
-      if (round > 0 && took !== undefined) times.get(what)?.push(took)
-    }
-  }
-  const floor = median(times.get('bare node') ?? [])
-  console.table(
-    cases.map(([what, , , goal]) => {
-      const ms = median(times.get(what) ?? [])
-      return { what, ms: ms.toFixed(0), 'to bare node': (ms / floor).toFixed(2), goal }
-    }),
-  )
+  const ours = (line: string, atMost: number, more: readonly string[] = []): Case => ({
+    what: `refcheck ${line}`,
+    command: process.execPath,
+    argv: [program, ...line.split(' '), ...more],
+    atMost,
+  })
+  const cases: Case[] = [
+    { what: 'node --version', command: process.execPath, argv: ['--version'] },
+    ours('--version', 1.1),
+    ours('--help', 1.1),
+    ours('batch run --help', 1.1),
+    ours('config list --json', 2),
+    ours('batch list --json', 3),
+    ours('webhook verify', 2.2, event()),
+    { ...ours('batch status --json', 3, [await batchOfMany()]), what: 'refcheck batch status, 10,000 rows' },
+    { what: 'curl --version', command: installed('curl'), argv: ['--version'] },
+    { what: 'gh --version', command: installed('gh'), argv: ['--version'] },
+    { what: 'gh alias list (does nothing)', command: installed('gh'), argv: ['alias', 'list'] },
+    { what: 'python3 -c pass', command: pythonWith('urllib'), argv: ['-c', 'pass'] },
+    {
+      what: 'python3 -c "import requests"',
+      command: pythonWith('requests'),
+      argv: ['-c', 'import requests'],
+    },
+  ]
+  process.stdout.write(`Whole processes, to bare node (node -e 0), medians of ${rounds} pairs\n`)
+  const figures: Figure[] = []
+  for (const each of cases) figures.push(await measured(each))
+  tell(figures)
 } finally {
-  rmSync(folder, { recursive: true })
+  here.remove()
 }

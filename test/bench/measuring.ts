@@ -1,0 +1,77 @@
+/** A figure of a benchmark, most often a ratio to a floor or a peer that ran beside it. */
+export interface Figure {
+  what: string
+  /** NaN where it could not be measured, for want of a peer on this machine. */
+  value: number
+  /** Such as ` MB`; nothing for a ratio. */
+  unit?: string | undefined
+  /** At most one of them. */
+  atMost?: number | undefined
+  atLeast?: number | undefined
+  /** What it was measured beside, or how it came about. */
+  note?: string | undefined
+}
+
+/** The middle one; NaN of none. */
+export const median = (values: readonly number[]): number => quantile(values, 0.5)
+
+/** The value that this part of all values does not exceed; NaN of none. */
+export function quantile(values: readonly number[], part: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? Number.NaN
+}
+
+/** The middle ratio of measurements made in pairs. */
+export function medianRatio(pairs: readonly (readonly [own: number, peer: number])[]): number {
+  return median(pairs.map(([own, peer]) => own / peer))
+}
+
+/** Measures two by turns, so that what the machine does meanwhile falls on both; the first pair warms up. */
+export async function inPairs(
+  rounds: number,
+  own: () => Promise<number> | number,
+  peer: () => Promise<number> | number,
+): Promise<[own: number, peer: number][]> {
+  const pairs: [number, number][] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const ownFirst = round % 2 === 0
+    const first = await (ownFirst ? own : peer)()
+    const second = await (ownFirst ? peer : own)()
+    if (round > 0) pairs.push(ownFirst ? [first, second] : [second, first])
+  }
+  return pairs
+}
+
+/** Prints figures with their goals, and hands them to whoever runs this benchmark among others. */
+export function tell(figures: readonly Figure[]): void {
+  printTable(figures.map(figureRow))
+  process.send?.(figures)
+}
+
+/** A figure in cells: what it is of, its value, its goal, how it fares, the note. */
+export function figureRow(figure: Figure): string[] {
+  const { what, unit = '', atMost, atLeast, note = '' } = figure
+  const goal = atMost === undefined ? atLeast && `≥ ${atLeast}` : `≤ ${atMost}`
+  const fares = { met: 'met', missed: 'NOT MET', unknown: '' }[fare(figure)]
+  return [what, shown(figure.value, unit), goal === undefined ? '' : `${goal}${unit}`, fares, note]
+}
+
+/** `unknown`: there is no goal, or nothing could be measured. */
+export function fare({ value, atMost, atLeast }: Figure): 'met' | 'missed' | 'unknown' {
+  if (Number.isNaN(value) || (atMost ?? atLeast) === undefined) return 'unknown'
+  return value <= (atMost ?? value) && value >= (atLeast ?? value) ? 'met' : 'missed'
+}
+
+/** Rows in columns as wide as they need to be. */
+export function printTable(rows: readonly (readonly string[])[]): void {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? []
+  for (const row of rows) {
+    const line = row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')
+    process.stdout.write(`${line.trimEnd()}\n`)
+  }
+}
+
+function shown(value: number, unit: string): string {
+  if (Number.isNaN(value)) return '-'
+  const digits = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }) + unit
+}
