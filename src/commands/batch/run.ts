@@ -35,7 +35,11 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   }
   static override flags = {
     ...columnFlags,
-    plan: Flags.string({ summary: 'Run what "batch plan" looked at.', helpValue: 'FILE' }),
+    plan: Flags.string({
+      summary: 'Run what "batch plan" looked at, read as it was then.',
+      helpValue: 'FILE',
+      exclusive: Object.keys(columnFlags),
+    }),
     'dry-run': Flags.boolean({ summary: 'Check and plan; send nothing.' }),
     yes: Flags.boolean({ summary: 'Order without a question.' }),
     max: Flags.integer({ summary: 'Stop after this many orders.', helpValue: 'N', min: 1 }),
