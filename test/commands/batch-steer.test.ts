@@ -84,7 +84,33 @@ test('retry queues rejected rows, and resume sends them', async () => {
   expect(ordered(place)).toBe(2)
 })
 
+test('retry of a row that was not rejected is refused, above all of one that may have been ordered', async () => {
+  const place = await world()
+  const file = peopleFile(place.folder, ['a1@example.com', 'a2+cut-after@example.com'])
+  const { batch_id: id } = (await place.run(['batch', 'run', file, ...running])).json() as Standing
+  const told = async (row: string): Promise<unknown> =>
+    ((await place.run(['batch', 'retry', id, '--row', row, '--json'])).json() as { error: unknown }).error
+  expect(await told('1')).toMatchObject({
+    code: 'usage',
+    message: 'row 1 is accepted, and only rejected rows are queued again',
+  })
+  expect(await told('2')).toMatchObject({
+    message: 'row 2 is unknown, and only rejected rows are queued again',
+    hint: `It may have been ordered, so settle it first: refcheck batch reconcile ${id}`,
+  })
+  expect(await told('3')).toMatchObject({ message: `batch ${id} has no row 3` })
+})
+
 describe('export', () => {
+  test('--json without a file is the rows as JSON, and csv with it needs a file', async () => {
+    const place = await world()
+    const id = await halfSent(place)
+    const rows = (await place.run(['batch', 'export', id, '--json'])).json()
+    expect(rows).toMatchObject([{ email: 'a1@example.com', refcheck_state: 'accepted' }, {}, {}, {}])
+    const { code, stdout } = await place.run(['batch', 'export', id, '--json', '--format', 'csv'])
+    expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: 'usage' } }])
+  })
+
   test('what is left can be run as a file, and orders just that', async () => {
     const place = await world()
     const id = await halfSent(place)
@@ -148,6 +174,20 @@ describe('a plan', () => {
     expect(ordered(place)).toBe(0)
     expect((await place.run(['batch', 'run', '--plan', 'plan.json', '--yes'])).code).toBe(0)
     expect(ordered(place)).toBe(2)
+  })
+
+  test.each([
+    ['--package', '101'],
+    ['--map', 'x=email'],
+    ['--ignore', 'email'],
+    ['--default-country', 'AU'],
+  ])('is run as it was read, so %s beside it is refused', async (flag, value) => {
+    const place = await world()
+    const file = peopleFile(place.folder, emails(1))
+    await place.run(['batch', 'plan', file, '--package', '102', '--output', 'plan.json'])
+    const outcome = await place.run(['batch', 'run', '--plan', 'plan.json', '--yes', '--json', flag, value])
+    expect([outcome.code, outcome.json()]).toMatchObject([2, { error: { code: 'usage' } }])
+    expect(ordered(place)).toBe(0)
   })
 
   test('of a file that was changed since is refused, and so is what is no plan', async () => {

@@ -33,12 +33,12 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
   async run(): Promise<void> {
     const { output, overwrite } = this.flags
     const states = rowStates(this.flags.state)
-    const format = this.flags.format ?? exportFormatOf(output)
+    const format = this.flags.format ?? exportFormatOf(output, this.flags.json)
     const place = await outputPlace(this.context, output, { overwrite, binary: format === 'xlsx' })
     this.refuse(
-      this.flags.json && place.path === undefined,
-      '--json tells about a file that was written, and none is named',
-      'Name one with --output, or use --format json.',
+      this.flags.json && place.path === undefined && format !== 'json',
+      `--json and an export as ${format} on stdout exclude each other`,
+      'Name a file with --output, or ask for --format json.',
     )
     const stored = await this.services.batches()
     const batch = await findBatch(stored, this.args.batch_id)

@@ -44,8 +44,9 @@ export async function allRows(batches: Batches, batchId: string, filter: RowFilt
 const formats = ['csv', 'xlsx', 'json', 'html'] as const
 export type ExportFormat = (typeof formats)[number]
 
-/** By the name of the file; csv where that says nothing. */
-export function exportFormatOf(file: string | undefined): ExportFormat {
+/** By the name of the file; csv where that says nothing, and for stdout json where that is asked for. */
+export function exportFormatOf(file: string | undefined, json: boolean): ExportFormat {
+  if (json && (file === undefined || file === '-')) return 'json'
   const extension = file?.toLowerCase().split('.').pop()
   if (extension === 'htm') return 'html'
   return formats.find((format) => format === extension) ?? 'csv'

@@ -1,5 +1,6 @@
 import { IncompleteError } from '../../errors/incomplete.ts'
 import { NotFoundError } from '../../errors/not-found.ts'
+import { UsageError } from '../../errors/usage.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batch, BatchCounts, Batches, BatchRow, Halt } from '../../store/ledger/batches.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
@@ -104,10 +105,28 @@ export async function retryBatch(
   const hold = await batches.hold(batch.id)
   if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
   try {
+    for (const row of rows ?? []) await requireRejected(batches, batch.id, row)
     return await batches.requeue(batch.id, clock.now(), rows)
   } finally {
     await hold.release()
   }
+}
+
+/** A row that was named is one that can be queued: above all none whose outcome is unknown. */
+async function requireRejected(batches: Batches, batchId: string, number: number): Promise<void> {
+  const { value: row } = await batches.rows(batchId, { after: number - 1, limit: 1 }).next()
+  if (row?.row !== number) {
+    throw new UsageError(`batch ${batchId} has no row ${number}`, {
+      hint: `Rows that can be queued: refcheck batch rows ${batchId} --state rejected`,
+    })
+  }
+  if (row.state === 'rejected') return
+  throw new UsageError(`row ${number} is ${row.state}, and only rejected rows are queued again`, {
+    hint:
+      row.state === 'unknown'
+        ? `It may have been ordered, so settle it first: refcheck batch reconcile ${batchId}`
+        : `Rows that can be queued: refcheck batch rows ${batchId} --state rejected`,
+  })
 }
 
 /** What a second comer is told. */
