@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 
 import type { Mapping } from '../domain/batch/mapping.ts'
 import type { Orders } from '../domain/batch/orders.ts'
-import { NotFoundError } from '../errors/not-found.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { Sheet } from '../sheets/sheet.ts'
 import type { SheetSource } from '../sheets/source.ts'
@@ -78,8 +77,7 @@ export async function readOrders(
     map: flags.map ?? [],
     ignore: flags.ignore ?? [],
     kept: flags.mapping === undefined ? noMapping : await keptMapping(mappings, flags.mapping),
-    schemaOf: (id) =>
-      loadSchema(id, { api, cache }).catch((error: unknown) => Promise.reject(named(error, id))),
+    schemaOf: (id) => loadSchema(id, { api, cache }),
     repair:
       country === undefined
         ? undefined
@@ -92,13 +90,6 @@ export async function readOrders(
     services.reporter.note(`Kept how the columns were read: use it with --mapping ${name}`)
   }
   return orders
-}
-
-/** The service's own words do not say which package was not found. */
-function named(error: unknown, packageId: number): unknown {
-  if (!(error instanceof NotFoundError)) return error
-  const { status, hint } = error
-  return new NotFoundError(`there is no package ${packageId} for this user`, { status, hint, cause: error })
 }
 
 async function keptMapping(mappings: Mappings, name: string): Promise<Mapping> {

@@ -55,7 +55,7 @@ test('a package that is not there', async () => {
   const { code, stdout, stderr } = await run(['schema', 'show', '999'])
   expect({ code, stdout }).toEqual({ code: 5, stdout: '' })
   expect(stderr).toMatchInlineSnapshot(`
-    "Error: resource not found
+    "Error: there is no package 999 for this user
     "refcheck packages list" shows the packages that this user may see.
     "
   `)

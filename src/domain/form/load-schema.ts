@@ -1,5 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
+import { NotFoundError } from '../../errors/not-found.ts'
 
 /** Where schemas are kept between runs; keyed by the service and user that it was made for. */
 export interface SchemaCache {
@@ -23,7 +24,16 @@ export async function loadSchema(packageId: number, source: SchemaSource): Promi
   const { api, cache, refresh = false, signal } = source
   const kept = refresh ? undefined : await cache.get(packageId)
   if (kept !== undefined) return kept
-  const schema = await api.packageSchema(packageId, signal)
+  const schema = await api.packageSchema(packageId, signal).catch((error: unknown) => {
+    throw named(error, packageId)
+  })
   await cache.put(schema)
   return schema
+}
+
+/** The service's own words do not say what was not found. */
+function named(error: unknown, packageId: number): unknown {
+  if (!(error instanceof NotFoundError)) return error
+  const { status, hint } = error
+  return new NotFoundError(`there is no package ${packageId} for this user`, { status, hint, cause: error })
 }
