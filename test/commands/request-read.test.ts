@@ -217,6 +217,16 @@ test('request list filters, and --refresh reads what is not finished', async () 
   expect(await ids('--status', 'completed', '--refresh')).toHaveLength(2)
 })
 
+test('--status that no request has is refused, and told which there are', async () => {
+  const { run } = await world()
+  const { code, stderr } = await run(['request', 'list', '--status', 'complete'])
+  expect(code).toBe(2)
+  expect(stderr).toBe(
+    'Error: --status: there is no status "complete"\n' +
+      'Statuses: received, in_progress, partial, completed, error, cancelled, unknown, sending\n',
+  )
+})
+
 test.each(['2026-02-30', 'yesterday', '2026-13-01', '1e3'])('--since %s is refused', async (since) => {
   const { run } = await world()
   const { code, stderr } = await run(['request', 'list', '--since', since])

@@ -1,3 +1,4 @@
+import { requestStatuses } from '../../contract/request.ts'
 import { UsageError } from '../../errors/usage.ts'
 import { type SubmissionState, submissionStates } from '../../store/ledger/types.ts'
 
@@ -9,5 +10,18 @@ export function rowStates(text: string | undefined): SubmissionState[] | undefin
     throw new UsageError(`--state: there is no state "${part.trim().slice(0, 40)}"`, {
       hint: `States: ${submissionStates.join(', ')}`,
     })
+  })
+}
+
+const withoutStatus = ['unknown', 'sending'] as const
+
+/** `--status` of requests, in any case, or what an order without a status yet is; undefined where nothing was said. */
+export function requestStatus(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const all = [...requestStatuses.map((each) => each.toLowerCase()), ...withoutStatus]
+  const said = text.trim().toLowerCase().replaceAll('-', '_')
+  if (all.includes(said)) return said
+  throw new UsageError(`--status: there is no status "${text.slice(0, 40)}"`, {
+    hint: `Statuses: ${all.join(', ')}`,
   })
 }

@@ -6,6 +6,7 @@ import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { following } from '../../cli/following.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
+import { requestStatus } from '../../cli/flags/states.ts'
 import { listRequests, refreshRequests } from '../../domain/request/list.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 
@@ -29,7 +30,8 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
   }
 
   async run(): Promise<void> {
-    const { status, since, email, batch: batchId, refresh } = this.flags
+    const { since, email, batch: batchId, refresh } = this.flags
+    const status = requestStatus(this.flags.status)
     const { clock } = this.context
     const ledger = await this.services.ledger()
     const filter = { status, since, email, batchId }

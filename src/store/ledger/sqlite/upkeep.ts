@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { backup } from 'node:sqlite'
 
 import { IoError } from '../../../errors/io.ts'
+import { UsageError } from '../../../errors/usage.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import { type SubmissionState, submissionStates } from '../types.ts'
 import type { Forgotten, Purged, StoreInfo, Upkeep } from '../upkeep.ts'
@@ -69,7 +70,7 @@ export class SqliteUpkeep implements Upkeep {
   }
 
   async backup(path: string): Promise<void> {
-    if (existsSync(path)) throw new IoError(`${path} exists already`, { hint: 'Choose another name.' })
+    if (existsSync(path)) throw new UsageError(`${path} exists already`, { hint: 'Choose another name.' })
     const place = await preparePlace(path)
     try {
       await this.#database.copyTo((connection) => backup(connection, place))
