@@ -178,7 +178,8 @@ export function reconciliationText({ settled, ambiguous }: Reconciliation): stri
 
 /** The same file again. */
 export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: BatchStatus): string {
-  const rest = counts.pending === 0 ? 'nothing is left to send' : `${counts.pending} rows are left to send`
+  const left = counts.pending === 1 ? '1 row is' : `${counts.pending} rows are`
+  const rest = counts.pending === 0 ? 'nothing is left to send' : `${left} left to send`
   return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
 }
 

@@ -48,6 +48,10 @@ export function storeBackupView(location: string, path: string): View {
   return { json: { location, path }, text: () => `The store is copied to ${harmless(path)}` }
 }
 
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
 export function storePurgeView(
   purged: { rows: number; events: number; kept: number },
   dryRun: boolean,
@@ -57,8 +61,9 @@ export function storePurgeView(
     json: { ...purged, dry_run: dryRun },
     text: () => {
       const did = dryRun ? 'Would remove' : 'Removed'
-      const left = kept === 0 ? '' : `; ${kept} rows are not settled and stay as they are`
-      return `${did} what names people from ${rows} rows and ${events} events${left}.`
+      const left =
+        kept === 0 ? '' : `; ${counted(kept, 'row')} not settled yet ${kept === 1 ? 'stays' : 'stay'}`
+      return `${did} what names people from ${counted(rows, 'row')} and ${counted(events, 'event')}${left}.`
     },
   }
 }
