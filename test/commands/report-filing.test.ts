@@ -226,6 +226,22 @@ test('with --json what is missing is told on stderr', async () => {
   expect(stderr).toBe('absent  Priya Example: Identity check: no report, it ended CANCELLED\n')
 })
 
+test.each([
+  ['Priya+declined', 'Identity check: no report, it ended CANCELLED'],
+  ['Priya+error', 'request # has no reports, it ended ERROR'],
+])('nobody is told to come again for what never comes: %s', async (who, words) => {
+  const { type, ids } = await ordered([who], { minutes: 60 })
+  const { code, stderr } = await type(`report download --request ${ids[0]} --output reports`)
+  expect(code).toBe(10)
+  expect(stderr.replace(ids[0] ?? '-', '#')).toBe(`Error: ${words}\nNo report will come of it.\n`)
+})
+
+test('of several that are missing the hint is about the one that may still come', async () => {
+  const { type, ids } = await ordered(['Ana+declined', 'Ben+report-never'], { minutes: 60 })
+  const { stderr } = await type(`report download --request ${ids[0]} --request ${ids[1]} --output reports`)
+  expect(stderr).toContain('Run the same command again later')
+})
+
 test('--wait goes on until every report is ready', async () => {
   const { run, ids, clock, reports } = await ordered(['Ana'], { minutes: 0 })
   const argv = ['report', 'download', '--request', ids[0] ?? '', '--output', 'reports', '--wait']

@@ -40,7 +40,7 @@ export async function fileTarget(
     if (standing === 'whole') return { record, skipped: true }
     if (standing === 'changed') throw changed(record.file)
   }
-  if (notReady !== undefined) throw new NotFoundError(`${subject.check_name}: ${reason(notReady)}`)
+  if (notReady !== undefined) throw notThere(subject.check_name ?? 'the report', notReady)
   const kept = await transfer(
     {
       subject,
@@ -58,10 +58,13 @@ export async function fileTarget(
   return { record: kept.record, skipped: kept.outcome === 'there' }
 }
 
-function reason(status: string): string {
+/** What to do where no report will ever come: nothing. */
+export const nothingComes = 'No report will come of it.'
+
+function notThere(title: string, status: string): NotFoundError {
   return status === 'CANCELLED' || status === 'ERROR'
-    ? `no report, it ended ${status}`
-    : `the report is not ready, it is ${status}`
+    ? new NotFoundError(`${title}: no report, it ended ${status}`, { hint: nothingComes })
+    : new NotFoundError(`${title}: the report is not ready, it is ${status}`)
 }
 
 function changed(file: string): IncompleteError {

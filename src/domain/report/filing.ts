@@ -18,7 +18,7 @@ import {
   storedReport,
   subjectOf,
 } from './filed.ts'
-import { fileTarget } from './file-target.ts'
+import { fileTarget, nothingComes } from './file-target.ts'
 import { endedWithout, reportTargets, type ReportTarget } from './targets.ts'
 import type { NameTemplate } from './template.ts'
 import { FreshReadError, SignedUrls } from './transfer.ts'
@@ -281,7 +281,9 @@ function isAboutOne(error: RefcheckError): boolean {
 
 function withoutChecks(request: RequestResource): MissingReport {
   const { request_id: requestId, recipient, status } = request
-  const error = new IncompleteError(`request ${requestId} has no checks yet, it is ${status}`)
+  const error = isFinal(request)
+    ? new IncompleteError(`request ${requestId} has no reports, it ended ${status}`, { hint: nothingComes })
+    : new IncompleteError(`request ${requestId} has no checks yet, it is ${status}`)
   const person = `${recipient.first_name} ${recipient.last_name}`
   return { requestId, checkId: null, refereeId: null, person, error }
 }
@@ -290,8 +292,12 @@ function incomplete(missing: readonly MissingReport[]): RefcheckError | undefine
   const [first] = missing
   if (first === undefined) return undefined
   const why = first.error.message
+  // What can still be done is told first.
+  const hints = missing.map(
+    ({ error }) => error.hint ?? 'Run the same command again later; what is on disk is skipped.',
+  )
   return new IncompleteError(
     missing.length === 1 ? why : `${missing.length} reports are not there; the first: ${why}`,
-    { hint: first.error.hint ?? 'Run the same command again later; what is on disk is skipped.' },
+    { hint: hints.find((hint) => hint !== nothingComes) ?? nothingComes },
   )
 }
