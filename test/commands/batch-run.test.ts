@@ -337,6 +337,26 @@ describe('what goes wrong on the way', () => {
     expect(outcome.stderr).toContain('The service answers well; going on.')
   })
 
+  test('run again while the outage lasts costs no second row', async () => {
+    const place = await world()
+    const file = peopleFile(place.folder, emails(3))
+    await place.run(['schema', 'show', '102'])
+    const takeBack = place.sandbox.inject({
+      on: '*',
+      times: 1000,
+      fault: { kind: 'status', status: 503, when: 'before' },
+    })
+    for (const _ of [1, 2, 3]) {
+      const outcome = await place.run(batchRun(file, ['--timeout', '1s']))
+      expect([outcome.code, (outcome.json() as Standing).counts]).toMatchObject([
+        8,
+        { unknown: 1, pending: 2 },
+      ])
+    }
+    takeBack()
+    expect((await place.run(batchRun(file))).json()).toMatchObject({ counts: { accepted: 2, unknown: 1 } })
+  })
+
   test('three unknowns in a row halt it though the service pings well', async () => {
     const place = await world()
     const file = peopleFile(place.folder, emails(6, '+cut-after'))

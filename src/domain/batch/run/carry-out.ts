@@ -40,8 +40,10 @@ export async function carryOut(running: Running, batchId: string, options: Carry
     requireSameService(batch, running)
     await settleUnknown(running, batch, options)
     await running.batches.recordHalt(batchId, undefined)
-    options.onStart?.(await found(running, batchId))
-    const end = await runBatch(running, batchId, options)
+    const standing = await found(running, batchId)
+    options.onStart?.(standing)
+    const { unknown, pending } = standing.counts
+    const end = await runBatch(running, batchId, { ...options, afterUnknown: unknown > 0 && pending > 0 })
     if (end.kind === 'halted') {
       const { code, message, hint } = end.error
       await running.batches.recordHalt(batchId, { at: running.clock.now(), code, message, hint })

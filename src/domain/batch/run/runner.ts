@@ -50,6 +50,8 @@ class Run {
 
   async go(): Promise<RunEnd> {
     try {
+      const refused = this.#limits.afterUnknown === true ? await this.#refused() : undefined
+      if (refused !== undefined) return refused
       for (let ahead: Journaled | undefined; ;) {
         const current = ahead ?? (await this.#begin())
         if ('kind' in current) return current
@@ -175,11 +177,15 @@ class Run {
       return undefined
     }
     this.#unknownsInARow += 1
+    const refused = await this.#refused()
+    if (refused !== undefined || this.#unknownsInARow < mostUnknownsInARow) return refused
+    return { kind: 'halted', error: manyUnknown(outcome.reason, mostUnknownsInARow) }
+  }
+
+  /** "After any unknown nothing more is sent until a ping and a read answer well": what keeps them from it. */
+  async #refused(): Promise<RunEnd | undefined> {
     const end = await untilWell(this.#running, this.#limits.waitBudgetMs)
-    if (end.kind === 'refused') return { kind: 'halted', error: end.error }
-    return this.#unknownsInARow < mostUnknownsInARow
-      ? undefined
-      : { kind: 'halted', error: manyUnknown(outcome.reason, mostUnknownsInARow) }
+    return end.kind === 'refused' ? { kind: 'halted', error: end.error } : undefined
   }
 
   /** Whether an id that came with a failed answer turned out to be this order's. */

@@ -29,6 +29,8 @@ export interface RunLimits {
   only?: number | undefined
   /** Milliseconds that each wait on 429s or an unreachable service may take; Infinity for no limit. */
   waitBudgetMs: number
+  /** A row's outcome is unknown from before: nothing is sent until the service answers well. */
+  afterUnknown?: boolean | undefined
 }
 
 /** How a run came to its end. */
