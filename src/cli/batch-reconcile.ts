@@ -1,6 +1,8 @@
 import type { CarriedOut } from '../domain/batch/run/carry-out.ts'
 import type { Reconciliation } from '../domain/batch/reconcile.ts'
+import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/usage.ts'
+import { fileOfBatch, writeResults } from './batch-results.ts'
 import { batchRunning, carryOutBatch } from './batch-run.ts'
 import { readInput } from './input.ts'
 import type { Services } from './services.ts'
@@ -20,7 +22,25 @@ export async function reconcileFrom(
   await ledger.recover(services.context.clock.now())
   const unknown = await ledger.list({ states: ['unknown'], batchId: batch?.id })
   const ids = events === undefined ? await inbox.unclaimed() : await idsIn(services, events)
-  return reconcile(await batchRunning(services, signal), unknown, ids)
+  const found = await reconcile(await batchRunning(services, signal), unknown, ids)
+  for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
+    await renewResults(services, each)
+  }
+  return found
+}
+
+/** What was settled is told by the results file too, where there is one and its file of people is as it was. */
+async function renewResults(services: Services, batchId: string): Promise<void> {
+  const { batches } = await services.store()
+  const batch = await batches.find(batchId)
+  const file = batch && (await fileOfBatch(services, batch))
+  if (batch === undefined || file === undefined) return
+  try {
+    await writeResults(batches, batch, file)
+  } catch (error) {
+    if (!(error instanceof RefcheckError)) throw error
+    services.reporter.warn(`the results file was not written: ${error.message}`)
+  }
 }
 
 async function idsIn(services: Services, events: string): Promise<string[]> {

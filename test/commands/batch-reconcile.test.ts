@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -46,6 +46,9 @@ describe('proof', () => {
     })
     const status = (await place.run(['batch', 'status', batchId, '--json'])).json()
     expect(status).toMatchObject({ counts: { accepted: 2, unknown: 0 } })
+    const results = readFileSync(join(place.folder, 'people.results.csv'), 'utf8')
+    expect(results).toContain(`,accepted,${request?.request_id},`)
+    expect(results).not.toContain(',unknown,')
   })
 
   test('nothing was created: silence proves nothing, exit 8', async () => {
