@@ -1,37 +1,51 @@
 /*
- * The journal beside append + fdatasync, and a store of many rows.
- * Run: node test/bench/ledger/run.ts [ROWS]
+ * The journal beside append + fdatasync, and what a store of very many rows makes slower: each job among ROWS rows
+ * beside the same job on the same store while it had 10,000. Most rows were ordered, as in a store that is in use.
+ * Run: npm run build && node test/bench/ledger/run.ts [ROWS]
  */
 import { randomUUID } from 'node:crypto'
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, fdatasyncSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 import { newAttempt } from '../../store/ledger/batches.ts'
 import { fileBatch, orderRow } from '../../store/ledger/files.ts'
+import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
+import { home, milliseconds, program } from '../program.ts'
+import { orderedByItself } from './ordered.ts'
 
-const [rows = '1000000'] = process.argv.slice(2)
-const rounds = 5
+const [rows = 1_000_000] = process.argv.slice(2).map(Number)
 const commits = 1000
+const batchRows = 10_000
 
-const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
-const store = await openStore({
-  chosen: join(folder, 'ledger.sqlite'),
-  paths: { config: folder, data: folder },
-  cwd: folder,
-  clock: systemClock,
-  random: systemRandom,
-})
+const here = home()
+const location = join(here.folder, 'data', 'ledger.sqlite')
 
-function perSecond(count: number, startedAt: number): number {
-  return (count / (performance.now() - startedAt)) * 1000
+function open(): Promise<Store> {
+  return openStore({
+    chosen: undefined,
+    paths: { config: join(here.folder, 'config'), data: join(here.folder, 'data') },
+    cwd: here.folder,
+    clock: systemClock,
+    random: systemRandom,
+  })
+}
+
+const person = (at: number): string => `person${at}@example.com`
+const peopleFrom = (from: number) =>
+  Array.from({ length: batchRows }, (_, at) => orderRow(at + 1, person(from + at)))
+
+async function add(store: Store, from: number): Promise<string> {
+  const batch = fileBatch({ addedAt: systemClock.now() })
+  await store.batches.add(batch, peopleFrom(from))
+  return batch.id
 }
 
 function append(): number {
-  const file = openSync(join(folder, 'plain'), 'a')
+  const file = openSync(join(here.folder, 'plain'), 'a')
   const line = Buffer.alloc(1024, 'x')
   const startedAt = performance.now()
   for (let count = 0; count < commits; count += 1) {
@@ -39,55 +53,96 @@ function append(): number {
     fdatasyncSync(file)
   }
   closeSync(file)
-  return perSecond(commits, startedAt)
+  return performance.now() - startedAt
 }
 
 /** Attempts begun and settled, each a commit of its own. */
-async function journal(batchId: string): Promise<number> {
+async function journal({ batches, ledger }: Store, batchId: string): Promise<number> {
   const startedAt = performance.now()
   for (let count = 0; count < commits / 2; count += 1) {
-    const row = await store.batches.nextPending(batchId)
-    if (row === undefined) throw new Error('no row is left')
-    const attempt = await store.ledger.begin(row, newAttempt())
-    if (attempt === undefined) throw new Error('it did not begin')
+    const row = await batches.nextPending(batchId)
+    const attempt = row && (await ledger.begin(row, newAttempt()))
+    if (attempt === undefined) throw new Error('no row is left')
     const requestId = randomUUID()
-    await store.ledger.move(attempt, { to: 'accepted', at: 1, requestId, requestStatus: 'RECEIVED' })
+    await ledger.move(attempt, { to: 'accepted', at: 1, requestId, requestStatus: 'RECEIVED' })
   }
-  return perSecond(commits, startedAt)
+  return performance.now() - startedAt
 }
 
-async function add(count: number, from: number): Promise<string> {
-  const batch = fileBatch()
-  const made = Array.from({ length: count }, (_, at) => orderRow(at + 1, `person${from + at}@example.com`))
-  await store.batches.add(batch, made)
-  return batch.id
+async function page(batches: Store['batches'], batchId: string): Promise<number> {
+  let count = 0
+  for await (const { row } of batches.rows(batchId, { after: 5000, limit: 50 })) count += Math.sign(row)
+  return count
 }
 
-async function milliseconds(work: () => Promise<unknown>): Promise<string> {
-  const startedAt = performance.now()
-  for (let time = 0; time < rounds; time += 1) await work()
-  return ((performance.now() - startedAt) / rounds).toFixed(2)
+const env = { ...here.env, REFCHECK_QUOTA: '' }
+const jobs: [what: string, rounds: number, work: (store: Store, batchId: string) => unknown][] = [
+  ['counts of a batch of 10,000', 15, ({ batches }, id) => batches.find(id)],
+  ['a page of its rows', 15, ({ batches }, id) => page(batches, id)],
+  ['its next pending row', 15, ({ batches }, id) => batches.nextPending(id)],
+  ['orders of one e-mail', 15, ({ ledger }) => ledger.list({ email: person(5) })],
+  ['who of 10,000 was ordered before', 5, ({ batches }) => batches.preview(fileBatch(), peopleFrom(0))],
+  ['ending what nobody holds', 15, ({ ledger }) => ledger.recover(systemClock.now())],
+  ['opening the store', 15, async () => (await open()).close()],
+  [
+    'batch status, a whole process',
+    7,
+    (_, id) => milliseconds(process.execPath, [program, 'batch', 'status', id], env),
+  ],
+]
+
+/** Milliseconds of each job. */
+async function timed(store: Store, batchId: string): Promise<number[]> {
+  const times: number[] = []
+  for (const [, rounds, work] of jobs) {
+    const all: number[] = []
+    for (let round = 0; round <= rounds; round += 1) {
+      const startedAt = performance.now()
+      await work(store, batchId)
+      if (round > 0) all.push(performance.now() - startedAt)
+    }
+    times.push(median(all))
+  }
+  return times
 }
 
+const store = await open()
 try {
-  const first = await add(10_000, 0)
-  const ratios: number[] = []
-  for (let round = 0; round < rounds; round += 1) ratios.push((await journal(first)) / append())
-  const median = ratios.sort((a, b) => a - b)[Math.floor(rounds / 2)] ?? Number.NaN
-  console.log(`a commit a step, to append + fdatasync: ${median.toFixed(2)} (goal 0.95)`)
-  for (let from = 10_000; from < Number(rows); from += 10_000) await add(10_000, from)
+  const first = await add(store, 0)
+  const pairs = await inPairs(
+    5,
+    () => journal(store, first),
+    () => append(),
+  )
+  const figures: Figure[] = [
+    {
+      what: 'a commit a step, rate to append + fdatasync',
+      value: 1 / medianRatio(pairs),
+      atLeast: 0.95,
+      note: `${Math.round((commits * 1000) / median(pairs.map(([own]) => own)))} a second`,
+    },
+  ]
+  orderedByItself(location, first, batchRows - 100)
+  const few = await timed(store, first)
+  for (let from = batchRows; from < rows; from += batchRows) {
+    orderedByItself(location, await add(store, from), batchRows - 100)
+  }
   const newest = (await store.batches.list())[0]?.id ?? ''
-  console.table({
-    [`counts of a batch of 10,000 among ${rows} rows`]: {
-      ms: await milliseconds(() => store.batches.counts(newest)),
-    },
-    'next pending row': { ms: await milliseconds(() => store.batches.nextPending(newest)) },
-    'orders of one e-mail': {
-      ms: await milliseconds(() => store.ledger.list({ email: 'person5@example.com' })),
-    },
-    'all batches with their counts': { ms: await milliseconds(() => store.batches.list()) },
-  })
+  const many = await timed(store, newest)
+  for (const [at, [what]] of jobs.entries()) {
+    const [before = 0, after = 0] = [few[at], many[at]]
+    const note = `${after.toFixed(2)} ms, of ${before.toFixed(2)} ms`
+    figures.push({
+      what: `${what}: among ${rows.toLocaleString('en')} rows, slower by`,
+      value: after / before,
+      note,
+    })
+  }
+  tell([
+    ...figures.map((figure) => (figure.atLeast === undefined ? { ...figure, atMost: 2 } : figure)),
+    { what: 'size of the store', value: statSync(location).size / 1e6, unit: ' MB' },
+  ])
 } finally {
   await store.close()
-  rmSync(folder, { recursive: true })
+  here.remove()
 }
