@@ -57,13 +57,19 @@ function documented(shape: z.ZodType, open: Readonly<Record<string, Json>>): Jso
 }
 
 const one = (values: readonly string[]): Json => ({ enum: [...values] })
+const format = (name: string): Json => ({ format: name })
 
 function schemas(): Json {
-  const requestEnums = {
+  const request = {
     status: one(requestStatuses),
     'checks.[].type': one(['reference', 'background']),
     'checks.[].status': one(checkStatuses),
     'checks.[].references.[].status': one(refereeStatuses),
+    'checks.[].id': format('uuid'),
+    'checks.[].report_pdf_url': format('uri'),
+    'checks.[].references.[].report_pdf_url': format('uri'),
+    created_at: format('date-time'),
+    'requester.email': format('email'),
   }
   return {
     Ping: schemaOf(ping),
@@ -75,10 +81,14 @@ function schemas(): Json {
         additionalProperties: documented(fieldDefinition, { type: one(fieldTypes) }),
       },
     }),
-    RequestBody: schemaOf(requestBody),
+    RequestBody: documented(requestBody, { 'recipient.email': format('email') }),
     CreatedRequest: documented(createdRequest, { status: { const: 'RECEIVED' } }),
-    Request: documented(requestResource, requestEnums),
-    UserList: schemaOf(userList),
+    Request: documented(requestResource, request),
+    UserList: documented(userList, {
+      'users.[].id': format('uuid'),
+      'users.[].email': format('email'),
+      'users.[].teams.[].id': format('uuid'),
+    }),
     WebhookEvent: documented(webhookEvent, {
       event: { const: 'request.updated' },
       request_id: uuid,

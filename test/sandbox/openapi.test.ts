@@ -44,6 +44,28 @@ test('every endpoint of the document, with the failures it names', () => {
   expect(Object.keys(document.webhooks)).toEqual(['request.updated'])
 })
 
+test('ids, addresses and times are told by their formats', () => {
+  const { RequestBody, Request, UserList, WebhookEvent } = document.components.schemas
+  const text = (name: string) => ({ type: 'string', format: name })
+  const orNull = (name: string) => ({ type: ['string', 'null'], format: name })
+  expect(RequestBody).toMatchObject({
+    properties: { recipient: { properties: { email: text('email') } } },
+  })
+  const referee = { properties: { report_pdf_url: orNull('uri') } }
+  const check = { id: orNull('uuid'), report_pdf_url: orNull('uri'), references: { items: referee } }
+  expect(Request).toMatchObject({
+    properties: {
+      request_id: text('uuid'),
+      created_at: text('date-time'),
+      checks: { items: { properties: check } },
+    },
+  })
+  expect(UserList).toMatchObject({
+    properties: { users: { items: { properties: { id: text('uuid'), email: text('email') } } } },
+  })
+  expect(WebhookEvent).toMatchObject({ properties: { request_id: text('uuid') } })
+})
+
 interface Media {
   schema?: object
 }
