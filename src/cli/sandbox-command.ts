@@ -1,6 +1,7 @@
 import { Flags, type Command } from '@oclif/core'
 
 import { parseBaseUrl } from '../domain/session/base-url.ts'
+import { UsageError } from '../errors/usage.ts'
 import type { RunningSandbox } from '../sandbox/control-client.ts'
 import { BaseCommand } from './base-command.ts'
 
@@ -16,5 +17,14 @@ export abstract class SandboxCommand<T extends typeof Command> extends BaseComma
     const base =
       baseUrl === undefined ? (await this.services.publicApi()).baseUrl : parseBaseUrl(baseUrl, '--base-url')
     return runningSandbox(await this.services.http(), base)
+  }
+
+  /** JSON that somebody typed or saved; a UsageError with `hint` where it is none. */
+  protected json(text: string, what: string, hint: string): unknown {
+    try {
+      return JSON.parse(text) as unknown
+    } catch {
+      throw new UsageError(`${what} is not JSON`, { hint })
+    }
   }
 }

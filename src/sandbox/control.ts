@@ -7,7 +7,7 @@ import { InvalidInputError } from '../errors/invalid-input.ts'
 import { isLoopback } from '../host/loopback.ts'
 import type { Connection } from '../server/listen.ts'
 import { controlPath } from './gateway.ts'
-import { injection } from './injection.ts'
+import { checkedInjection } from './injection.ts'
 import { serveAsset, servePage } from './page/serve.ts'
 import { scenarioTable } from './scenarios.ts'
 import { checkedSnapshot } from './snapshot.ts'
@@ -43,7 +43,7 @@ app.post('/advance', async (context) => {
   return json(context.env.sandbox.overview())
 })
 app.post('/inject', async (context) => {
-  context.env.sandbox.inject(await body(context, injection))
+  context.env.sandbox.inject(checkedInjection(await body(context, z.unknown())))
   return json({})
 })
 app.post('/clear-faults', async (context) => {

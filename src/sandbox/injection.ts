@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+import { InvalidInputError } from '../errors/invalid-input.ts'
+import type { Injection } from './faults.ts'
 import { switchNames } from './switches.ts'
 
 const when = z.enum(['before', 'after'])
@@ -29,8 +31,19 @@ const fault = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('switch'), switch: z.enum(switchNames) }),
 ])
 
-/** What may be injected from outside (`Injection`). */
-export const injection = z.union([
-  z.strictObject({ on: z.string().min(1), ...times, fault }),
-  z.strictObject({ scenario: z.string(), ...times }),
-])
+const scenarioInjection = z.strictObject({ scenario: z.string(), ...times })
+const faultInjection = z.strictObject({ on: z.string().min(1), ...times, fault })
+
+const kinds = fault.options.map(({ shape }) => shape.kind.value)
+
+/** Reads what may be injected from outside; InvalidInputError, with the field, for anything else. */
+export function checkedInjection(value: unknown): Injection {
+  const isScenario = typeof value === 'object' && value !== null && 'scenario' in value
+  const parsed = isScenario ? scenarioInjection.safeParse(value) : faultInjection.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const path = issue?.path.join('.') ?? ''
+  throw new InvalidInputError(`${path === '' ? 'body' : path}: ${issue?.message ?? 'is not valid'}`, {
+    hint: `A fault is JSON with a kind: ${kinds.join(', ')}; see "refcheck sandbox inject --help".`,
+  })
+}

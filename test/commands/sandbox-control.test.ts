@@ -20,6 +20,7 @@ async function beside(flags: readonly string[]) {
     REFCHECK_USER_EMAIL: address['user_email'] ?? '',
   }
   return {
+    env,
     folder,
     sandbox,
     type: (argv: readonly string[], stdin?: string) => refcheck(argv, { env, stdin, cwd: folder }),
@@ -90,7 +91,8 @@ test('scenarios and rules need no sandbox; a rule is switched on a running one, 
     current: string
   }[]
   expect(rules).toContainEqual(expect.objectContaining({ name: 'support-creates', current: 'no' }))
-  const { type } = await beside(['--rule', 'support-creates=yes'])
+  const running = await beside(['--rule', 'support-creates=yes'])
+  const { type } = running
   const switched = (await type(['sandbox', 'rules', 'error-checks=none', '--json'])).json()
   expect(switched).toEqual(
     expect.arrayContaining([
@@ -98,17 +100,28 @@ test('scenarios and rules need no sandbox; a rule is switched on a running one, 
       expect.objectContaining({ name: 'error-checks', current: 'none' }),
     ]),
   )
+  const { REFCHECK_BASE_URL: url } = running.env
+  expect((await type(['sandbox', 'rules', '--base-url', url, '--json'])).json()).toEqual(switched)
 })
 
-test('--fixture: packages from YAML', async () => {
+test('--fixture: people and packages from YAML, and a bad one is refused at its line', async () => {
   const folder = temporaryFolder()
+  writeFileSync(
+    join(folder, 'good.yaml'),
+    'organisations:\n  - name: Acme\n    users: [{ email: ana@acme.example, role: owner }]\n    packages: [{ id: 7, name: Ours }]\n',
+  )
+  const { type } = await beside(['--fixture', join(folder, 'good.yaml')])
+  expect((await type(['packages', 'list', '--json'])).json()).toMatchObject([{ id: 7, name: 'Ours' }])
+  expect((await type(['users', 'list', '--json'])).json()).toMatchObject([{ email: 'ana@acme.example' }])
   writeFileSync(join(folder, 'bad.yaml'), 'packages: [')
   const { code, stderr } = await refcheck(['sandbox', 'start', '--port', '0', '--fixture', 'bad.yaml'], {
     env: emptyEnv(folder),
     cwd: folder,
   })
-  expect(code).toBeGreaterThan(0)
-  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
+  expect([code, stderr]).toEqual([
+    2,
+    'Error: the fixture is neither JSON nor YAML at line 1, column 12\nMend the file there; nothing was started.\n',
+  ])
 })
 
 test.each([
@@ -128,6 +141,24 @@ test.each([
   const { code, stdout, stderr } = await run(argv)
   expect({ code, stdout }).toEqual({ code: exit, stdout: '' })
   expect(stderr).toMatch(/^Error: .+\n.+\n$/)
+})
+
+test('what is typed wrong at inject and restore is told with what would be right', async () => {
+  const { type } = await beside([])
+  const inject = ['sandbox', 'inject', '--on', 'GET *', '--fault']
+  expect((await type([...inject, 'x'])).stderr).toBe(
+    `Error: --fault is not JSON\nWrite it like '{"kind":"cut","when":"after"}'.\n`,
+  )
+  expect((await type([...inject, '{"kind":"x"}'])).stderr).toMatch(
+    /^Error: fault\.kind: .+\nA fault is JSON with a kind: status, cut, hang, .+\n$/,
+  )
+  for (const snapshot of ['x', '{}']) {
+    const { code, stderr } = await type(['sandbox', 'restore'], snapshot)
+    expect([code, stderr]).toMatchObject([
+      2,
+      expect.stringMatching(/^Error: .+\nGive what "refcheck sandbox snapshot" printed\..*\n$/),
+    ])
+  }
 })
 
 test('something that is no sandbox cannot be steered', async () => {

@@ -57,7 +57,10 @@ test('inject and clear-faults', async () => {
 })
 
 test.each([
-  ['inject', { on: 'GET *', fault: { kind: 'earthquake' } }, /^(body|fault|on)/],
+  ['inject', { on: 'GET *', fault: { kind: 'earthquake' } }, /^fault\.kind: .*'status' \| 'cut'/],
+  ['inject', { on: 'GET *', fault: { kind: 'cut' } }, /^fault\.when: .*before/],
+  ['inject', { on: '', fault: { kind: 'no-id' } }, /^on: /],
+  ['inject', { scenario: 'stuck', times: 0 }, /^times: /],
   ['inject', { scenario: 'sunny' }, /^there is no scenario "sunny"$/],
   ['advance', { ms: -1 }, /^ms: /],
   ['advance', {}, /^ms: /],

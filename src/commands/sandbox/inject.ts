@@ -1,7 +1,6 @@
 import { Args, Flags } from '@oclif/core'
 
 import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
-import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { changedView } from '../../output/views/config.ts'
 
 export default class SandboxInject extends SandboxCommand<typeof SandboxInject> {
@@ -42,7 +41,7 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
     }
     const what =
       scenario === undefined
-        ? { on, fault: parseBodyFile(Buffer.from(fault ?? ''), '--fault') }
+        ? { on, fault: this.json(fault ?? '', '--fault', `Write it like '{"kind":"cut","when":"after"}'.`) }
         : { scenario }
     const injection = {
       ...what,

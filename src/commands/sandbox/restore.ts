@@ -1,8 +1,7 @@
 import { Args } from '@oclif/core'
 
-import { readInput } from '../../cli/input.ts'
+import { largestLog, readInput } from '../../cli/input.ts'
 import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
-import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore> {
@@ -15,9 +14,11 @@ export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore
 
   async run(): Promise<void> {
     const { file } = this.args
-    const snapshot = parseBodyFile(
-      await readInput(this.context, file, 'the snapshot'),
-      file ?? 'the snapshot',
+    const bytes = await readInput(this.context, file, 'the snapshot', largestLog)
+    const snapshot = this.json(
+      bytes.toString('utf8'),
+      'the snapshot',
+      'Give what "refcheck sandbox snapshot" printed.',
     )
     const sandbox = await this.running(this.flags['base-url'])
     this.answer(sandboxStateView((await sandbox.tell('restore', snapshot)) as SandboxState))

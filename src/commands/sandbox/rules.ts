@@ -7,7 +7,7 @@ import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'
 export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
   static override summary = 'List what the API document leaves open, and what the sandbox does there.'
   static override description =
-    'Without arguments it lists the choices there are. NAME=CHOICE switches them on a running sandbox and lists what then holds.'
+    'Without arguments it lists the choices there are, with --base-url what holds in that sandbox. NAME=CHOICE switches them on a running sandbox and lists what then holds.'
   static override examples = [
     '<%= config.bin %> sandbox rules --columns name,current,choices',
     '<%= config.bin %> sandbox rules support-creates=yes',
@@ -22,14 +22,16 @@ export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
   }
 
   private async rules(choices: readonly string[]): Promise<readonly RuleRow[]> {
-    if (choices.length === 0) return this.services.sandboxRules()
+    const { 'base-url': baseUrl } = this.flags
+    if (choices.length === 0 && baseUrl === undefined) return this.services.sandboxRules()
     const wrong = choices.find((each) => !/^[^=]+=[^=]+$/.test(each))
     this.refuse(
       wrong !== undefined,
       `"${wrong?.slice(0, 60)}" is not NAME=CHOICE`,
       '"refcheck sandbox rules" lists them.',
     )
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.running(baseUrl)
+    if (choices.length === 0) return (await sandbox.read('rules')) as RuleRow[]
     return (await sandbox.tell(
       'rules',
       Object.fromEntries(choices.map((each) => each.split('='))),
