@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import { Agent, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 
 import { InternalError } from '../errors/internal.ts'
 import { UsageError } from '../errors/usage.ts'
@@ -55,19 +55,20 @@ export class Transport {
 
   /** Connections that are kept and used again: for reads. The connect limit is that of the first call. */
   shared(url: URL, limits: HttpLimits): Dispatcher {
+    this.#requireOpen()
     const place = isLoopback(url.hostname) ? 'loopback' : 'network'
     let route = this.#kept.get(place)
     if (route === undefined) {
-      route = this.fresh(url, limits)
+      route = place === 'loopback' ? loopbackRoute(limits) : networkRoute(limits, this.#settings())
       this.#kept.set(place, route)
     }
     return route.dispatcher
   }
 
-  /** Connections that nobody used before; the caller closes them. */
+  /** A connection that nobody used before; the caller closes it. */
   fresh(url: URL, limits: HttpLimits): Route {
-    if (this.#closed) throw new InternalError('a closed HTTP client was used')
-    return isLoopback(url.hostname) ? loopbackRoute(limits) : networkRoute(limits, this.#settings())
+    this.#requireOpen()
+    return isLoopback(url.hostname) ? loopbackConnection(url, limits) : networkRoute(limits, this.#settings())
   }
 
   /** For good: what is repeated after this opens nothing again. */
@@ -76,6 +77,10 @@ export class Transport {
     const routes = [...this.#kept.values()]
     this.#kept.clear()
     await Promise.all(routes.map((each) => each.close()))
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new InternalError('a closed HTTP client was used')
   }
 
   #settings(): ProxySettings {
@@ -87,10 +92,15 @@ export class Transport {
 /** The signal reaches into every socket: undici alone would leave one that still connects to its time-out. */
 function loopbackRoute({ connectMs }: HttpLimits): Route {
   const sockets = new AbortController()
-  return closing(
-    new Agent({ allowH2: false, connect: { timeout: connectMs, signal: sockets.signal } }),
-    sockets,
-  )
+  const connect = { timeout: connectMs, signal: sockets.signal }
+  return closing(new Agent({ allowH2: false, connect }), sockets)
+}
+
+/** For a single exchange: no agent and no pool are made only to be thrown away. */
+function loopbackConnection({ origin }: URL, { connectMs }: HttpLimits): Route {
+  const sockets = new AbortController()
+  const connect = { timeout: connectMs, signal: sockets.signal }
+  return closing(new Client(origin, { allowH2: false, connect }), sockets)
 }
 
 function networkRoute({ connectMs }: HttpLimits, proxies: ProxySettings): Route {
@@ -109,12 +119,15 @@ function networkRoute({ connectMs }: HttpLimits, proxies: ProxySettings): Route 
   return closing(agent, sockets)
 }
 
+/** Made once: without a reason of its own every abort would make an error with its stack. */
+const done = new Error('the connection is no longer needed')
+
 function closing(dispatcher: Dispatcher, sockets: AbortController): Route {
   return {
     dispatcher,
     async close() {
       const destroyed = dispatcher.destroy()
-      sockets.abort()
+      sockets.abort(done)
       await destroyed
     },
   }
