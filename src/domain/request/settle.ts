@@ -10,12 +10,19 @@ import type { Outcome } from './outcome.ts'
  */
 export async function settle(ordering: Ordering, { attempt, outcome }: Tried): Promise<RowVersion> {
   const change = changeFor(outcome, ordering.clock.now())
-  try {
+  await writtenDown(outcome, async () => {
     if (!(await ordering.ledger.move(attempt, change))) await settleElsewhere(ordering, attempt, change)
+  })
+  return { ...attempt, state: change.to }
+}
+
+/** Writes an outcome to the store; where that fails, the error thrown is the only place left that tells it. */
+export async function writtenDown<T>(outcome: Outcome, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
   } catch (error) {
     throw untold(outcome, error)
   }
-  return { ...attempt, state: change.to }
 }
 
 /** Another process took this one for dead and made the row `unknown`; a request's id in hand still proves it. */

@@ -7,7 +7,7 @@ import { changedElsewhere, newAttempt, sendAttempt, type Tried } from '../../req
 import { backoffMs } from '../../request/backoff.ts'
 import type { Outcome } from '../../request/outcome.ts'
 import { prove } from '../../request/prove.ts'
-import { changeFor, settle } from '../../request/settle.ts'
+import { changeFor, settle, writtenDown } from '../../request/settle.ts'
 import { manyUnknown, refusedAlike, usedUp } from './halting.ts'
 import { untilWell } from './outage.ts'
 import type { RunEnd, RunLimits, Running } from './running.ts'
@@ -116,12 +116,8 @@ class Run {
     if ('kind' in row) return { settled: false }
     const { ledger, clock, governor } = this.#running
     const change = changeFor(outcome, clock.now())
-    const { moved, attempt: next } = await ledger.moveAndBegin(
-      attempt,
-      change,
-      row,
-      newAttempt(this.#running),
-      governor.place(),
+    const { moved, attempt: next } = await writtenDown(outcome, () =>
+      ledger.moveAndBegin(attempt, change, row, newAttempt(this.#running), governor.place()),
     )
     return next === undefined ? { settled: moved } : { settled: moved, ahead: { row, attempt: next } }
   }
