@@ -4,8 +4,10 @@ import {
   type Server,
   type ServerOptions,
   type ServerResponse,
+  STATUS_CODES,
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
 
 import { getRequestListener } from '@hono/node-server'
 
@@ -33,7 +35,10 @@ export interface ListenOptions {
   requestTimeoutMs?: number | undefined
   /** Milliseconds an idle connection is kept; Node's own default is 5 s. */
   keepAliveTimeoutMs?: number | undefined
-  /** Answers a request that is no proper one (a bad Host, a bad URL) or whose handler threw. Default: an empty 400 or 500. */
+  /**
+   * Answers a request that is no proper one (an error called RequestError: a bad Host or URL, what is no
+   * HTTP, a header that is too large) or whose handler threw. Default: an empty answer.
+   */
   onError?: ((error: unknown) => Response) | undefined
 }
 
@@ -77,6 +82,8 @@ function build(handler: Handler, options: ListenOptions): Server {
     onError === undefined ? {} : { errorHandler: (error) => onError(error) },
   )
   const limits: ServerOptions = {
+    // The listener answers a request without a Host by `onError`, Node itself without a word.
+    ...(onError !== undefined && { requireHostHeader: false }),
     ...(options.requestTimeoutMs !== undefined && {
       requestTimeout: options.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(options.requestTimeoutMs, 30_000),
@@ -86,9 +93,30 @@ function build(handler: Handler, options: ListenOptions): Server {
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     void listener(incoming, outgoing)
   }
-  return options.tls === undefined
-    ? createServer(limits, onRequest)
-    : createTlsServer({ ...limits, ...options.tls }, onRequest)
+  const server =
+    options.tls === undefined
+      ? createServer(limits, onRequest)
+      : createTlsServer({ ...limits, ...options.tls }, onRequest)
+  if (onError !== undefined) {
+    server.on('clientError', (_error, socket) => void refuse(socket, onError(new MalformedRequest())))
+    server.on('checkExpectation', onRequest)
+  }
+  return server
+}
+
+/** What Node's parser does not take, by the name under which the listener tells of a bad Host or URL. */
+class MalformedRequest extends Error {
+  override readonly name = 'RequestError'
+}
+
+/** Answers where no request came of what was sent; the connection is of no use after it. */
+async function refuse(socket: Duplex, answer: Response): Promise<void> {
+  if (!socket.writable) return void socket.destroy()
+  const body = Buffer.from(await answer.arrayBuffer())
+  const headers = [...answer.headers, ['Content-Length', String(body.byteLength)], ['Connection', 'close']]
+  const head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`
+  const lines = headers.map(([name, value]) => `${name}: ${value}`)
+  socket.end(Buffer.concat([Buffer.from(`${[head, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'), body]))
 }
 
 /** What follows a cut: an answer that never comes, which nothing keeps alive. */

@@ -83,22 +83,51 @@ test('report URLs lead back to the port the client called', async () => {
   expect(answer.headers.get('Content-Type')).toBe('application/pdf')
 })
 
-test('what is no proper request gets the envelope too', async () => {
-  const { port } = await running()
-  const answer = await new Promise<string>((resolve) => {
+const close = 'Connection: close\r\n\r\n'
+
+async function answerTo(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
-    let text = ''
+    let answer = ''
     socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString()
+      answer += chunk.toString()
     })
-    socket.on('close', () => resolve(text))
-    socket.write('GET /v1/ping HTTP/1.1\r\nHost: bad host\r\nConnection: close\r\n\r\n')
+    socket.on('close', () => resolve(answer))
+    socket.write(text)
   })
-  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-  expect(answer).toMatch(/Cache-Control: no-store/i)
-  expect(answer).toContain(
-    '{"data":null,"status_message":"client_error","message":"the request is malformed"}',
+}
+
+test.each([
+  ['a bad Host', `GET /v1/ping HTTP/1.1\r\nHost: bad host\r\n${close}`],
+  ['no Host', `GET /v1/ping HTTP/1.1\r\n${close}`],
+  ['an unknown method', `FOO /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\n${close}`],
+  ['a NUL in a header', `GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\0b\r\n${close}`],
+  [
+    'a header that is too large',
+    `GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'a'.repeat(20_000)}\r\n${close}`,
+  ],
+  ['something else than HTTP', 'hello\r\n\r\n'],
+])('what is no proper request gets the envelope too: %s', async (_what, text) => {
+  const { port } = await running()
+  const answer = await answerTo(port, text)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
+  for (const header of ['Cache-Control: no-store', 'Pragma: no-cache', 'Expires: 0', 'Connection: close']) {
+    expect(answer.toLowerCase()).toContain(`\r\n${header.toLowerCase()}\r\n`)
+  }
+  expect(
+    answer.endsWith(
+      '\r\n\r\n{"data":null,"status_message":"client_error","message":"the request is malformed"}',
+    ),
+  ).toBe(true)
+})
+
+test('an expectation that nobody knows is passed over: a 417 is not in the matrix', async () => {
+  const { port } = await running()
+  const answer = await answerTo(
+    port,
+    `GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: wonders\r\n${close}`,
   )
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
 })
 
 test('two requests at once get two requests', async () => {
