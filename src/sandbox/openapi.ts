@@ -14,6 +14,7 @@ import {
 import { requestBody } from '../contract/request-body.ts'
 import { userList } from '../contract/user.ts'
 
+import { cacheHeaders as uncached } from './answer.ts'
 import { cacheHeaders, type Json, object, openApiPaths, uuid } from './openapi-paths.ts'
 
 /** The service as OpenAPI 3.1, made of the same contract that the program reads it by; `baseUrl` is where it is served. */
@@ -166,5 +167,5 @@ const webhook = {
 
 /** What a running sandbox answers at /openapi.json: beside the service, so no part of its quotas or log. */
 export function described(request: Request): Response {
-  return Response.json(openApi(new URL(request.url).origin))
+  return Response.json(openApi(new URL(request.url).origin), { headers: uncached })
 }

@@ -190,6 +190,7 @@ test('a body that the document forbids does not fit its schema', () => {
 test('it is served beside the service and printed by the command', async () => {
   const { url, sandbox } = await world()
   const served = await fetch(`${url}/openapi.json`)
+  expect([served.headers.get('Cache-Control'), served.headers.get('Expires')]).toEqual(['no-store', '0'])
   expect(await served.json()).toEqual(openApi(url))
   expect(sandbox.log.entries()).toEqual([])
   const printed = await refcheck(['sandbox', 'openapi', '--base-url', url], {
