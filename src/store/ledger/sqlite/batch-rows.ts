@@ -21,8 +21,8 @@ export type SelectedBatch = {
   halt_code: string | null
   halt_message: string | null
   halt_hint: string | null
-  changed_at: number | null
-} & Record<`n_${SubmissionState}`, number>
+} & Record<`n_${SubmissionState}`, number> &
+  Record<`changed_${SubmissionState}`, number | null>
 
 export function noCounts(): BatchCounts {
   const counts = Object.fromEntries(submissionStates.map((state) => [state, 0]))
@@ -60,7 +60,7 @@ export function batchOf(row: SelectedBatch, holder: Batch['holder']): Batch {
             message: row.halt_message ?? '',
             hint: row.halt_hint ?? undefined,
           },
-    changedAt: row.changed_at ?? row.added_at,
+    changedAt: Math.max(row.added_at, ...submissionStates.map((state) => row[`changed_${state}`] ?? 0)),
     holder,
   }
 }

@@ -20,16 +20,15 @@ INSERT INTO submissions (
 )`
 
 const counted = submissionStates
-  .map(
-    (state) =>
-      `(SELECT count(*) FROM submissions WHERE batch_id = b.id AND state = '${state}') AS n_${state}`,
-  )
+  .map((state) => {
+    const rows = `FROM submissions WHERE batch_id = b.id AND state = '${state}'`
+    return `(SELECT count(*) ${rows}) AS n_${state}, (SELECT max(changed_at) ${rows}) AS changed_${state}`
+  })
   .join(', ')
 
-/** A batch with its counts. One of a single order has the package of its row. */
+/** A batch with its counts, and when a row came into each state last. One of a single order has the package of its row. */
 export const selectBatches = `
 SELECT b.*, ${counted},
-  (SELECT max(changed_at) FROM submissions WHERE batch_id = b.id) AS changed_at,
   (SELECT package_id FROM submissions WHERE batch_id = b.id AND row_number = 1) AS first_package
 FROM batches b`
 

@@ -25,10 +25,11 @@ import {
   updateHalt,
   updateResultsFile,
 } from './batch-statements.ts'
+import type { Age } from './age.ts'
 import { batchOf, batchRowOf, noCounts, type SelectedBatch } from './batch-rows.ts'
 import type { Database, Values } from './database.ts'
 import { fingerprinting, sha256 } from './fingerprints.ts'
-import { aMoment, type Holds } from './holds.ts'
+import { aMoment, type Holds, takenToOrder } from './holds.ts'
 import { refuseForgetting } from './forgetting.ts'
 import { submissionOf } from './rows.ts'
 import { selectMatch } from './statements.ts'
@@ -47,10 +48,12 @@ interface Taken {
 export class SqliteBatches implements Batches {
   readonly #database: Database
   readonly #holds: Holds
+  readonly #age: Age
 
-  constructor(database: Database, holds: Holds) {
+  constructor(database: Database, holds: Holds, age: Age) {
     this.#database = database
     this.#holds = holds
+    this.#age = age
   }
 
   async add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<Batch | undefined> {
@@ -91,7 +94,7 @@ export class SqliteBatches implements Batches {
   }
 
   hold(batchId: string): Promise<Hold | undefined> {
-    return this.#holds.take({ id: batchId, kind: 'file' }, aMoment)
+    return takenToOrder(() => this.#holds.take({ id: batchId, kind: 'file' }, aMoment), this.#age)
   }
 
   async findByIdentity(identity: string): Promise<Batch | undefined> {
@@ -172,7 +175,8 @@ export class SqliteBatches implements Batches {
     return this.#database.transaction(() => {
       let queued = 0
       const rejected = this.#database.all(
-        `SELECT row_number, fingerprint FROM submissions WHERE batch_id = :batch_id AND state = 'rejected'`,
+        `SELECT row_number, fingerprint FROM submissions WHERE batch_id = :batch_id AND state = 'rejected'
+          ORDER BY row_number`,
         { batch_id: batchId },
       ) as { row_number: number; fingerprint: string }[]
       const allow = this.#database.get('SELECT allow_duplicate FROM batches WHERE id = :id', { id: batchId })

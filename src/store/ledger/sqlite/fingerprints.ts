@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 
 import type { Database } from './database.ts'
 import { fingerprintKeyName } from './migrate.ts'
@@ -12,5 +12,5 @@ export function fingerprinting(database: Database): (identity: string) => string
 }
 
 export function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
+  return hash('sha256', bytes)
 }

@@ -9,6 +9,7 @@ import { acquire } from '../../files/lock.ts'
 import { privateFolder } from '../../files/private-modes.ts'
 import type { Hold } from '../ledger.ts'
 import type { BatchRef } from '../types.ts'
+import type { Age } from './age.ts'
 
 /** Who runs which batch, among all processes that use the store. */
 export interface Holds {
@@ -16,6 +17,22 @@ export interface Holds {
   take(batch: BatchRef, patience?: { waitMs: number }): Promise<Hold | undefined>
   /** Who holds the batch of a file. */
   holder(batchId: string): Promise<{ pid: number; since: number } | undefined>
+}
+
+/** A hold by somebody who may order: counted, and refused on a store that is older than its orders. */
+export async function takenToOrder(
+  take: () => Promise<Hold | undefined>,
+  age: Age,
+): Promise<Hold | undefined> {
+  const hold = await take()
+  if (hold === undefined) return undefined
+  try {
+    age.begin()
+    return hold
+  } catch (error) {
+    await hold.release()
+    throw error
+  }
 }
 
 /** Looking who holds a batch takes its lock for a moment. */

@@ -12,11 +12,12 @@ import type {
   Submission,
   SubmissionFilter,
 } from '../types.ts'
+import type { Age } from './age.ts'
 import { changeRow } from './change.ts'
 import type { Database } from './database.ts'
 import { fingerprinting, sha256 } from './fingerprints.ts'
 import { refuseForgetting } from './forgetting.ts'
-import type { Holds } from './holds.ts'
+import { type Holds, takenToOrder } from './holds.ts'
 import { takePlace } from './quota.ts'
 import { conditions } from './search.ts'
 import { selectSubmissions, submissionOf } from './rows.ts'
@@ -37,15 +38,17 @@ export class SqliteLedger implements Ledger {
   readonly location: string
   readonly #database: Database
   readonly #holds: Holds
+  readonly #age: Age
 
-  constructor(database: Database, holds: Holds) {
+  constructor(database: Database, holds: Holds, age: Age) {
     this.location = database.location
     this.#database = database
     this.#holds = holds
+    this.#age = age
   }
 
   async hold(batch: BatchRef): Promise<Hold | undefined> {
-    return this.#holds.take(batch)
+    return takenToOrder(() => this.#holds.take(batch), this.#age)
   }
 
   async recover(at: number): Promise<Submission[]> {

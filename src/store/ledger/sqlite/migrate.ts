@@ -6,9 +6,10 @@ import { files } from './migrations/0002-files.ts'
 import { quota } from './migrations/0003-quota.ts'
 import { inbox } from './migrations/0004-inbox.ts'
 import { byEmail } from './migrations/0005-by-email.ts'
+import { byChange } from './migrations/0006-by-change.ts'
 
 /** In order; a store's `user_version` counts those it has been through. */
-const migrations: readonly string[] = [first, files, quota, inbox, byEmail]
+const migrations: readonly string[] = [first, files, quota, inbox, byEmail, byChange]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */
 const applicationId = 0x52_46_43_4c

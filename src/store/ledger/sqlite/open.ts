@@ -2,6 +2,7 @@ import type { StoreOptions } from '../open.ts'
 import type { Store } from '../store.ts'
 import { IoError } from '../../../errors/io.ts'
 import type { Clock } from '../../../host/clock.ts'
+import { Age, fileTally, noTally } from './age.ts'
 import { Database } from './database.ts'
 import { SqliteBatches } from './batches.ts'
 import { busy, resultCode } from './failure.ts'
@@ -31,14 +32,15 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       makeDurable(database)
       migrate(database, random)
     })
+    const age = new Age(database, inMemory ? noTally : fileTally(path))
     const holds = inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random })
     return {
       location: database.location,
-      ledger: new SqliteLedger(database, holds),
-      batches: new SqliteBatches(database, holds),
+      ledger: new SqliteLedger(database, holds, age),
+      batches: new SqliteBatches(database, holds, age),
       quota: new SqliteQuota(database),
       inbox: new SqliteInbox(database, holds),
-      upkeep: new SqliteUpkeep(database),
+      upkeep: new SqliteUpkeep(database, age),
       problems: async () => fileProblems(database),
       close: () => Promise.resolve(database.close()),
     }

@@ -21,13 +21,22 @@ ORDER BY CASE s.state WHEN 'unknown' THEN 0 WHEN 'sending' THEN 1 WHEN 'accepted
   s.changed_at DESC
 LIMIT 1`
 
-/** From the submissions to their batches (CROSS JOIN keeps that order): few are unfinished, batches are many. */
+/**
+ * From the submissions to their batches (CROSS JOIN keeps that order): few are unfinished, batches are many. What is
+ * pending is gone through from batch to batch, since a file may have very many rows that wait.
+ */
 export const selectUnfinishedBatches = `
+WITH RECURSIVE waiting (id) AS (
+  SELECT min(batch_id) FROM submissions WHERE state = 'pending'
+  UNION ALL
+  SELECT (SELECT min(batch_id) FROM submissions WHERE state = 'pending' AND batch_id > waiting.id)
+  FROM waiting WHERE waiting.id IS NOT NULL
+)
 SELECT b.id, b.kind FROM submissions s CROSS JOIN batches b ON b.id = s.batch_id
 WHERE s.state = 'sending'
 UNION
-SELECT b.id, b.kind FROM submissions s CROSS JOIN batches b ON b.id = s.batch_id
-WHERE s.state = 'pending' AND b.kind = 'single'`
+SELECT b.id, b.kind FROM waiting CROSS JOIN batches b ON b.id = waiting.id
+WHERE b.kind = 'single'`
 
 export const selectUnfinishedRows = `${selectSubmissions}
 WHERE s.batch_id = :id AND (s.state = 'sending' OR (s.state = 'pending' AND b.kind = 'single'))`

@@ -6,6 +6,7 @@ import { UsageError } from '../../../errors/usage.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import { type SubmissionState, submissionStates } from '../types.ts'
 import type { Forgotten, Purged, StoreInfo, Upkeep } from '../upkeep.ts'
+import { type Age, inWords } from './age.ts'
 import type { Database, Values } from './database.ts'
 import { sha256 } from './fingerprints.ts'
 import { makePrivate, preparePlace } from './place.ts'
@@ -16,9 +17,11 @@ const unsettled = `('pending', 'sending', 'unknown')`
 /** Looking after an SQLite file. */
 export class SqliteUpkeep implements Upkeep {
   readonly #database: Database
+  readonly #age: Age
 
-  constructor(database: Database) {
+  constructor(database: Database, age: Age) {
     this.#database = database
+    this.#age = age
   }
 
   async info(): Promise<StoreInfo> {
@@ -52,7 +55,9 @@ export class SqliteUpkeep implements Upkeep {
 
   async check(): Promise<string[]> {
     const database = this.#database
+    const missing = this.#age.missing()
     return database.snapshot(() => [
+      ...(missing === 0 ? [] : [olderThanItsOrders(missing)]),
       ...database
         .all('PRAGMA integrity_check')
         .map((row) => String(Object.values(row as object)[0]))
@@ -67,6 +72,12 @@ export class SqliteUpkeep implements Upkeep {
         return `row ${row_number} of batch ${batch_id} is accepted by an attempt that is not journaled`
       }),
     ])
+  }
+
+  async acceptOlder(): Promise<number> {
+    const missing = this.#age.missing()
+    if (missing > 0) this.#age.accept()
+    return missing
   }
 
   async backup(path: string): Promise<void> {
@@ -141,6 +152,13 @@ export class SqliteUpkeep implements Upkeep {
         yield `row ${row_number} of batch ${batch_id}: its body is not what was journaled`
     }
   }
+}
+
+function olderThanItsOrders(missing: number): string {
+  return (
+    `it is older than the orders made with it: ${inWords(missing)} missing (was a backup put back?), and whom they ordered would be ordered again. ` +
+    'Put back the newer store. Where that is lost, take out of your files whom the service has a request for, then: refcheck store check --accept-older'
+  )
 }
 
 const danglingAttempts = `
