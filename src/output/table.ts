@@ -1,28 +1,9 @@
-import Table from 'cli-table3'
-import stringWidth from 'string-width'
-import wrapAnsi from 'wrap-ansi'
+import stringWidth from 'fast-string-width'
+import { wrapAnsi } from 'fast-wrap-ansi'
 
 import { harmless } from '../host/text.ts'
 import { type Style, styled, type Terminal } from './terminal.ts'
 import type { Column } from './view.ts'
-
-const noBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-}
 
 const gap = 2
 /** Columns a cell is narrowed to as long as that is enough, and at the very least. */
@@ -43,25 +24,39 @@ export function table<Row>(
     terminal.columns,
     columns.map((column) => column.whole === true),
   )
-  const wrap = (text: string, at: number, style?: Style): string =>
-    wrapAnsi(text, widths[at] ?? 1, { hard: true })
-      .split('\n')
-      .map((line) => (style === undefined ? line : styled(terminal, style, line)))
-      .join('\n')
-  const drawn = new Table({
-    chars: noBorders,
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-    colWidths: widths,
-  })
-  if (header) drawn.push(head.map((name, at) => wrap(name, at, 'bold')))
-  for (const [at, row] of rows.entries()) {
-    drawn.push(columns.map((column, place) => wrap(cells[at]?.[place] ?? '', place, column.style?.(row))))
-  }
-  return drawn
-    .toString()
+  const drawn = (texts: readonly string[], style: (at: number) => Style | undefined): string[] =>
+    beside(texts.map((text, at) => wrapped(text, widths[at] ?? 1, style(at), terminal)))
+  return [
+    ...(header ? drawn(head, () => 'bold') : []),
+    ...rows.flatMap((row, at) => drawn(cells[at] ?? [], (place) => columns[place]?.style?.(row))),
+  ].join('\n')
+}
+
+/** A cell's lines, as wide as its column and styled. */
+interface DrawnCell {
+  lines: string[]
+  blank: string
+}
+
+function wrapped(text: string, width: number, style: Style | undefined, terminal: Terminal): DrawnCell {
+  const lines = wrapAnsi(text, width, { hard: true })
     .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
+    .map((line) => {
+      const padding = ' '.repeat(Math.max(0, width - stringWidth(line)))
+      return (style === undefined ? line : styled(terminal, style, line)) + padding
+    })
+  return { lines, blank: ' '.repeat(width) }
+}
+
+/** Cells of a row side by side, the shorter ones with blank lines below. */
+function beside(cells: readonly DrawnCell[]): string[] {
+  const height = Math.max(...cells.map((cell) => cell.lines.length))
+  return Array.from({ length: height }, (_, at) =>
+    cells
+      .map((cell) => cell.lines[at] ?? cell.blank)
+      .join(' '.repeat(gap))
+      .trimEnd(),
+  )
 }
 
 /** What a person sees of a value: words for what is missing, no control characters. */

@@ -1,4 +1,4 @@
-import wrapAnsi from 'wrap-ansi'
+import { wrapAnsi } from 'fast-wrap-ansi'
 
 import type { Finding, Level } from '../../domain/doctor/examine.ts'
 import { harmless } from '../../host/text.ts'

@@ -1,4 +1,4 @@
-import wrapAnsi from 'wrap-ansi'
+import { wrapAnsi } from 'fast-wrap-ansi'
 
 import type { CaseReport, ExamReport, Verdict } from '../../domain/webhook/exam/report.ts'
 import { harmless } from '../../host/text.ts'
