@@ -1,4 +1,4 @@
-import { Command, Flags, type Interfaces } from '@oclif/core'
+import type * as Interfaces from '@oclif/core/interfaces'
 
 import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError } from '../errors/interrupted.ts'
@@ -9,6 +9,8 @@ import type { Sink } from '../output/streams.ts'
 import { type Terminal, terminalOf } from '../output/terminal.ts'
 import type { ListView, View } from '../output/view.ts'
 import { type Context, currentContext } from './context.ts'
+import { lightConfig } from './start/light-config.ts'
+import { Command, Flags } from './oclif.ts'
 import { Services } from './services.ts'
 import { Told } from './told.ts'
 
@@ -16,6 +18,11 @@ type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
   (typeof BaseCommand)['baseFlags'] & T['flags']
 >
 type ArgsOf<T extends typeof Command> = Interfaces.InferredArgs<T['args']>
+
+/** A command's class, as what finds it sees it. */
+export type LaunchableCommand = Pick<typeof BaseCommand, 'args' | 'id'> & {
+  launch(argv: string[], pjson: Interfaces.PJSON): Promise<void>
+}
 
 /**
  * What every command has: the five flags of the contract, its context and services, and the three
@@ -28,6 +35,21 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     'no-color': Flags.boolean({ summary: 'No colours.', helpGroup: 'GLOBAL' }),
     quiet: Flags.boolean({ summary: 'Only the answer and errors.', helpGroup: 'GLOBAL' }),
     verbose: Flags.boolean({ summary: 'A line per HTTP exchange, secrets masked.', helpGroup: 'GLOBAL' }),
+  }
+
+  /** Runs a command as oclif does, without the reading of manifests and plugins that it does around one. */
+  static async launch(
+    this: new (argv: string[], config: Interfaces.Config) => BaseCommand<typeof Command>,
+    argv: string[],
+    pjson: Interfaces.PJSON,
+  ): Promise<void> {
+    const command = new this(argv, lightConfig(pjson))
+    try {
+      await command.init()
+      await command.run()
+    } finally {
+      await command.finally()
+    }
   }
 
   protected readonly context: Context = currentContext()

@@ -1,4 +1,4 @@
-import type { Hook } from '@oclif/core'
+import type { Hook } from '@oclif/core/hooks'
 
 import { UsageError } from '../errors/usage.ts'
 import { concealed } from './concealed.ts'

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { readFileSync } from 'node:fs'
 
-import { Config, run, settings } from '@oclif/core'
-import type { Interfaces } from '@oclif/core'
+import type * as Interfaces from '@oclif/core/interfaces'
 
 import { RefcheckError } from '../errors/base.ts'
 import { InternalError } from '../errors/internal.ts'
@@ -14,11 +13,14 @@ import { terminalOf } from '../output/terminal.ts'
 import { type Context, within } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { isParseFailure, unframed, usageError } from './parse-failure.ts'
+import type { BuiltCommand } from './start/built-command.ts'
 import { Told } from './told.ts'
 
 export interface MainOptions {
   /** Run src/ as it is instead of the built dist/ and its manifest. */
   fromSource?: boolean
+  /** Finds the built command that a line plainly names; where it does not, oclif finds out what is meant. */
+  builtCommand?: ((argv: readonly string[]) => BuiltCommand | undefined) | undefined
 }
 
 /** Runs one command line and returns its exit code; never throws, never exits. `root` is the package's folder. */
@@ -32,18 +34,14 @@ export async function main(
     main(line, other, root, options)
   return within({ ...context, program }, async () => {
     try {
-      settings.enableAutoTranspile = false
       const pjson = packageJson(root, options.fromSource === true)
       if (argv.length === 1 && argv[0] === '--version') {
         context.streams.stdout.write(`refcheck ${pjson.version}\n`)
         return 0
       }
-      const config = await Config.load({
-        root: fileURLToPath(root),
-        pjson,
-        ignoreManifest: options.fromSource === true,
-      })
-      await run([...argv], config)
+      const named = options.builtCommand?.(argv)
+      if (named === undefined) await throughOclif(argv, root, pjson, options)
+      else await named.command.launch(named.argv, pjson)
       return 0
     } catch (error) {
       return report(error, argv, context)
@@ -53,13 +51,38 @@ export async function main(
   })
 }
 
-function packageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
+/** Everything that oclif does: topics, help, the hook for what is no command. */
+async function throughOclif(
+  argv: readonly string[],
+  root: URL,
+  pjson: Interfaces.PJSON,
+  options: MainOptions,
+): Promise<void> {
+  const [{ Config }, { run }, { settings }] = await Promise.all([
+    import('@oclif/core/config'),
+    import('@oclif/core/run'),
+    import('@oclif/core/settings'),
+  ])
+  settings.enableAutoTranspile = false
+  const config = await Config.load({
+    root: fileURLToPath(root),
+    pjson,
+    ignoreManifest: options.fromSource === true,
+  })
+  await run([...argv], config)
+}
+
+/** The package as oclif is to see it. */
+export function packageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
   const pjson = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as Interfaces.PJSON
   if (!fromSource) return pjson
   return {
     ...pjson,
+    // oclif looks for plugins among these; the build has their commands inside.
+    dependencies: { ...pjson.dependencies, ...pjson.devDependencies },
     oclif: {
       ...pjson.oclif,
+      plugins: ['@oclif/plugin-help', '@oclif/plugin-autocomplete'],
       commands: './src/commands',
       helpClass: './src/cli/help.ts',
       hooks: { command_not_found: './src/cli/command-not-found.ts' },

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path'
 
-import { Flags } from '@oclif/core'
+import { Flags } from './oclif.ts'
 
 import { fetchReports, type ReportSource } from '../domain/report/fetch.ts'
 import type { FilingResult, StoredReport } from '../domain/report/filed.ts'

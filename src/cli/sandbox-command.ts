@@ -1,9 +1,8 @@
-import { Flags, type Command } from '@oclif/core'
-
 import { parseBaseUrl } from '../domain/session/base-url.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { RunningSandbox } from '../sandbox/control-client.ts'
 import { BaseCommand } from './base-command.ts'
+import { type Command, Flags } from './oclif.ts'
 
 /** Which running sandbox a command steers. */
 export const sandboxFlags = {

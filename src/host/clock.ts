@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks'
-
 /** Time as an input. Milliseconds throughout. */
 export interface Clock {
   /** Wall time since the epoch; may jump. */

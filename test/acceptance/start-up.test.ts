@@ -1,12 +1,24 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 import { expect, test } from 'vitest'
 
+import { preparedHelp } from '../../src/cli/start/prepared-help.ts'
+import { builtProgram, refcheck, type RunOptions } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
+const rootUrl = pathToFileURL(`${root}/`)
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {
+  commands: Record<string, { args: Record<string, unknown> }>
+}
+const ids = Object.keys(manifest.commands)
+const topics = [
+  ...new Set(ids.flatMap((id) => id.split(':').map((_, at, words) => words.slice(0, at).join(':')))),
+]
 
 function run(argv: readonly string[], folder: string) {
   const env = { PATH: process.env['PATH'] ?? '', ...emptyEnv(folder) }
@@ -16,21 +28,108 @@ function run(argv: readonly string[], folder: string) {
   return { status, stdout: stdout.toString(), stderr: stderr.toString() }
 }
 
-test('--version is the package’s, and leaves nothing behind', () => {
+test('--version is the package’s, and leaves nothing behind; nor does help', () => {
   const folder = temporaryFolder()
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
   expect(run(['--version'], folder)).toEqual({ status: 0, stdout: `refcheck ${version}\n`, stderr: '' })
+  expect(run(['batch', '--help'], folder).status).toBe(0)
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 
-test('compiled code is kept where there is a data folder, and answers alike', () => {
-  const [bare, kept] = [temporaryFolder(), temporaryFolder()]
-  mkdirSync(join(kept, 'data'), { mode: 0o700 })
-  for (const argv of [['--help'], ['batch', 'run', '--help'], ['nothing'], ['config', 'list', '--json']]) {
-    const first = run(argv, kept)
-    expect(run(argv, kept)).toEqual(first)
-    expect(run(argv, bare)).toEqual(first)
-  }
-  expect(existsSync(join(kept, 'data', 'compile-cache'))).toBe(true)
-  expect(existsSync(join(bare, 'data'))).toBe(false)
+test('a reader of help that goes away is no failure', () => {
+  const folder = temporaryFolder()
+  const script = `"${process.execPath}" "${join(root, 'bin', 'run.js')}" batch run --help | true; echo "\${PIPESTATUS[0]}"`
+  const { stdout, stderr } = spawnSync('bash', ['-c', script], {
+    env: { ...process.env, ...emptyEnv(folder) },
+  })
+  expect({ stdout: stdout.toString(), stderr: stderr.toString() }).toEqual({ stdout: '0\n', stderr: '' })
+})
+
+test.each([...ids, ...topics])('"%s --help" is prepared as oclif prints it', async (id) => {
+  const words = id === '' ? [] : id.split(':')
+  const { code, stdout } = await refcheck([...words, '--help'], { env: emptyEnv(temporaryFolder()) })
+  expect(code).toBe(0)
+  const pages = new URL('dist/help/', rootUrl)
+  expect(preparedHelp([...words, '--help'], pages)).toBe(stdout)
+  if (id === 'help') return
+  expect(preparedHelp(['help', ...words], pages)).toBe(stdout)
+  expect(preparedHelp(words, pages)).toBe(ids.includes(id) ? undefined : stdout)
+})
+
+test.each([
+  ['batch', '--help', 'run'],
+  ['batch', 'run', '--help', '--json'],
+  ['no-such-topic', '--help'],
+  ['../../package', '--help'],
+  ['batch', 'run', '--', '--help', 'x'],
+])('what does not plainly ask for a page is left to oclif: %j', (...argv) => {
+  expect(preparedHelp(argv, new URL('dist/help/', rootUrl))).toBeUndefined()
+})
+
+/** The two ways of the built program to a command: found by its file, and through oclif. */
+const { main, builtCommands } = builtProgram()
+
+test.each(ids.filter((id) => !/^(help|autocomplete)\b/.test(id)))(
+  '%s answers alike, found by its file and through oclif',
+  async (id) => {
+    const words = id.split(':')
+    const builtCommand = builtCommands(new URL('dist/', rootUrl))
+    const lines = [
+      [...words, '--no-such-flag', '--json'],
+      [...words, 'stray', 'words', 'here', 'and', 'there'],
+      [...words, '--profile'],
+    ]
+    for (const argv of lines) {
+      const outcome = async (program?: RunOptions['main']) => {
+        const { code, stdout, stderr } = await refcheck(argv, {
+          env: emptyEnv(temporaryFolder()),
+          main: program,
+        })
+        return { code, stdout, stderr }
+      }
+      const fromSource = await outcome()
+      expect(await outcome((line, context) => main(line, context, rootUrl, { builtCommand }))).toEqual(
+        fromSource,
+      )
+      expect(await outcome((line, context) => main(line, context, rootUrl))).toEqual(fromSource)
+    }
+    expect(builtCommand(words)?.command.id).toBe(id)
+  },
+)
+
+test('compiled code is kept for this version alone, privately, and answers alike', () => {
+  const folder = temporaryFolder()
+  const cache = join(folder, 'data', 'compile-cache')
+  mkdirSync(join(cache, '0.0.1'), { recursive: true, mode: 0o700 })
+  const lines = [['nothing'], ['config', 'list', '--json'], ['batch', 'list']]
+  const first = lines.map((argv) => run(argv, folder))
+  expect(lines.map((argv) => run(argv, folder))).toEqual(first)
+  expect(readdirSync(cache)).toEqual([version])
+  expect(statSync(cache).mode & 0o777).toBe(0o700)
+  expect(readdirSync(join(cache, version))).toHaveLength(1)
+})
+
+test.each([
+  ['that others may write to', (cache: string) => chmodSync(cache, 0o777)],
+  [
+    'that is somebody’s link',
+    (cache: string, elsewhere: string) => {
+      mkdirSync(elsewhere, { mode: 0o700 })
+      symlinkSync(elsewhere, cache)
+    },
+  ],
+])('compiled code is not kept in a folder %s', (_, prepare) => {
+  const folder = temporaryFolder()
+  const [cache, elsewhere] = [join(folder, 'data', 'compile-cache'), join(folder, 'elsewhere')]
+  mkdirSync(join(folder, 'data'), { mode: 0o700 })
+  if (_.startsWith('that others')) mkdirSync(cache)
+  prepare(cache, elsewhere)
+  expect(run(['config', 'list', '--json'], folder)).toMatchObject({ status: 0, stderr: '' })
+  expect(readdirSync(cache)).toEqual([])
+})
+
+test('where nothing can be kept, commands answer all the same', () => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'data'), { mode: 0o700 })
+  chmodSync(join(folder, 'data'), 0o500)
+  expect(run(['config', 'list', '--json'], folder)).toMatchObject({ status: 0, stderr: '' })
 })

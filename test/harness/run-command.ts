@@ -1,5 +1,8 @@
+import { createRequire } from 'node:module'
+
 import type { Context } from '../../src/cli/context.ts'
-import { main } from '../../src/cli/main.ts'
+import { main as mainOfSource } from '../../src/cli/main.ts'
+import * as interruptedOfSource from '../../src/errors/interrupted.ts'
 import { type Clock, systemClock } from '../../src/host/clock.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
@@ -12,6 +15,8 @@ export interface RunOptions extends StreamOptions {
   /** Aborted to press Ctrl-C. */
   signal?: AbortSignal | undefined
   cwd?: string | undefined
+  /** In place of the program that the tests run on. */
+  main?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
 }
 
 export interface Outcome {
@@ -25,6 +30,25 @@ export interface Outcome {
 }
 
 const root = new URL('../../', import.meta.url)
+
+/** What the build made of src, and where a built command is found. */
+export function builtProgram() {
+  const load = createRequire(import.meta.url)
+  return load('../../dist/cli/start/start.cjs') as typeof import('../../src/cli/start/start.ts')
+}
+
+const isBuilt = process.env['REFCHECK_BUILT'] === '1'
+
+/** What a prompt throws that somebody leaves: the class of the program that the tests run on. */
+export const { InterruptedError } = isBuilt ? builtProgram() : interruptedOfSource
+
+/** The program: src as it is, or with `npm run test:built` the bundle, its commands found as bin/run.js finds them. */
+const program: NonNullable<RunOptions['main']> = isBuilt
+  ? (argv, context) => {
+      const { builtCommands, main } = builtProgram()
+      return main(argv, context, root, { builtCommand: builtCommands(new URL('dist/', root)) })
+    }
+  : (argv, context) => mainOfSource(argv, context, root, { fromSource: true })
 
 /** Runs one command line in this process, as bin does, with streams and environment of its own. */
 export async function refcheck(argv: readonly string[], options: RunOptions = {}): Promise<Outcome> {
@@ -44,7 +68,7 @@ export async function refcheck(argv: readonly string[], options: RunOptions = {}
     cwd: options.cwd ?? process.cwd(),
     prompter: options.prompter,
   }
-  const code = await main(argv, context, root, { fromSource: true })
+  const code = await (options.main ?? program)(argv, context)
   const bytes = streams.out()
   const stdout = bytes.toString('utf8')
   return {

@@ -1,4 +1,3 @@
-import { InterruptedError } from '../../src/errors/interrupted.ts'
 import type {
   ConfirmQuestion,
   Prompter,
@@ -6,6 +5,7 @@ import type {
   SelectQuestion,
   TextQuestion,
 } from '../../src/prompt/prompter.ts'
+import { InterruptedError } from './run-command.ts'
 
 type Words = string | RegExp
 

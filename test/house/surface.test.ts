@@ -18,7 +18,8 @@ interface Described {
 const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {
   commands: Record<string, Described>
 }
-const commands = Object.entries(manifest.commands)
+/** Without those that come with oclif. */
+const commands = Object.entries(manifest.commands).filter(([id]) => !/^(help|autocomplete)\b/.test(id))
 
 /** One line a command: its arguments and flags without the five that every command has. */
 function surface(): string[] {

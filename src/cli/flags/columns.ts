@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core'
-
+import { Flags } from '../oclif.ts'
 import { packageIdFlag } from './identifiers.ts'
 
 /** How the columns of a batch file are read; the same for every command that takes one. */

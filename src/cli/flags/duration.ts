@@ -1,6 +1,5 @@
-import { Flags } from '@oclif/core'
-
 import { UsageError } from '../../errors/usage.ts'
+import { Flags } from '../oclif.ts'
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 

@@ -1,5 +1,4 @@
-import { Args, Flags } from '@oclif/core'
-
+import { Args, Flags } from '../oclif.ts'
 import { requestStatuses } from '../../contract/request.ts'
 import { UsageError } from '../../errors/usage.ts'
 import { uuidFlag } from './identifiers.ts'

@@ -1,6 +1,5 @@
-import { Args, Flags } from '@oclif/core'
-
 import { UsageError } from '../../errors/usage.ts'
+import { Args, Flags } from '../oclif.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

@@ -1,6 +1,5 @@
-import { Flags } from '@oclif/core'
-
 import type { ListFormat } from '../../output/present.ts'
+import { Flags } from '../oclif.ts'
 
 /** Flags of every command that answers with a list. */
 export const listFlags = {

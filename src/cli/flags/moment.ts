@@ -1,5 +1,4 @@
-import { Flags } from '@oclif/core'
-
+import { Flags } from '../oclif.ts'
 import { UsageError } from '../../errors/usage.ts'
 import { currentContext } from '../context.ts'
 import { parseDuration } from './duration.ts'

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core'
+import { Flags } from '../oclif.ts'
 
 /** For commands that sign or verify: a file that holds the webhook secret and nothing else. */
 export const secretFileFlag = Flags.string({

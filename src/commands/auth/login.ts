@@ -1,8 +1,7 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { readSecretLine } from '../../cli/input.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { askCredentials } from '../../domain/session/ask-credentials.ts'
 import { login } from '../../domain/session/login.ts'
 import { loginView, replacedText } from '../../output/views/auth.ts'

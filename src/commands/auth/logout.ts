@@ -1,6 +1,5 @@
-import { Args } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
+import { Args } from '../../cli/oclif.ts'
 import { logout } from '../../domain/session/profiles.ts'
 import { logoutView } from '../../output/views/auth.ts'
 

@@ -1,8 +1,7 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { rowStates } from '../../cli/flags/states.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { outputPlace, tableBytes, writeOutput } from '../../cli/output-file.ts'
 import { allRows, exportFormatOf, exportTable } from '../../domain/batch/export.ts'
 import { findBatch, statusOf } from '../../domain/batch/standing.ts'

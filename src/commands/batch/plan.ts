@@ -1,10 +1,9 @@
-import { Args, Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
 import { planBatch } from '../../cli/batch-run.ts'
 import { columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { Args, Flags } from '../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../cli/output-file.ts'
 import { keptPlan } from '../../domain/batch/plan.ts'
 import { unsent } from '../../domain/batch/unsent.ts'

@@ -1,9 +1,8 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { reconcileFrom, settleByHand } from '../../cli/batch-reconcile.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { unsettled } from '../../domain/batch/reconcile.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView, reconciledView } from '../../output/views/batches.ts'

@@ -1,9 +1,8 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { rowStates } from '../../cli/flags/states.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { findBatch, listRows } from '../../domain/batch/standing.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 

@@ -1,5 +1,3 @@
-import { Args, Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { type BatchFile, openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
 import { appliedPlan } from '../../cli/batch-plan.ts'
@@ -14,6 +12,7 @@ import {
 } from '../../cli/batch-run.ts'
 import { columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { Args, Flags } from '../../cli/oclif.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import { planText, unstartedView } from '../../output/views/batch-check.ts'

@@ -1,7 +1,6 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { progressOf } from '../../domain/batch/progress.ts'
 import { findBatch, statusOf } from '../../domain/batch/standing.ts'
 import { watchBatch } from '../../domain/batch/watch.ts'

@@ -1,10 +1,9 @@
-import { Args, Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { noteGuess, openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
 import { writeBatchErrors } from '../../cli/batch-results.ts'
 import { columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { Args, Flags } from '../../cli/oclif.ts'
 import { badRows, checkBatch } from '../../domain/batch/validate.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
 

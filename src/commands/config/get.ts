@@ -1,6 +1,5 @@
-import { Args } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
+import { Args } from '../../cli/oclif.ts'
 import { getSetting } from '../../domain/session/settings.ts'
 import { settingView } from '../../output/views/config.ts'
 

@@ -1,6 +1,5 @@
-import { Args } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
+import { Args } from '../../cli/oclif.ts'
 import { unsetSetting } from '../../domain/session/settings.ts'
 import { forgetWebhookSecret } from '../../domain/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'

@@ -1,9 +1,8 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { packagesView } from '../../output/views/packages.ts'
 
 export default class PackagesList extends BaseCommand<typeof PackagesList> {

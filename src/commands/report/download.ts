@@ -1,9 +1,8 @@
-import { Args, Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { parseUuid, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
+import { Args, Flags } from '../../cli/oclif.ts'
 import { fileAll, filingFlags, openFiling, showReports } from '../../cli/report-filing.ts'
 import { isSingle, reportSource } from '../../cli/report-source.ts'
 import { streamReport, type SingleSource } from '../../domain/report/download.ts'

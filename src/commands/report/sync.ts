@@ -1,7 +1,6 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { fileAll, filingFlags, openFiling } from '../../cli/report-filing.ts'
 import { syncSummary, syncView } from '../../output/views/reports.ts'
 

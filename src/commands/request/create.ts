@@ -1,9 +1,8 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { readInput } from '../../cli/input.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { commandLine } from '../../domain/form/command-line.ts'
 import { composeOrder, type Order } from '../../domain/request/compose.ts'

@@ -1,5 +1,3 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
@@ -7,6 +5,7 @@ import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { following } from '../../cli/following.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { requestStatus } from '../../cli/flags/states.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { listRequests, refreshRequests } from '../../domain/request/list.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 

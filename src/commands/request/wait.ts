@@ -1,9 +1,8 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { uuidArg } from '../../cli/flags/identifiers.ts'
 import { following } from '../../cli/following.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests } from '../../domain/request/wait.ts'
 import { requestsView } from '../../output/views/request.ts'
 

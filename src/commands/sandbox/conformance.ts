@@ -1,7 +1,6 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { conformanceView } from '../../output/views/conformance.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {

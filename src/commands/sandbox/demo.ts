@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-import { Flags } from '@oclif/core'
+import { Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
 import { documentView } from '../../output/views/schema.ts'

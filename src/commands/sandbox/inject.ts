@@ -1,5 +1,4 @@
-import { Args, Flags } from '@oclif/core'
-
+import { Args, Flags } from '../../cli/oclif.ts'
 import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
 import { changedView } from '../../output/views/config.ts'
 

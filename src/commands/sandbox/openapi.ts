@@ -1,6 +1,5 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { documentView } from '../../output/views/schema.ts'
 
 export default class SandboxOpenapi extends BaseCommand<typeof SandboxOpenapi> {

@@ -1,6 +1,5 @@
-import { Args } from '@oclif/core'
-
 import { largestLog, readInput } from '../../cli/input.ts'
+import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 

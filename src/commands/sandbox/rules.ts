@@ -1,6 +1,5 @@
-import { Args } from '@oclif/core'
-
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
 import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'
 

@@ -1,8 +1,7 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdArg } from '../../cli/flags/identifiers.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { requestJsonSchema } from '../../contract/request-json-schema.ts'
 import { loadSchema } from '../../domain/form/load-schema.ts'
 import { documentView, schemaView } from '../../output/views/schema.ts'

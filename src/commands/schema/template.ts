@@ -1,8 +1,7 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdArg } from '../../cli/flags/identifiers.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../cli/output-file.ts'
 import { loadSchema } from '../../domain/form/load-schema.ts'
 import { templateBody, templateColumns, templateFormat, templateFormats } from '../../domain/form/template.ts'

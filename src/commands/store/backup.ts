@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-import { Args } from '@oclif/core'
+import { Args } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
 import { storeBackupView } from '../../output/views/store.ts'

@@ -1,8 +1,7 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { forgotten } from '../../domain/upkeep/purge.ts'
 import { storePurgeView } from '../../output/views/store.ts'
 

@@ -1,8 +1,7 @@
-import { Args, Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
+import { Args, Flags } from '../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../cli/output-file.ts'
 import { receiverAt } from '../../cli/receiver-url.ts'
 import { webhookSecrets } from '../../cli/webhook-secret.ts'

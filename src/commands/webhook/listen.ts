@@ -1,7 +1,6 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../cli/webhook-listen.ts'
 import { webhookSecrets } from '../../cli/webhook-secret.ts'
 import { commandWords } from '../../domain/webhook/command-words.ts'

@@ -1,8 +1,7 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
+import { Flags } from '../../cli/oclif.ts'
 import { receiverAt } from '../../cli/receiver-url.ts'
 import { webhookSecrets } from '../../cli/webhook-secret.ts'
 import { sendEvents } from '../../domain/webhook/send.ts'

@@ -1,9 +1,8 @@
-import { Args, Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { largestLog, readInput } from '../../cli/input.ts'
+import { Args, Flags } from '../../cli/oclif.ts'
 import { webhookSecrets } from '../../cli/webhook-secret.ts'
 import { parseCapturedRequest } from '../../domain/webhook/capture.ts'
 import { readHar, readLog } from '../../domain/webhook/log.ts'

@@ -1,7 +1,5 @@
 import { dirname, join } from 'node:path'
 
-import { z } from 'zod'
-
 import { IoError } from '../../errors/io.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
@@ -9,9 +7,9 @@ import type { Random } from '../../host/random.ts'
 import { mendFolder, readPrivate } from '../files/private-modes.ts'
 import { sweepTemporaries, writeWhole } from '../files/whole-file.ts'
 import { type Keychain, keychainWorks, type LoadKeychain, systemKeychain } from './keychain.ts'
-import { parseKept } from './kept-file.ts'
 import { locked } from './locked.ts'
 import { checkProfileName } from './profile-name.ts'
+import type { KeptEntry, SecretsFile } from './secrets-file.ts'
 
 export type SecretName = 'api-key' | 'webhook-secret'
 export type SecretStorage = 'keychain' | 'file'
@@ -53,24 +51,6 @@ export interface SecretsOptions {
   /** Told in a sentence when looser permissions were mended. */
   onNotice?: ((text: string) => void) | undefined
 }
-
-/** A secret itself, or the account of the keychain that has it. */
-const keptEntry = z.looseObject({
-  value: z.string().optional(),
-  keychain: z.string().optional(),
-  base_url: z.string().optional(),
-})
-type KeptEntry = z.infer<typeof keptEntry>
-
-const secretsFile = z.looseObject({
-  secrets: z
-    .record(
-      z.string(),
-      z.looseObject({ 'api-key': keptEntry.optional(), 'webhook-secret': keptEntry.optional() }),
-    )
-    .optional(),
-})
-type SecretsFile = z.infer<typeof secretsFile>
 
 const maxBytes = 1024 * 1024
 const secretNames = ['api-key', 'webhook-secret'] as const
@@ -170,7 +150,9 @@ class KeptSecrets implements Secrets {
     for (const notice of [mended, file?.notice]) {
       if (notice !== undefined) this.#options.onNotice?.(notice)
     }
-    return file === undefined ? {} : parseKept(this.path, file.text, secretsFile)
+    if (file === undefined) return {}
+    const { parseSecretsFile } = await import('./secrets-file.ts')
+    return parseSecretsFile(this.path, file.text)
   }
 
   /** Nothing is written where `change` answers undefined. */

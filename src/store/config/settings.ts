@@ -9,7 +9,7 @@ import { mendFolder, readPrivate } from '../files/private-modes.ts'
 import { locked } from './locked.ts'
 import { checkProfileName } from './profile-name.ts'
 import { settingDefinition, settingDefinitions } from './setting-keys.ts'
-import { parseSettingsFile, type SettingsFile } from './settings-file.ts'
+import type { SettingsFile } from './settings-file.ts'
 
 export interface Profile {
   /** No trailing slash. */
@@ -86,7 +86,9 @@ async function readSettings(path: string, options: SettingsOptions): Promise<Set
   for (const notice of [mended, file?.notice]) {
     if (notice !== undefined) options.onNotice?.(notice)
   }
-  return file === undefined ? {} : parseSettingsFile(path, file.text)
+  if (file === undefined) return {}
+  const { parseSettingsFile } = await import('./settings-file.ts')
+  return parseSettingsFile(path, file.text)
 }
 
 /** conf costs 80 ms to load, so reading goes without it. */

@@ -136,7 +136,8 @@ test('one at a time, and the next one at once when it is over', async () => {
     expect(opened).toHaveLength(1)
     await opened[0]?.close()
   }
-  expect(readdirSync(root)).toEqual([])
+  // The folder itself may stay: one that another try made is not the winner's to remove.
+  expect(readdirSync(root).flatMap((name) => readdirSync(join(root, name)))).toEqual([])
 })
 
 test('one file alone does not keep others of its folder waiting', async () => {

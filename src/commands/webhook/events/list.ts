@@ -1,8 +1,7 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventFilter, eventFlags } from '../../../cli/flags/events.ts'
 import { listFlags, listFormat } from '../../../cli/flags/list.ts'
+import { Flags } from '../../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../../cli/output-file.ts'
 import { exportLines, listEvents } from '../../../domain/webhook/events.ts'
 import { eventListView } from '../../../output/views/inbox.ts'

@@ -1,7 +1,6 @@
-import { Flags } from '@oclif/core'
-
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/events.ts'
+import { Flags } from '../../../cli/oclif.ts'
 import { receiverAt } from '../../../cli/receiver-url.ts'
 import { findEvent, replayEvents, requeueEvents } from '../../../domain/webhook/events.ts'
 import { replayView } from '../../../output/views/inbox.ts'
