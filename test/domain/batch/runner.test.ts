@@ -5,6 +5,7 @@ import type { Running } from '../../../src/domain/batch/run/running.ts'
 import { governor } from '../../../src/domain/quota/governor.ts'
 import { windowsFor } from '../../../src/domain/quota/windows.ts'
 import { IoError } from '../../../src/errors/io.ts'
+import type { BatchCounts } from '../../../src/store/ledger/batches.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { bound } from '../../store/ledger/bound.ts'
@@ -23,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => place.end())
 
 /** Three rows, and a ledger that may fail; how many were sent, and how it ended. */
-async function run(ledger: Ledger): Promise<{ sent: number; ended: unknown }> {
+async function run(ledger: Ledger): Promise<{ sent: number; ended: unknown; counts: BatchCounts }> {
   const batch = fileBatch()
   await store.batches.add(batch, orderRows(3))
   const ordering = scriptedOrdering(ledger, { creates: [taken(), taken(), taken()] })
@@ -44,7 +45,7 @@ async function run(ledger: Ledger): Promise<{ sent: number; ended: unknown }> {
   }
   const limits = { max: Number.POSITIVE_INFINITY, waitBudgetMs: Number.POSITIVE_INFINITY }
   const ended = await runBatch(running, batch.id, limits).catch((error: unknown) => error)
-  return { sent: api.sent.length, ended }
+  return { sent: api.sent.length, ended, counts: await store.batches.counts(batch.id) }
 }
 
 test('a disk that fails as an order is written down: its id is told, and nothing more is sent', async () => {
@@ -55,4 +56,19 @@ test('a disk that fails as an order is written down: its id is told, and nothing
     code: 'io',
     message: `the order was taken as request ${requestId}, but this could not be written down: ${disk.message}`,
   })
+})
+
+test('a store that cannot be read while an order is on its way: the order is written down first', async () => {
+  const disk = new IoError('cannot use the store: it cannot be read')
+  const { batches } = store
+  const read = batches.nextPending.bind(batches)
+  let reads = 0
+  batches.nextPending = async (batchId, after) => {
+    reads += 1
+    if (reads > 1) throw disk
+    return read(batchId, after)
+  }
+  const { sent, ended, counts } = await run(store.ledger)
+  expect({ sent, ended }).toEqual({ sent: 1, ended: disk })
+  expect(counts).toMatchObject({ accepted: 1, pending: 2, sending: 0 })
 })

@@ -57,9 +57,13 @@ class Run {
         if ('kind' in current) return current
         const { row, attempt } = current
         if (ahead !== undefined && this.#running.signal?.aborted) return await this.#takeBack(attempt)
-        const tried = { attempt, outcome: await sendAttempt(this.#running, attempt) }
-        if (tried.outcome.kind !== 'throttled' && tried.outcome.kind !== 'unsent') this.#sent += 1
-        const together = await this.#settleAndGoOn(tried)
+        const [outcome, following] = await Promise.all([
+          sendAttempt(this.#running, attempt),
+          this.#following(),
+        ])
+        if (outcome.kind !== 'throttled' && outcome.kind !== 'unsent') this.#sent += 1
+        const tried = { attempt, outcome }
+        const together = await this.#settleAndGoOn(tried, following)
         ahead = together.ahead
         if (!together.settled) await settle(this.#running, tried)
         const end = await this.#weigh(row, tried)
@@ -100,21 +104,33 @@ class Run {
 
   async #next(): Promise<BatchRow | RunEnd> {
     if (this.#running.signal?.aborted) return { kind: 'interrupted' }
+    const row = await this.#pending()
+    if (row === undefined) return { kind: 'done' }
+    return this.#sent >= this.#limits.max ? { kind: 'limited' } : row
+  }
+
+  async #pending(): Promise<BatchRow | undefined> {
     const { only } = this.#limits
     const row = await this.#running.batches.nextPending(this.#batchId, only === undefined ? 0 : only - 1)
-    if (row === undefined || (only !== undefined && row.row !== only)) return { kind: 'done' }
-    return this.#sent >= this.#limits.max ? { kind: 'limited' } : row
+    return only === undefined || row?.row === only ? row : undefined
+  }
+
+  /** Looked up while the row before it is on its way. A store that cannot read will say so when it is to write. */
+  async #following(): Promise<BatchRow | undefined> {
+    return this.#pending().catch(() => undefined)
   }
 
   /**
    * Journals that an order was taken and, in the same commit, the next row's attempt: half the fsyncs,
    * the same order. Not settled where that cannot be done at once.
    */
-  async #settleAndGoOn({ attempt, outcome }: Tried): Promise<{ settled: boolean; ahead?: Journaled }> {
-    if (outcome.kind !== 'accepted') return { settled: false }
-    const row = await this.#next()
-    if ('kind' in row) return { settled: false }
-    const { ledger, clock, governor } = this.#running
+  async #settleAndGoOn(
+    { attempt, outcome }: Tried,
+    row: BatchRow | undefined,
+  ): Promise<{ settled: boolean; ahead?: Journaled }> {
+    const { ledger, clock, governor, signal } = this.#running
+    const goesOn = signal?.aborted !== true && this.#sent < this.#limits.max
+    if (outcome.kind !== 'accepted' || row === undefined || !goesOn) return { settled: false }
     const change = changeFor(outcome, clock.now())
     const { moved, attempt: next } = await writtenDown(outcome, () =>
       ledger.moveAndBegin(attempt, change, row, newAttempt(this.#running), governor.place()),
