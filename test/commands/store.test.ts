@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -8,6 +8,7 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { eventBody, post } from '../harness/deliveries.ts'
 import { listening } from '../harness/listening.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
+import { orderOf } from '../harness/people.ts'
 import { type World, world } from '../harness/world.ts'
 
 const batchRun = (file: string): string[] => ['batch', 'run', file, '--package', '102', '--yes', '--json']
@@ -59,6 +60,28 @@ test('a backup is a store of its own, private, and never over a file that is the
   const there = (await run(['store', 'info', '--json'], { env: { REFCHECK_STORE: copy } })).json()
   expect(there).toMatchObject({ rows: { accepted: 3 } })
   expect((await run(['store', 'backup', 'copy.sqlite'])).code).toBe(2)
+})
+
+test('a backup put back does not know whom it ordered since: nobody is ordered until a person has seen to it', async () => {
+  const place = await filled()
+  const { run, folder, sandbox } = place
+  const store = join(folder, 'data', 'ledger.sqlite')
+  await run(['store', 'backup', 'copy.sqlite'])
+  const file = peopleFile(folder, emails(2, '-since'), 'since.csv')
+  expect((await run(batchRun(file))).code).toBe(0)
+  copyFileSync(join(folder, 'copy.sqlite'), store)
+  for (const argv of [batchRun(file), orderOf('Ana', ['--yes', '--json'])]) {
+    const refused = await run(argv)
+    expect([refused.code, refused.json()]).toMatchObject([
+      1,
+      { error: { code: 'io', message: expect.stringContaining('1 run is missing') as string } },
+    ])
+  }
+  expect(sandbox.requests()).toHaveLength(5)
+  const findings = (await run(['store', 'check', '--json'])).json()
+  expect(findings).toMatchObject({ sound: false, findings: [expect.stringContaining('--accept-older')] })
+  expect((await run(['store', 'check', '--accept-older', '--yes'])).code).toBe(0)
+  expect((await run(batchRun(peopleFile(folder, emails(1, '-new'), 'new.csv')))).code).toBe(0)
 })
 
 test('a purged person is nowhere in the store’s files, and is still not ordered twice', async () => {
