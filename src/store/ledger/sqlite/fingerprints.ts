@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto'
+import { createHmac, createSecretKey, hash } from 'node:crypto'
 
 import type { Database } from './database.ts'
 import { fingerprintKeyName } from './migrate.ts'
@@ -8,7 +8,9 @@ export function fingerprinting(database: Database): (identity: string) => string
   const { value } = database.get('SELECT value FROM meta WHERE name = :name', {
     name: fingerprintKeyName,
   }) as { value: Uint8Array }
-  return (identity) => createHmac('sha256', value).update(identity).digest('hex')
+  // Made once for all the rows of a file: from bare bytes it would be made anew for each.
+  const key = createSecretKey(value)
+  return (identity) => createHmac('sha256', key).update(identity).digest('hex')
 }
 
 export function sha256(bytes: Uint8Array): string {
