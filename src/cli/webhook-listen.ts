@@ -9,8 +9,8 @@ import { IoError } from '../errors/io.ts'
 import { runProgram } from '../host/run-program.ts'
 import { takeIn } from '../server/intake.ts'
 import type { Listener } from '../server/listen.ts'
-import type { Hold } from '../store/ledger/ledger.ts'
 import type { InboxEvent } from '../store/ledger/inbox.ts'
+import { isLocked } from '../store/ledger/sqlite/failure.ts'
 import { receiverAt } from './receiver-url.ts'
 import type { Services } from './services.ts'
 
@@ -26,12 +26,16 @@ export interface ListenPlan {
   exec: readonly string[] | undefined
   onKept: (event: KeptEvent) => void
   onRefused: (why: string) => void
+  /** Another process has the store for itself: what that holds up. It goes on by itself. */
+  onHeldUp: (what: string, error: Error) => void
   onDelivered: (event: InboxEvent, delivered: Delivered, retryInMs: number | undefined) => void
 }
 
 export interface Listening {
   /** With the path. */
   url: string
+  /** Aborted when the store is of no use any more; `finish` throws why. */
+  broken: AbortSignal
   /** Takes no more deliveries and ends when all that waits is handed on, or `giveUp` aborts. */
   finish(giveUp: AbortSignal): Promise<void>
 }
@@ -43,7 +47,7 @@ const maxConnections = 512
 const maxBytes = 1024 * 1024
 const forwardPatienceMs = 10_000
 const execPatienceMs = 60_000
-const takeOverEveryMs = 5_000
+const lookAgainEveryMs = 5_000
 
 /** Starts a receiver with its relay. */
 export async function startListening(services: Services, plan: ListenPlan): Promise<Listening> {
@@ -54,10 +58,12 @@ export async function startListening(services: Services, plan: ListenPlan): Prom
   const stop = new AbortController()
   const deliver = await delivery(services, plan)
   const relay = new Relay({ inbox, clock, deliver, signal: stop.signal, onDelivered: plan.onDelivered })
-  const state = { finishing: false }
-  const relaying = forward
-    ? relayAlone(services, relay, stop.signal, () => state.finishing)
-    : Promise.resolve()
+  const broken = new AbortController()
+  const state: { finishing: boolean; failure?: unknown } = { finishing: false }
+  const breakOff = (failure: unknown): void => {
+    state.failure ??= failure
+    broken.abort()
+  }
   const listener: Listener = await takeIn(
     receiver({
       inbox,
@@ -70,43 +76,64 @@ export async function startListening(services: Services, plan: ListenPlan): Prom
         relay.nudge()
       },
       onRefused: plan.onRefused,
+      onLost(error) {
+        if (isLocked(error)) plan.onHeldUp('A delivery was not kept and not acknowledged', error)
+        else breakOff(error)
+      },
     }),
     { host: plan.host, port: plan.port, tls, maxBytes, requestTimeoutMs, idleTimeoutMs, maxConnections },
   )
+  const relayOptions = { signal: stop.signal, untilEmpty: () => state.finishing, onHeldUp: plan.onHeldUp }
+  const relaying = forward ? relayAlone(services, relay, relayOptions).catch(breakOff) : undefined
   return {
     url: `${listener.url}${plan.path}`,
+    broken: broken.signal,
     async finish(giveUp) {
       state.finishing = true
       giveUp.addEventListener('abort', () => stop.abort(), { once: true })
-      if (giveUp.aborted) stop.abort()
+      if (giveUp.aborted || broken.signal.aborted) stop.abort()
       await listener.close()
       relay.nudge()
       await relaying
+      if (state.failure !== undefined) throw state.failure
     },
   }
 }
 
-/** One process relays for all receivers on a store; another takes over when it ends. */
+interface RelayingOptions {
+  signal: AbortSignal
+  untilEmpty: () => boolean
+  onHeldUp: ListenPlan['onHeldUp']
+}
+
+/**
+ * One process relays for all receivers on a store; another takes over when it ends. A store that another
+ * process has for itself is waited for, unless the command is about to end.
+ */
 async function relayAlone(
   services: Services,
   relay: Relay,
-  signal: AbortSignal,
-  untilEmpty: () => boolean,
+  { signal, untilEmpty, onHeldUp }: RelayingOptions,
 ): Promise<void> {
   const { clock } = services.context
   const { inbox } = await services.store()
-  for (let hold: Hold | undefined; !signal.aborted;) {
-    hold = await inbox.holdForwarding()
-    if (hold !== undefined) {
-      try {
-        return await relay.run(untilEmpty)
-      } finally {
-        await hold.release()
+  while (!signal.aborted) {
+    try {
+      const hold = await inbox.holdForwarding()
+      if (hold !== undefined) {
+        try {
+          return await relay.run(untilEmpty)
+        } finally {
+          await hold.release()
+        }
       }
+    } catch (error) {
+      if (!isLocked(error) || untilEmpty()) throw error
+      onHeldUp('Handing on waits', error)
     }
     // What this process took is handed on by the one that relays.
     if (untilEmpty()) return
-    await clock.sleep(takeOverEveryMs, signal).catch(() => undefined)
+    await clock.sleep(lookAgainEveryMs, signal).catch(() => undefined)
   }
 }
 

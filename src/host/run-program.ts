@@ -29,7 +29,7 @@ export function runProgram(
       killSignal: 'SIGKILL',
       shell: false,
     })
-    child.once('error', (error) => resolve({ code: null, failure: error.message }))
+    child.once('error', (error) => resolve({ code: null, failure: whyNot(program, error) }))
     child.once('close', (code, signal) =>
       resolve({ code, failure: signal === null ? undefined : `it was ended by ${signal}` }),
     )
@@ -37,4 +37,9 @@ export function runProgram(
     child.stdin?.once('error', () => undefined)
     child.stdin?.end(input)
   })
+}
+
+function whyNot(program: string, error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return `there is no program "${program}"`
+  return error.code === 'EACCES' ? `the program "${program}" may not be run` : error.message
 }

@@ -110,8 +110,7 @@ async function settle(
       body,
     })
   } catch {
-    // Told by whoever failed; the sender has to come again.
-    return { status: 500, text: 'it could not be kept\n' }
+    return { status: 500, text: 'it failed\n' }
   }
 }
 

@@ -57,10 +57,11 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
         if (kept.count >= most) full.abort()
       },
       onRefused: (why) => services.reporter.note(`Refused a delivery: ${why}.`),
+      onHeldUp: (what, { message }) => services.reporter.warn(`${what}: ${message}`),
       onDelivered: (...delivered) => services.reporter.note(deliveredText(...delivered)),
     })
     services.reporter.note(`Listening at ${listening.url} (Ctrl-C ends it).`)
-    await this.untilOver(listening, AbortSignal.any([signal, full.signal]))
+    await this.untilOver(listening, AbortSignal.any([signal, full.signal, listening.broken]))
     if (signal.aborted) this.end(listeningEnd(kept.count))
   }
 

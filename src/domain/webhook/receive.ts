@@ -23,6 +23,8 @@ export interface ReceiverOptions {
   forward: boolean
   onKept: (event: KeptEvent) => void
   onRefused: (why: string) => void
+  /** A genuine one that could not be kept, and is therefore not acknowledged. */
+  onLost: (error: unknown) => void
 }
 
 const header = 'x-service-signature'
@@ -47,7 +49,14 @@ export function receiver(options: ReceiverOptions): (request: SmallRequest) => P
       options.onRefused(failure.message)
       return { status: 401, text: `${failure.message}\n` }
     }
-    options.onKept(await keep(read(body, signatures[0] ?? '', options.clock.now())))
+    let kept: KeptEvent
+    try {
+      kept = await keep(read(body, signatures[0] ?? '', options.clock.now()))
+    } catch (error) {
+      options.onLost(error)
+      return { status: 500, text: 'it could not be kept\n' }
+    }
+    options.onKept(kept)
     return { status: 204 }
   }
 }

@@ -26,6 +26,8 @@ const lookEveryMs = 1_000
 /** Hands events on until they are taken: in order within a request, requests side by side. */
 export class Relay {
   readonly #options: RelayOptions
+  /** What was taken although the store could not note it: handed on once all the same, while this lives. */
+  readonly #unnoted = new Map<number, Delivered>()
   #wake: (() => void) | undefined
   #nudged = false
 
@@ -39,13 +41,18 @@ export class Relay {
     this.#wake?.()
   }
 
-  /** Until the signal is aborted, or with `untilEmpty` until nothing waits any more. */
+  /**
+   * Until the signal is aborted, or with `untilEmpty` until nothing waits any more. Throws what the store
+   * throws, once nothing is in flight; it may be run again after that.
+   */
   async run(untilEmpty: () => boolean): Promise<void> {
     const { inbox, clock, signal } = this.#options
     while (!signal.aborted) {
       this.#nudged = false
       const due = await inbox.due(clock.now(), sideBySide)
-      await Promise.all(due.map((event) => this.#handOn(event)))
+      const ends = await Promise.allSettled(due.map((event) => this.#handOn(event)))
+      const failed = ends.find((end) => end.status === 'rejected')
+      if (failed !== undefined) throw failed.reason
       if (due.length > 0) continue
       const next = await inbox.nextDue()
       if (next === undefined && untilEmpty()) return
@@ -57,10 +64,12 @@ export class Relay {
 
   async #handOn(event: InboxEvent): Promise<void> {
     const { inbox, clock, deliver, onDelivered } = this.#options
-    const delivered = await deliver(event)
+    const delivered = this.#unnoted.get(event.id) ?? (await deliver(event))
     const now = clock.now()
     if (delivered.taken) {
+      this.#unnoted.set(event.id, delivered)
       await inbox.forwarded(event.id, now, delivered.answer)
+      this.#unnoted.delete(event.id)
       return onDelivered(event, delivered, undefined)
     }
     const retryInMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(event.attempts, 10))

@@ -44,7 +44,7 @@ const limits = {
 async function ours(inbox: Inbox): Promise<Load> {
   const options = { inbox, key: signingKey(secret), clock: systemClock, path: '/', forward: false }
   const server = await takeIn(
-    receiver({ ...options, onKept: () => undefined, onRefused: () => undefined }),
+    receiver({ ...options, onKept: () => undefined, onRefused: () => undefined, onLost: () => undefined }),
     limits,
   )
   const result = await load(server.url)

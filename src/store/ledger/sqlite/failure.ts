@@ -3,7 +3,7 @@ import { IoError } from '../../../errors/io.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
-export const busy = 5
+const busy = 5
 const constraint = 19
 
 /** What SQLite said, in words a person can act on: [what is wrong, what to do]. */
@@ -26,6 +26,11 @@ const reasons: Readonly<Record<number, readonly [string, string]>> = {
 export function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
+}
+
+/** Whether another process merely had the store for itself just then: the same may go well in a moment. */
+export function isLocked(error: unknown): error is IoError {
+  return error instanceof IoError && resultCode(error.cause) === busy
 }
 
 /** Whatever went wrong inside SQLite as an IoError that names the store; our own errors pass. */

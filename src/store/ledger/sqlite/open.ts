@@ -1,11 +1,10 @@
 import type { StoreOptions } from '../open.ts'
 import type { Store } from '../store.ts'
-import { IoError } from '../../../errors/io.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { Age, fileTally, noTally } from './age.ts'
 import { Database } from './database.ts'
 import { SqliteBatches } from './batches.ts'
-import { busy, resultCode } from './failure.ts'
+import { isLocked } from './failure.ts'
 import { fileHolds, memoryHolds } from './holds.ts'
 import { SqliteLedger } from './ledger.ts'
 import { makeDurable } from './journal.ts'
@@ -64,8 +63,7 @@ async function patiently(clock: Clock, busyMs: number, work: () => void): Promis
       work()
       return
     } catch (error) {
-      const locked = error instanceof IoError && resultCode(error.cause) === busy
-      if (!locked || clock.monotonic() >= deadline) throw error
+      if (!isLocked(error) || clock.monotonic() >= deadline) throw error
       await clock.sleep(pauseMs)
     }
   }

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { eventBody, post, requestIds } from '../harness/deliveries.ts'
+import { listening } from '../harness/listening.ts'
+import { world } from '../harness/world.ts'
+
+/** A memory disk of its own that can be filled to the last byte; mounting takes root. */
+function smallDisk(path: string) {
+  mkdirSync(path)
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k,mode=700', 'tmpfs', path])
+  onTestFinished(() => void execFileSync('umount', ['--lazy', path]))
+  const ballast = join(path, 'ballast')
+  return {
+    fill(): void {
+      for (const size of [65_536, 4096]) {
+        try {
+          for (;;) writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' })
+        } catch {
+          // Full, as far as pieces of this size go.
+        }
+      }
+    },
+    free: () => rmSync(ballast),
+  }
+}
+
+/** A person's own handler; `before` runs before it answers. */
+async function app(before: () => void) {
+  const taken: string[] = []
+  const server = createServer((request, response) => {
+    request.on('data', (chunk: Buffer) => taken.push(chunk.toString()))
+    request.on('end', () => {
+      before()
+      response.writeHead(204).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return { taken, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+}
+
+test('a receiver on a full disk: exit 1 with one clear line, nothing more acknowledged; the next one goes on', async () => {
+  const place = await world()
+  const path = join(place.folder, 'disk')
+  const disk = smallDisk(path)
+  let isFirst = true
+  const handler = await app(() => {
+    if (isFirst) disk.fill()
+    isFirst = false
+  })
+  const options = { env: { REFCHECK_STORE: join(path, 'ledger.sqlite') } }
+  const secret = place.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
+  const receiver = await listening(place, ['--forward-to', handler.url], options)
+  const [one, two] = requestIds as [string, string]
+  expect(await post(receiver.url, secret, { body: eventBody(one) })).toBe(204)
+  const { code, stdout, stderr } = await receiver.ended
+  expect([code, stdout.split('\n')]).toEqual([1, [expect.stringContaining(one), '']])
+  expect(stderr).toMatch(
+    /^Listening at .+\nError: cannot use the store ".+": no space is left on the disk\nFree some space, .+\n$/,
+  )
+
+  disk.free()
+  // What was taken could not be noted, so it is handed on again: at least once.
+  const next = await listening(place, ['--forward-to', handler.url, '--max-events', '1'], options)
+  expect(await post(next.url, secret, { body: eventBody(two) })).toBe(204)
+  expect((await next.ended).code).toBe(0)
+  expect(handler.taken.toSorted()).toEqual([eventBody(one), eventBody(one), eventBody(two)])
+})
+
+test('a delivery that comes when the disk is full is not acknowledged, and the receiver ends', async () => {
+  const place = await world()
+  const path = join(place.folder, 'disk')
+  const disk = smallDisk(path)
+  const options = { env: { REFCHECK_STORE: join(path, 'ledger.sqlite') } }
+  const secret = place.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
+  const receiver = await listening(place, [], options)
+  disk.fill()
+  expect(await post(receiver.url, secret, { body: eventBody() })).toBe(500)
+  const { code, stdout, stderr } = await receiver.ended
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr).toContain('no space is left on the disk')
+})
