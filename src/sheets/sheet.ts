@@ -59,6 +59,13 @@ export interface Sheet {
   readonly dialect: Dialect
   /** Throws an InvalidInputError where the file cannot be understood, with the place. */
   rows(): AsyncGenerator<SheetRow>
+  /** The same, as many at a time as come at once: for very many rows, which one by one would take longer. */
+  parts(): AsyncGenerator<SheetRow[]>
+}
+
+/** Rows that come by parts, one by one. */
+export async function* oneByOne(parts: AsyncIterable<readonly SheetRow[]>): AsyncGenerator<SheetRow> {
+  for await (const rows of parts) yield* rows
 }
 
 export const plainDialect: Dialect = {

@@ -15,7 +15,8 @@ export type TextReading = { text: string; problem?: undefined } | { problem: str
 
 /** What is wrong with a text that a spreadsheet has had its hands on; undefined where nothing is seen. */
 export function spoilt(text: string): string | undefined {
-  return lostDigits.test(text)
+  // Nearly every text begins with a letter.
+  return text.charCodeAt(0) <= 57 && lostDigits.test(text)
     ? `is in scientific notation: a spreadsheet has dropped digits of it; ${asText}`
     : undefined
 }
@@ -107,4 +108,24 @@ export function isoSuggestion(definition: FieldDefinition, text: string): string
   })
   const days = new Set(either)
   return days.size === 1 ? [...days][0] : undefined
+}
+
+/** The package a cell names. */
+export function packageIdIn(cell: Cell): number | 'none' | 'wrong' {
+  if (isEmpty(cell)) return 'none'
+  if (typeof cell !== 'string' && cell.kind !== 'number' && cell.kind !== 'json') return 'wrong'
+  const text = textIn(cell).trim()
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 'wrong'
+}
+
+/** As it stands. */
+export function textIn(cell: Cell): string {
+  return typeof cell === 'string' ? cell : cell.text
+}
+
+/** "An empty cell is an absent value" (cli-contract "Batch files"); white space is empty too. */
+export function isEmpty(cell: Cell): boolean {
+  if (typeof cell !== 'string') return false
+  const first = cell.charCodeAt(0)
+  return !(first > 32 && first < 127) && cell.trim() === ''
 }

@@ -4,10 +4,11 @@ import { NotFoundError } from '../../errors/not-found.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Sheet, SheetRow } from '../../sheets/sheet.ts'
 import { UsageError } from '../../errors/usage.ts'
+import { packageIdIn } from './cell-value.ts'
 import { checkFlags, matchColumns, settledColumns, type UnknownColumn } from './columns.ts'
 import { type Mapping, merged, readMapFlags } from './mapping.ts'
 import type { PhoneRepair } from './national-phone.ts'
-import { packageIdIn, type RowReading, rowReader } from './row.ts'
+import { type RowReading, rowReader } from './row.ts'
 import type { Target } from './targets.ts'
 
 export interface OrdersOptions {

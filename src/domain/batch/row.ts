@@ -5,7 +5,16 @@ import type { Problem } from '../form/problem.ts'
 import { readyBody } from '../form/ready-body.ts'
 import { type DraftBody, validateBody } from '../form/validate.ts'
 import type { ValueReading } from '../form/field-value.ts'
-import { cellText, cellValue, isoSuggestion, spoilt, type TextReading } from './cell-value.ts'
+import {
+  cellText,
+  cellValue,
+  isEmpty,
+  isoSuggestion,
+  packageIdIn,
+  spoilt,
+  type TextReading,
+  textIn,
+} from './cell-value.ts'
 import type { PhoneRepair } from './national-phone.ts'
 import type { Target } from './targets.ts'
 
@@ -57,10 +66,24 @@ export interface RowRules {
 
 /** What is the same for all rows. */
 interface File extends RowRules {
-  order: readonly [at: number, target: Target][]
+  order: readonly Column[]
   /** -1 where there is no such column. */
   packageAt: number
-  ready: ReadonlyMap<number, ReturnType<typeof readyBody>>
+  packages: ReadonlyMap<number, PackageReading>
+}
+
+/** A column that says something, and where it stands. */
+interface Column {
+  at: number
+  target: Target
+}
+
+/** What is the same for all rows of a package. */
+interface PackageReading {
+  schema: PackageSchema
+  ready: ReturnType<typeof readyBody>
+  /** By column: the field that it is of; undefined where the package has none like it. */
+  definitions: readonly (FieldDefinition | undefined)[]
 }
 
 /** Makes the reader of a file's rows. */
@@ -69,20 +92,29 @@ export function rowReader(rules: RowRules): (source: SheetRow) => RowReading {
     ...rules,
     order: readingOrder(rules.targets),
     packageAt: rules.targets.findIndex(({ kind }) => kind === 'package_id'),
-    ready: new Map([...rules.schemas.values()].map((schema) => [schema.id, readyBody(schema)])),
+    packages: new Map([...rules.schemas].map(([id, schema]) => [id, packageReading(schema, rules.targets)])),
   }
   return (source) => new Reading(file, source).result()
 }
 
+function packageReading(schema: PackageSchema, targets: readonly Target[]): PackageReading {
+  const definitions = targets.map((target) =>
+    target.kind === 'field' ? definitionOf(target, schema) : undefined,
+  )
+  return { schema, ready: readyBody(schema), definitions }
+}
+
 /** Columns as they stand, but those of one list by their numbers. */
-function readingOrder(targets: readonly Target[]): [at: number, target: Target][] {
+function readingOrder(targets: readonly Target[]): Column[] {
   const place = (target: Target, at: number): [first: number, number: number] =>
     target.kind === 'field' && /^\d+$/.test(target.path[0] ?? '')
       ? [targets.findIndex(({ column }) => column === target.column), Number(target.path[0])]
       : [at, 0]
   const ordered = [...targets.entries()].map(([at, target]) => ({ at, target, place: place(target, at) }))
   ordered.sort((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.at - b.at)
-  return ordered.map(({ at, target }) => [at, target])
+  return ordered.flatMap(({ at, target }) =>
+    target.kind === 'recipient' || target.kind === 'field' ? [{ at, target }] : [],
+  )
 }
 
 type Names<T> = Record<string, T>
@@ -104,20 +136,20 @@ class Reading {
 
   result(): RowReading {
     const { row, cells } = this.#source
-    const schema = this.#package()
-    for (const [at, target] of this.#file.order) {
+    const ordered = this.#package()
+    for (const { at, target } of this.#file.order) {
       const cell = cells[at] ?? ''
       if (isEmpty(cell)) continue
       if (typeof cell !== 'string' && cell.kind === 'marked') this.#change(at, cell.written, cell.text)
       if (target.kind === 'recipient') this.#takeRecipient(target.column, cell, at)
-      else if (target.kind === 'field' && schema !== undefined) this.#takeField(target, cell, at, schema)
+      else if (target.kind === 'field' && ordered !== undefined) this.#takeField(target, cell, at, ordered)
     }
-    const body = schema === undefined ? undefined : this.#checked(schema)
+    const body = ordered === undefined ? undefined : this.#checked(ordered)
     const { first_name = '', last_name = '', email = '', phone = '' } = body?.recipient ?? this.#recipient
     return {
       row,
       source: this.#source,
-      packageId: schema?.id,
+      packageId: ordered?.schema.id,
       person: { first_name, last_name, email, phone },
       body,
       changes: this.#changes,
@@ -125,19 +157,18 @@ class Reading {
     }
   }
 
-  #package(): PackageSchema | undefined {
-    const { packageAt: at, packageId, schemas } = this.#file
-    const cell = this.#source.cells[at] ?? ''
-    const id = packageIdIn(cell)
+  #package(): PackageReading | undefined {
+    const { packageAt: at, packageId, packages } = this.#file
+    const id = at === -1 ? 'none' : packageIdIn(this.#source.cells[at] ?? '')
     const problem = (text: string): undefined => this.#problem('package_id', at, text)
     if (id === 'none') {
       if (packageId === undefined) return problem('is missing, and no --package was given')
-      return schemas.get(packageId)
+      return packages.get(packageId)
     }
     if (id === 'wrong') return problem('is not a package id, a whole number such as 12')
     if (packageId !== undefined && packageId !== id)
       return problem(`is not the package asked for, ${String(packageId)}`)
-    return schemas.get(id) ?? problem('is no package that this user may order')
+    return packages.get(id) ?? problem('is no package that this user may order')
   }
 
   #takeRecipient(column: RecipientField, cell: Cell, at: number): undefined {
@@ -157,12 +188,10 @@ class Reading {
     target: Extract<Target, { kind: 'field' }>,
     cell: Cell,
     at: number,
-    schema: PackageSchema,
+    { schema, definitions }: PackageReading,
   ): undefined {
     const { code, name, path, column } = target
-    const check = schema.fields.additional_information.find((each) => each.code === code)
-    const definition =
-      check !== undefined && Object.hasOwn(check.fields, name) ? check.fields[name] : undefined
+    const definition = definitions[at]
     if (definition === undefined) {
       return this.#problem(
         column,
@@ -179,8 +208,7 @@ class Reading {
   }
 
   #fieldsOf(code: string): Names<FieldValue> {
-    const there = this.#entries.find((entry) => entry.code === code)
-    if (there !== undefined) return there.fields
+    for (const entry of this.#entries) if (entry.code === code) return entry.fields
     const fields = Object.create(null) as Names<FieldValue>
     this.#entries.push({ code, fields })
     return fields
@@ -205,23 +233,25 @@ class Reading {
     return undefined
   }
 
-  #checked(schema: PackageSchema): RequestBody | undefined {
+  #checked({ schema, ready: quick, definitions }: PackageReading): RequestBody | undefined {
     const draft: DraftBody = { package_id: schema.id, recipient: this.#recipient }
     if (this.#entries.length > 0) draft.additional_information = this.#entries
-    const ready = this.#problems.length === 0 ? this.#file.ready.get(schema.id)?.(draft) : undefined
+    const ready = this.#problems.length === 0 ? quick(draft) : undefined
     if (ready !== undefined) return ready
     const { body, changes, problems } = validateBody(draft, schema)
     for (const { column = '', from, to } of changes ?? []) this.#change(this.#columnAt(column), from, to)
-    for (const each of problems ?? []) this.#fromForm(each, schema)
+    for (const each of problems ?? []) this.#fromForm(each, definitions)
     return this.#problems.length === 0 ? body : undefined
   }
 
-  #fromForm({ column, path, problem, suggestion }: Problem, schema: PackageSchema): void {
+  #fromForm(
+    { column, path, problem, suggestion }: Problem,
+    definitions: PackageReading['definitions'],
+  ): void {
     const name = column ?? path
     if (this.#wrong?.has(name) === true) return
     const at = this.#columnAt(name)
-    const target = this.#file.targets[at]
-    const definition = target?.kind === 'field' ? definitionOf(target, schema) : undefined
+    const definition = definitions[at]
     const meant =
       definition === undefined ? undefined : isoSuggestion(definition, textIn(this.#source.cells[at] ?? ''))
     this.#problem(name, at, problem, suggestion ?? meant)
@@ -263,23 +293,6 @@ function definitionOf(
 
 function asValue({ text, problem }: TextReading): ValueReading {
   return problem === undefined ? { value: text } : { problem }
-}
-
-/** The package a cell names. */
-export function packageIdIn(cell: Cell): number | 'none' | 'wrong' {
-  if (isEmpty(cell)) return 'none'
-  if (typeof cell !== 'string' && cell.kind !== 'number' && cell.kind !== 'json') return 'wrong'
-  const text = textIn(cell).trim()
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 'wrong'
-}
-
-function textIn(cell: Cell): string {
-  return typeof cell === 'string' ? cell : cell.text
-}
-
-/** "An empty cell is an absent value" (cli-contract "Batch files"); white space is empty too. */
-function isEmpty(cell: Cell): boolean {
-  return typeof cell === 'string' && (cell === '' || cell.trim() === '')
 }
 
 /** Puts a value into a list or an object by its dotted name; undefined where it has no place. */

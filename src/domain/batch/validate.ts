@@ -47,10 +47,12 @@ export async function checkedBatch(
     packages: new Map(),
   }
   const duplicates = new Duplicates()
-  for await (const row of orders.sheet.rows()) {
-    const reading = checked(orders.read(row), duplicates)
-    count(check, reading)
-    onRow(reading)
+  for await (const rows of orders.sheet.parts()) {
+    for (const row of rows) {
+      const reading = checked(orders.read(row), duplicates)
+      count(check, reading)
+      onRow(reading)
+    }
   }
   if (check.rows > 0) return check
   throw new InvalidInputError(`${orders.sheet.name}: it has a header and no rows`, {
@@ -70,6 +72,7 @@ function count(check: BatchCheck, { row, problems, changes, duplicateOf, package
   else if (problems.length === 0 && packageId !== undefined) {
     check.packages.set(packageId, (check.packages.get(packageId) ?? 0) + 1)
   }
+  if (changes.length === 0) return
   check.changed += changes.length
   if (check.changes.length < mostChanges) check.changes.push(...changes)
 }

@@ -22,16 +22,22 @@ export function readyBody(schema: PackageSchema): (draft: DraftBody) => RequestB
   )
   const checks = schema.fields.additional_information
   const entries = new Map(checks.map((check) => [check.code, z.compile(entryOf(check))]))
-  const needed = checks.filter(({ fields }) => Object.values(fields).some(({ required }) => required))
+  const needed = new Set(
+    checks.flatMap(({ code, fields }) =>
+      Object.values(fields).some(({ required }) => required) ? [code] : [],
+    ),
+  )
   return (draft) => {
-    if (draft.package_id !== schema.id || !recipient.safeParse(draft.recipient).success) return undefined
+    if (draft.package_id !== schema.id || !z.validate(recipient, draft.recipient)) return undefined
     const information = draft.additional_information ?? []
-    for (const { code, fields } of information) {
-      if (entries.get(code)?.safeParse(fields).success !== true) return undefined
+    let left = needed.size
+    for (const [at, { code, fields }] of information.entries()) {
+      const entry = entries.get(code)
+      if (entry === undefined || !z.validate(entry, fields)) return undefined
+      for (let before = 0; before < at; before += 1) if (information[before]?.code === code) return undefined
+      if (needed.has(code)) left -= 1
     }
-    if (new Set(information.map(({ code }) => code)).size !== information.length) return undefined
-    const whole = needed.every(({ code }) => information.some((entry) => entry.code === code))
-    return whole ? (draft as RequestBody) : undefined
+    return left === 0 ? (draft as RequestBody) : undefined
   }
 }
 

@@ -4,6 +4,7 @@ import type { Recipient } from '../../contract/request-body.ts'
 const unseen = /\p{Default_Ignorable_Code_Point}/gu
 const whiteSpace = /\s/gu
 const notDigit = /[^0-9]/g
+const tidy = /^\+[0-9]+$/
 /** Of these nothing but the case and the spaces can differ, and nearly every row of a file is of them. */
 const plain = /^[\x20-\x7e]*$/
 
@@ -32,11 +33,13 @@ export function samePerson(one: Recipient, other: Recipient): boolean {
   return JSON.stringify(personKey(one)) === JSON.stringify(personKey(other))
 }
 
-function personKey({ first_name, last_name, email, phone }: Recipient): string[] {
+/** A person's four parts, each in one form: nothing else tells people apart. */
+export function personKey({ first_name, last_name, email, phone }: Recipient): string[] {
   return [folded(first_name), folded(last_name), folded(email), digits(phone)]
 }
 
 function digits(phone: string): string {
+  if (tidy.test(phone)) return phone.slice(1)
   return (plain.test(phone) ? phone : phone.normalize('NFKC')).replace(notDigit, '')
 }
 
@@ -45,7 +48,10 @@ function digits(phone: string): string {
  * `ς` and `Σ`, the same, and one plain lower case does not.
  */
 function folded(text: string): string {
-  if (plain.test(text)) return text.toLowerCase().replaceAll(' ', '')
+  if (plain.test(text)) {
+    const lower = text.toLowerCase()
+    return lower.includes(' ') ? lower.replaceAll(' ', '') : lower
+  }
   const same = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
   return same.replace(unseen, '').replace(whiteSpace, '')
 }

@@ -1,9 +1,9 @@
-import { CsvError, type Parser, parse } from 'csv-parse'
+import { CsvError, parse } from 'csv-parse'
 
 import { headerOf, titleHint } from '../header.ts'
 import { limits } from '../limits.ts'
 import { refusal, shown } from '../refusal.ts'
-import { type Cell, type Dialect, plainDialect, type Sheet, type SheetRow } from '../sheet.ts'
+import { type Cell, type Dialect, oneByOne, plainDialect, type Sheet, type SheetRow } from '../sheet.ts'
 import type { SheetSource } from '../source.ts'
 import { type DecodedText, decodedText } from '../text.ts'
 import { detectDialect, parserOptions } from './dialect.ts'
@@ -20,7 +20,8 @@ export async function openCsv(source: SheetSource): Promise<Sheet> {
   const dialect: Dialect = { ...plainDialect, ...detectDialect(sample, complete, name), ...text.found }
   const columns = await headerCells(text, dialect, name)
   const sheet = { name, columns, dialect }
-  return { ...sheet, rows: () => dataRows(text, sheet) }
+  const parts = (): AsyncGenerator<SheetRow[]> => dataRows(text, sheet)
+  return { ...sheet, parts, rows: () => oneByOne(parts()) }
 }
 
 async function firstPart(text: DecodedText): Promise<{ sample: string; complete: boolean }> {
@@ -50,20 +51,25 @@ async function headerCells(text: DecodedText, dialect: Dialect, name: string): P
   )
 }
 
-async function* dataRows(text: DecodedText, sheet: Omit<Sheet, 'rows'>): AsyncGenerator<SheetRow> {
+async function* dataRows(
+  text: DecodedText,
+  sheet: Pick<Sheet, 'name' | 'columns' | 'dialect'>,
+): AsyncGenerator<SheetRow[]> {
   const { columns, dialect, name } = sheet
   const width = columns.length
   const named = columns.map((column) => column !== '')
   let row = -1
   for await (const part of records(text, dialect, name)) {
+    const rows: SheetRow[] = []
     for (const { cells, line } of part) {
       const blank = (cells.length !== width || cells[0] === '') && isBlank(cells)
       if (row === -1 && blank) continue
       row += 1
       if (blank || row === 0) continue
       if (cells.length !== width) fitted(cells, width, line, name)
-      yield { row, line, cells: typed(cells, named, line, name) }
+      rows.push({ row, line, cells: typed(cells, named, line, name) })
     }
+    yield rows
   }
   Object.assign(dialect, text.found)
 }
@@ -117,16 +123,27 @@ interface CsvRecord {
 
 /** Every record with the line it begins on, as many at a time as a chunk holds. */
 async function* records(text: DecodedText, dialect: Dialect, name: string): AsyncGenerator<CsvRecord[]> {
-  const parser = parse({ ...parserOptions(dialect.delimiter), max_record_size: limits.rowCharacters })
+  let found: CsvRecord[] = []
+  let line = 1
+  const parser = parse({
+    ...parserOptions(dialect.delimiter),
+    max_record_size: limits.rowCharacters,
+    // Taken here and not from the stream, which would hand out one at a time.
+    on_record: (cells: string[]) => {
+      found.push({ cells, line })
+      line += lines(cells)
+      return null
+    },
+  })
   const failed = new Promise<never>((_, reject) => parser.on('error', reject))
   failed.catch(() => undefined)
-  const place = { line: 1 }
   let separator = dialect.separatorLine
   const parsed = async (): Promise<CsvRecord[]> => {
-    const found = takeAll(parser, place)
+    const taken = found
+    found = []
     if (parser.errored !== null) await failed
-    if (separator && found.shift() !== undefined) separator = false
-    return found
+    if (separator && taken.shift() !== undefined) separator = false
+    return taken
   }
   try {
     for await (const part of text.chunks()) {
@@ -136,19 +153,9 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
     await new Promise<void>((resolve) => parser.end(() => resolve()))
     yield await parsed()
   } catch (error) {
-    throw error instanceof CsvError ? broken(error, place.line, name) : error
+    throw error instanceof CsvError ? broken(error, line, name) : error
   } finally {
     parser.destroy()
-  }
-}
-
-function takeAll(parser: Parser, place: { line: number }): CsvRecord[] {
-  const found: CsvRecord[] = []
-  for (;;) {
-    const cells = parser.read() as string[] | null
-    if (cells === null) return found
-    found.push({ cells, line: place.line })
-    place.line += lines(cells)
   }
 }
 

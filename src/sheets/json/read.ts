@@ -18,7 +18,8 @@ export async function openJson(source: SheetSource, array: boolean, read: JsonRo
   const text = decodedText(source)
   const columns = await everyColumn(text, array, name, read)
   const dialect: Dialect = { ...plainDialect, ...text.found, format: array ? 'json' : 'jsonl' }
-  return { name, columns, dialect, rows: () => dataRows(text, { array, name, read, columns }) }
+  const rows = (): AsyncGenerator<SheetRow> => dataRows(text, { array, name, read, columns })
+  return { name, columns, dialect, rows, parts: () => alone(rows()) }
 }
 
 async function everyColumn(
@@ -61,6 +62,11 @@ async function* dataRows(text: DecodedText, reading: Reading): AsyncGenerator<Sh
     }
     if (!blank) yield { row, line: element.line, cells, source: element.text }
   }
+}
+
+/** Reading an object takes far longer than handing it on. */
+async function* alone(rows: AsyncIterable<SheetRow>): AsyncGenerator<SheetRow[]> {
+  for await (const row of rows) yield [row]
 }
 
 function entriesOf({ text, line }: Element, read: JsonRowReader, name: string): [string, JsonValue][] {

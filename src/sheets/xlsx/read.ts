@@ -4,6 +4,7 @@ import {
   type Cell,
   columnName,
   type Dialect,
+  oneByOne,
   plainDialect,
   type Sheet,
   type SheetRow,
@@ -35,7 +36,8 @@ export async function openXlsx(source: SheetSource, options: XlsxOptions): Promi
   const dialect: Dialect = { ...plainDialect, format: 'xlsx', sheet: chosen.name, from1904: parts.from1904 }
   const header = await headerRow(archive, place, chosen.name)
   const columns = headerOf(header.cells.map(headerText(name, header.number)), dialect, header.number, name)
-  return { name, columns, dialect, rows: () => dataRows(archive, place, columns, header.number) }
+  const people = (): AsyncGenerator<SheetRow[]> => dataRows(archive, place, columns, header.number)
+  return { name, columns, dialect, parts: people, rows: () => oneByOne(people()) }
 }
 
 async function headerRow(archive: Archive, place: SheetPlace, sheet: string) {
@@ -66,9 +68,10 @@ async function* dataRows(
   place: SheetPlace,
   columns: readonly string[],
   header: number,
-): AsyncGenerator<SheetRow> {
-  for await (const rows of sheetRows(archive, place)) {
-    for (const { number, cells } of rows) {
+): AsyncGenerator<SheetRow[]> {
+  for await (const part of sheetRows(archive, place)) {
+    const rows: SheetRow[] = []
+    for (const { number, cells } of part) {
       if (number <= header) continue
       const whole: Cell[] = []
       for (let at = 0; at < Math.max(columns.length, cells.length); at += 1) {
@@ -78,8 +81,9 @@ async function* dataRows(
         }
         if (at < columns.length) whole.push(cell)
       }
-      yield { row: number - header, line: number, cells: whole }
+      rows.push({ row: number - header, line: number, cells: whole })
     }
+    yield rows
   }
 }
 

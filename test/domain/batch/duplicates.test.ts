@@ -1,0 +1,41 @@
+import { assert, constantFrom, property, record, string, tuple } from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { Duplicates } from '../../../src/domain/batch/duplicates.ts'
+import { samePerson } from '../../../src/domain/request/identity.ts'
+
+const part = (): ReturnType<typeof string> => string({ unit: 'binary', maxLength: 6 })
+const person = record({ first_name: part(), last_name: part(), email: part(), phone: part() })
+const nobody = { first_name: '', last_name: '', email: '', phone: '' }
+
+test('a row repeats an earlier one where the order’s own rule says that it is for the same person', () => {
+  const changed = constantFrom<(text: string) => string>(
+    (text) => text,
+    (text) => ` ${text.toUpperCase()}`,
+    (text) => text.normalize('NFD'),
+    (text) => `${text}x`,
+  )
+  assert(
+    property(tuple(person, changed, changed), ([one, first, phone]) => {
+      const other = { ...one, first_name: first(one.first_name), phone: phone(one.phone) }
+      const found = new Duplicates()
+      found.firstOf(1, 12, one)
+      const named = [one, other].every((each) => Object.values(each).some((text) => text !== ''))
+      expect(found.firstOf(2, 12, other)).toBe(named && samePerson(one, other) ? 1 : undefined)
+    }),
+  )
+})
+
+test('names that run into one another are told apart: Ann Bo is not An nBo', () => {
+  const found = new Duplicates()
+  expect(found.firstOf(1, 12, { ...nobody, first_name: 'Ann', last_name: 'Bo' })).toBeUndefined()
+  expect(found.firstOf(2, 12, { ...nobody, first_name: 'An', last_name: 'nBo' })).toBeUndefined()
+  expect(found.firstOf(3, 13, { ...nobody, first_name: 'Ann', last_name: 'Bo' })).toBeUndefined()
+})
+
+test('of a hundred thousand people each is found again, and none is taken for another', () => {
+  const found = new Duplicates()
+  const of = (row: number) => ({ ...nobody, email: `person.${row}@example.com` })
+  for (let row = 1; row <= 100_000; row += 1) expect(found.firstOf(row, 12, of(row))).toBeUndefined()
+  for (let row = 1; row <= 100_000; row += 997) expect(found.firstOf(200_000, 12, of(row))).toBe(row)
+})
