@@ -1,4 +1,14 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
@@ -24,6 +34,7 @@ export class Journal {
   readonly changes: Change[]
   readonly #release: () => void
   #file: number
+  #isClosed = false
   #size: number
   #sizeWhenRewritten: number
 
@@ -36,8 +47,15 @@ export class Journal {
     this.#sizeWhenRewritten = this.#size
   }
 
+  /** Throws IoError where the disk takes no more; the file then ends where it ended before. */
   append(change: Change): void {
-    this.#size += this.#write(this.#file, `${JSON.stringify(change)}\n`)
+    try {
+      this.#size += this.#write(this.#file, `${JSON.stringify(change)}\n`)
+    } catch (error) {
+      // The part of a line that a full disk took would be in the way of the next line.
+      ftruncateSync(this.#file, this.#size)
+      throw error
+    }
   }
 
   /** Whether so much of the file is out of date that it should be written anew. */
@@ -48,26 +66,44 @@ export class Journal {
   /** Writes the file anew, beside the old one, and puts it in its place. */
   rewrite(changes: Iterable<Change>): void {
     const beside = join(dirname(this.path), `.${basename(this.path)}.new`)
-    rmSync(beside, { force: true })
-    const file = openSync(beside, 'ax', 0o600)
-    let size = this.#write(file, `${JSON.stringify(header)}\n`)
-    let lines = ''
-    for (const change of changes) {
-      lines += `${JSON.stringify(change)}\n`
-      if (lines.length < chunkSize) continue
-      size += this.#write(file, lines)
-      lines = ''
+    try {
+      rmSync(beside, { force: true })
+      const { file, size } = this.#writtenAnew(beside, changes)
+      renameSync(beside, this.path)
+      closeSync(this.#file)
+      this.#file = file
+      this.#size = size
+      this.#sizeWhenRewritten = size
+    } catch (error) {
+      rmSync(beside, { force: true })
+      throw error instanceof IoError ? error : this.#unwritable(error)
     }
-    size += this.#write(file, lines)
-    fsyncSync(file)
-    renameSync(beside, this.path)
-    closeSync(this.#file)
-    this.#file = file
-    this.#size = size
-    this.#sizeWhenRewritten = size
   }
 
+  #writtenAnew(path: string, changes: Iterable<Change>): { file: number; size: number } {
+    const file = openSync(path, 'ax', 0o600)
+    try {
+      let size = 0
+      let lines = `${JSON.stringify(header)}\n`
+      for (const change of changes) {
+        lines += `${JSON.stringify(change)}\n`
+        if (lines.length < chunkSize) continue
+        size += this.#write(file, lines)
+        lines = ''
+      }
+      size += this.#write(file, lines)
+      fsyncSync(file)
+      return { file, size }
+    } catch (error) {
+      closeSync(file)
+      throw error
+    }
+  }
+
+  /** A second call does nothing. */
   close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
     closeSync(this.#file)
     this.#release()
   }
@@ -77,12 +113,16 @@ export class Journal {
     try {
       for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
     } catch (error) {
-      throw new IoError(`the sandbox's data cannot be written to ${this.path}: ${reasonOf(error)}`, {
-        hint: 'Make room or choose another file; nothing was changed.',
-        cause: error,
-      })
+      throw this.#unwritable(error)
     }
     return bytes.length
+  }
+
+  #unwritable(cause: unknown): IoError {
+    return new IoError(`the sandbox's data cannot be written to ${this.path}: ${reasonOf(cause)}`, {
+      hint: 'Make room or choose another file; nothing was changed.',
+      cause,
+    })
   }
 }
 

@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,26 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eventBody, post, requestIds } from '../harness/deliveries.ts'
 import { listening } from '../harness/listening.ts'
 import { world } from '../harness/world.ts'
-
-/** A memory disk of its own that can be filled to the last byte; mounting takes root. */
-function smallDisk(path: string) {
-  mkdirSync(path)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k,mode=700', 'tmpfs', path])
-  onTestFinished(() => void execFileSync('umount', ['--lazy', path]))
-  const ballast = join(path, 'ballast')
-  return {
-    fill(): void {
-      for (const size of [65_536, 4096]) {
-        try {
-          for (;;) writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' })
-        } catch {
-          // Full, as far as pieces of this size go.
-        }
-      }
-    },
-    free: () => rmSync(ballast),
-  }
-}
+import { smallDisk } from './small-disk.ts'
 
 /** A person's own handler; `before` runs before it answers. */
 async function app(before: () => void) {
@@ -48,7 +27,7 @@ async function app(before: () => void) {
 test('a receiver on a full disk: exit 1 with one clear line, nothing more acknowledged; the next one goes on', async () => {
   const place = await world()
   const path = join(place.folder, 'disk')
-  const disk = smallDisk(path)
+  const disk = smallDisk(path, 512)
   let isFirst = true
   const handler = await app(() => {
     if (isFirst) disk.fill()
@@ -76,7 +55,7 @@ test('a receiver on a full disk: exit 1 with one clear line, nothing more acknow
 test('a delivery that comes when the disk is full is not acknowledged, and the receiver ends', async () => {
   const place = await world()
   const path = join(place.folder, 'disk')
-  const disk = smallDisk(path)
+  const disk = smallDisk(path, 512)
   const options = { env: { REFCHECK_STORE: join(path, 'ledger.sqlite') } }
   const secret = place.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
   const receiver = await listening(place, [], options)

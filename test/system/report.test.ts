@@ -1,17 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { ordered, pdfsIn } from '../harness/ordered.ts'
-
-/** A memory disk of its own, so small that it is soon full; mounting takes root. */
-function smallDisk(path: string, kilobytes: number): void {
-  mkdirSync(path)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k,mode=700`, 'tmpfs', path])
-  onTestFinished(() => void execFileSync('umount', ['--lazy', path]))
-}
+import { smallDisk } from './small-disk.ts'
 
 test('every report passes qpdf --check', async () => {
   const { type, ids, reports } = await ordered(['Priya'], { full: true })

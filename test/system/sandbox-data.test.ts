@@ -1,0 +1,36 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { openJournal } from '../../src/sandbox/journal.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { ManualClock } from '../../src/sandbox/clock.ts'
+import { simpleOrder, start, visit } from '../sandbox/visit.ts'
+import { smallDisk } from './small-disk.ts'
+
+test('a sandbox whose disk was full goes on when there is room, and its data is whole', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-disk-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const disk = smallDisk(join(folder, 'disk'), 64)
+  const path = join(folder, 'disk', 'state')
+  const where = visit({ data: await openJournal(path) })
+  const ids = [await where.order()]
+  disk.fill()
+  const statuses: number[] = []
+  for (let call = 0; call < 20; call += 1) {
+    const { status, envelope } = await where.post(simpleOrder)
+    statuses.push(status)
+    if (status === 201) ids.push((envelope().data as { request_id: string }).request_id)
+  }
+  expect(new Set(statuses.slice(-5))).toEqual(new Set([500]))
+  disk.free()
+  ids.push(await where.order())
+  where.sandbox.close()
+
+  const after = createSandbox({ clock: new ManualClock(start), data: await openJournal(path) })
+  onTestFinished(() => after.close())
+  expect(after.requests().map(({ request_id }) => request_id)).toEqual(ids)
+  expect(readdirSync(join(folder, 'disk')).filter((name) => name.endsWith('.new'))).toEqual([])
+})
