@@ -35,11 +35,15 @@ export function looksLikeIsoDate(text: string): boolean {
 
 const daysOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48
+}
+
 /** Whether a text of that form names a day that exists. */
 export function dateExists(text: string): boolean {
-  const year = Number(text.slice(0, 4))
-  const month = Number(text.slice(5, 7))
-  const day = Number(text.slice(8, 10))
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
+  const month = twoDigits(text, 5)
+  const day = twoDigits(text, 8)
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
   const days = month === 2 && leap ? 29 : daysOfMonths[month - 1]
   return days !== undefined && day >= 1 && day <= days

@@ -119,6 +119,8 @@ function readingOrder(targets: readonly Target[]): Column[] {
 
 type Names<T> = Record<string, T>
 
+const nobody: Recipient = { first_name: '', last_name: '', email: '', phone: '' }
+
 class Reading {
   readonly #file: File
   readonly #source: SheetRow
@@ -145,12 +147,11 @@ class Reading {
       else if (target.kind === 'field' && ordered !== undefined) this.#takeField(target, cell, at, ordered)
     }
     const body = ordered === undefined ? undefined : this.#checked(ordered)
-    const { first_name = '', last_name = '', email = '', phone = '' } = body?.recipient ?? this.#recipient
     return {
       row,
       source: this.#source,
       packageId: ordered?.schema.id,
-      person: { first_name, last_name, email, phone },
+      person: body?.recipient ?? { ...nobody, ...this.#recipient },
       body,
       changes: this.#changes,
       problems: this.#problems,

@@ -28,11 +28,15 @@ export function placeOf(text: string, offset: number): { line: number; column: n
   return { line: before.length, column: Array.from(before.at(-1) ?? '').length + 1 }
 }
 
+/** A whole number that nothing can happen to. */
+const short = /^-?\d{1,15}$/
+
 /**
  * Whether a number written so goes out again as the same number: finite, and a whole one either written back
  * digit by digit or held exactly. (2^70 in full is held exactly and written as 1.18…e+21; both say the same.)
  */
 export function keepsDigits(source: string): boolean {
+  if (short.test(source)) return true
   const value = Number(source)
   if (!Number.isFinite(value)) return false
   if (!/^-?\d+$/.test(source) || String(value) === source) return true
