@@ -1,4 +1,5 @@
 import type { Clock } from '../host/clock.ts'
+import { isLoopback } from '../host/loopback.ts'
 import { ManualClock } from '../sandbox/clock.ts'
 import { readFixture } from '../sandbox/fixture-file.ts'
 import { openJournal } from '../sandbox/journal.ts'
@@ -10,7 +11,11 @@ import { UsageError } from '../errors/usage.ts'
 import type { Context } from './context.ts'
 
 export interface SandboxServerOptions {
+  /** Default 127.0.0.1; any other address of this machine takes `tls`. */
+  host?: string | undefined
   port: number
+  /** PEM texts. */
+  tls?: { cert: string; key: string } | undefined
   speed: number
   quota?: readonly QuotaWindow[] | undefined
   webhookUrl?: string | undefined
@@ -35,7 +40,12 @@ export interface SandboxServer {
 
 /** The sandbox and the server are made for each other here. */
 export async function startSandbox(context: Context, options: SandboxServerOptions): Promise<SandboxServer> {
-  const { port, speed, quota, webhookUrl, seed, data, fixture } = options
+  const { host, port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
+  if (host !== undefined && !isLoopback(host) && tls === undefined) {
+    throw new UsageError(`--host: plain http is for this machine only, and ${host} is open to others`, {
+      hint: 'Give --tls-cert and --tls-key, or leave --host out.',
+    })
+  }
   const clock: Clock = options.manualClock ? new ManualClock(context.clock.now()) : context.clock
   const sandbox = createSandbox({
     clock,
@@ -50,10 +60,12 @@ export async function startSandbox(context: Context, options: SandboxServerOptio
   try {
     const answer = (request: Request, connection: Parameters<Sandbox['fetch']>[1]) =>
       sandbox.fetch(request, connection)
-    const listener = await listen(answer, { port, onError: (error) => sandbox.refuse(error) })
+    const onError = (error: unknown) => sandbox.refuse(error)
+    const listener = await listen(answer, { host, port, tls, onError })
     return {
       sandbox,
-      url: listener.url,
+      // Every address of this machine is none that can be called.
+      url: listener.url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//localhost:'),
       async close() {
         await listener.close()
         sandbox.close()

@@ -1,11 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-
 import { signingKey } from '../contract/signature.ts'
 import { carry, isTaken } from '../domain/webhook/courier.ts'
 import { type KeptEvent, receiver } from '../domain/webhook/receive.ts'
 import { type Delivered, Relay } from '../domain/webhook/relay.ts'
-import { IoError } from '../errors/io.ts'
 import { runProgram } from '../host/run-program.ts'
 import { takeIn } from '../server/intake.ts'
 import type { Listener } from '../server/listen.ts'
@@ -19,8 +15,7 @@ export interface ListenPlan {
   host: string
   port: number
   path: string
-  tlsCert: string | undefined
-  tlsKey: string | undefined
+  tls: { cert: string; key: string } | undefined
   forwardTo: string | undefined
   /** The words of --exec. */
   exec: readonly string[] | undefined
@@ -53,7 +48,6 @@ const lookAgainEveryMs = 5_000
 export async function startListening(services: Services, plan: ListenPlan): Promise<Listening> {
   const { clock } = services.context
   const { inbox } = await services.store()
-  const tls = await tlsFiles(services, plan)
   const forward = plan.forwardTo !== undefined || plan.exec !== undefined
   const stop = new AbortController()
   const deliver = await delivery(services, plan)
@@ -81,7 +75,15 @@ export async function startListening(services: Services, plan: ListenPlan): Prom
         else breakOff(error)
       },
     }),
-    { host: plan.host, port: plan.port, tls, maxBytes, requestTimeoutMs, idleTimeoutMs, maxConnections },
+    {
+      host: plan.host,
+      port: plan.port,
+      tls: plan.tls,
+      maxBytes,
+      requestTimeoutMs,
+      idleTimeoutMs,
+      maxConnections,
+    },
   )
   const relayOptions = { signal: stop.signal, untilEmpty: () => state.finishing, onHeldUp: plan.onHeldUp }
   const relaying = forward ? relayAlone(services, relay, relayOptions).catch(breakOff) : undefined
@@ -171,19 +173,4 @@ async function delivery(
 function withoutSecrets(env: Services['context']['env']): Record<string, string | undefined> {
   const secrets = new Set(['REFCHECK_API_KEY', 'REFCHECK_WEBHOOK_SECRET'])
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)))
-}
-
-async function tlsFiles(
-  { context: { cwd } }: Services,
-  { tlsCert, tlsKey }: ListenPlan,
-): Promise<{ cert: string; key: string } | undefined> {
-  if (tlsCert === undefined || tlsKey === undefined) return undefined
-  const [cert, key] = await Promise.all(
-    [tlsCert, tlsKey].map((file) =>
-      readFile(resolve(cwd, file), 'utf8').catch((cause: unknown) => {
-        throw new IoError(`${file} cannot be read`, { hint: 'Name a PEM file.', cause })
-      }),
-    ),
-  )
-  return { cert: cert ?? '', key: key ?? '' }
 }

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 
-import { InvalidInputError } from '../errors/invalid-input.ts'
 import { bind } from './bind.ts'
 import type { Listener } from './listen.ts'
+import { withTls } from './tls.ts'
 
 /** A small request with its whole body, to the byte. */
 export interface SmallRequest {
@@ -81,18 +81,6 @@ function build(
       : withTls(() => createTlsServer({ ...limits, ...tls }, onRequest))
   server.maxConnections = maxConnections
   return server
-}
-
-/** What OpenSSL says of a certificate and key that are no pair is no help to anybody. */
-function withTls(create: () => Server): Server {
-  try {
-    return create()
-  } catch (error) {
-    throw new InvalidInputError('the TLS certificate and its key cannot be used', {
-      hint: 'Both are PEM files, the key is the certificate’s own and has no pass phrase.',
-      cause: error,
-    })
-  }
 }
 
 async function settle(

@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 
 import { bind } from './bind.ts'
+import { withTls } from './tls.ts'
 
 /** What a handler may learn of, and do to, the connection a request came in on. */
 export interface Connection {
@@ -50,7 +51,7 @@ export interface Listener {
   close: () => Promise<void>
 }
 
-/** Puts a Request → Response handler on a port. Throws IoError when the port cannot be had. */
+/** Puts a Request → Response handler on a port. Throws IoError when the port cannot be had, InvalidInputError for a TLS pair that is none. */
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listener> {
   const host = options.host ?? '127.0.0.1'
   const server = build(handler, options)
@@ -93,10 +94,11 @@ function build(handler: Handler, options: ListenOptions): Server {
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     void listener(incoming, outgoing)
   }
+  const { tls } = options
   const server =
-    options.tls === undefined
+    tls === undefined
       ? createServer(limits, onRequest)
-      : createTlsServer({ ...limits, ...options.tls }, onRequest)
+      : withTls(() => createTlsServer({ ...limits, ...tls }, onRequest))
   if (onError !== undefined) {
     server.on('clientError', (_error, socket) => void refuse(socket, onError(new MalformedRequest())))
     server.on('checkExpectation', onRequest)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { start } from '../harness/process.ts'
 import { refcheck } from '../harness/run-command.ts'
@@ -97,6 +97,48 @@ test('--webhook-url is refused before anything starts, and the data is free agai
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/^Error: the webhook http:\/\/hooks\.example\.com is not https\nPlain http .+\n$/)
   expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state'])
+})
+
+describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
+  const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')
+  const tls = ['--tls-cert', join(vectors, 'service.pem'), '--tls-key', join(vectors, 'service.key')]
+
+  test.each(['0.0.0.0', '::', '192.0.2.1'])('an address that others reach (%s) takes TLS', async (host) => {
+    const { code, stdout, stderr } = await refcheck(['sandbox', 'start', '--port', '0', '--host', host], {
+      env: emptyEnv(temporaryFolder()),
+    })
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toBe(
+      `Error: --host: plain http is for this machine only, and ${host} is open to others\nGive --tls-cert and --tls-key, or leave --host out.\n`,
+    )
+  })
+
+  test('with TLS every command works by https, and plain http gets no answer', async () => {
+    const folder = temporaryFolder()
+    const argv = ['sandbox', 'start', '--json', '--port', '0', '--host', '0.0.0.0', ...tls]
+    const sandbox = start(argv, emptyEnv(folder))
+    const address = JSON.parse(await sandbox.until('\n')) as Address
+    expect(address.base_url).toMatch(/^https:\/\/localhost:\d+$/)
+    await expect(fetch(`${address.base_url.replace('https', 'http')}/v1/ping`)).rejects.toThrow(
+      'fetch failed',
+    )
+    const trusting = { NODE_EXTRA_CA_CERTS: join(vectors, 'authority.pem') }
+    const list = start(['packages', 'list', '--json'], { ...environment(address, folder), ...trusting })
+    expect(await list.ended).toBe(0)
+    expect(JSON.parse(list.stdout())).not.toEqual([])
+    sandbox.child.kill('SIGTERM')
+    expect(await sandbox.ended).toBe(0)
+  })
+
+  test('a certificate and a key that are no pair: exit 2', async () => {
+    const env = emptyEnv(temporaryFolder())
+    const wrong = [...tls.slice(0, 3), join(vectors, 'other.key')]
+    const { code, stderr } = await refcheck(['sandbox', 'start', '--port', '0', ...wrong], { env })
+    expect([code, stderr]).toMatchObject([
+      2,
+      expect.stringMatching(/^Error: the TLS certificate and its key/),
+    ])
+  })
 })
 
 test(

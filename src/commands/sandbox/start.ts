@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
+import { tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../domain/session/login.ts'
 import { keepWebhookSecret } from '../../domain/session/webhook-secret.ts'
@@ -13,12 +14,13 @@ const sandboxProfile = 'sandbox'
 export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
   static override summary = 'Run the whole service on this machine, to practise and to test against.'
   static override description =
-    'Every endpoint of the API with its rules, errors and limits, on loopback, with packages and users to try. Requests progress by themselves and are COMPLETED within an hour; --speed 600 shows that in six seconds. With --json one line tells how to reach it once it is ready. SIGINT or SIGTERM ends it.'
+    'Every endpoint of the API with its rules, errors and limits, on loopback, with packages and users to try. Requests progress by themselves and are COMPLETED within an hour; --speed 600 shows that in six seconds. With --json one line tells how to reach it once it is ready. SIGINT or SIGTERM ends it. On an address that others reach (--host) it speaks https alone.'
   static override examples = [
     '<%= config.bin %> sandbox start --login',
     '<%= config.bin %> sandbox start --port 0 --speed 600 --json',
   ]
   static override flags = {
+    host: Flags.string({ summary: 'Address to listen on (default 127.0.0.1).', helpValue: 'HOST' }),
     port: Flags.integer({
       summary: 'Port; 0 takes a free one.',
       min: 0,
@@ -56,6 +58,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       multiple: true,
       multipleNonGreedy: true,
     }),
+    ...tlsFlags,
     login: Flags.boolean({ summary: `Save the profile "${sandboxProfile}" for it and switch to it.` }),
   }
 
@@ -64,7 +67,9 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
     const { signal } = this
     const { startSandbox } = await import('../../cli/sandbox-server.ts')
     const server = await startSandbox(this.context, {
+      host: this.flags.host,
       port,
+      tls: await tlsPair(this.context, this.flags),
       speed,
       quota: quota === undefined ? undefined : parseWindows(quota, '--quota'),
       webhookUrl: this.flags['webhook-url'],

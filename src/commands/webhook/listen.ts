@@ -1,5 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
+import { tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../cli/webhook-listen.ts'
 import { webhookSecrets } from '../../cli/webhook-secret.ts'
@@ -27,8 +28,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       noCacheDefault: true,
     }),
     path: Flags.string({ summary: 'Where deliveries are taken.', default: '/', helpValue: 'PATH' }),
-    'tls-cert': Flags.string({ summary: 'Certificate (PEM).', helpValue: 'FILE', dependsOn: ['tls-key'] }),
-    'tls-key': Flags.string({ summary: 'Its key (PEM).', helpValue: 'FILE', dependsOn: ['tls-cert'] }),
+    ...tlsFlags,
     'forward-to': Flags.string({ summary: 'Hand each event on to this URL.', helpValue: 'URL' }),
     exec: Flags.string({ summary: 'Run this for each event; no shell.', helpValue: 'COMMAND' }),
     'max-events': Flags.integer({ summary: 'End after so many new events.', helpValue: 'N', min: 1 }),
@@ -47,8 +47,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       host: flags.host,
       port: flags.port,
       path: flags.path,
-      tlsCert: flags['tls-cert'],
-      tlsKey: flags['tls-key'],
+      tls: await tlsPair(this.context, flags),
       forwardTo: flags['forward-to'],
       exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
       onKept: (event) => {

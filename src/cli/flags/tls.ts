@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+import { Flags } from '@oclif/core'
+
+import { IoError } from '../../errors/io.ts'
+import type { Context } from '../context.ts'
+
+/** Flags of every command that listens and can do so by https. */
+export const tlsFlags = {
+  'tls-cert': Flags.string({ summary: 'Certificate (PEM).', helpValue: 'FILE', dependsOn: ['tls-key'] }),
+  'tls-key': Flags.string({ summary: 'Its key (PEM).', helpValue: 'FILE', dependsOn: ['tls-cert'] }),
+}
+
+/** The PEM texts of the files that the flags name; undefined where they name none. */
+export async function tlsPair(
+  { cwd }: Pick<Context, 'cwd'>,
+  flags: { 'tls-cert': string | undefined; 'tls-key': string | undefined },
+): Promise<{ cert: string; key: string } | undefined> {
+  const { 'tls-cert': certFile, 'tls-key': keyFile } = flags
+  if (certFile === undefined || keyFile === undefined) return undefined
+  const [cert, key] = await Promise.all([certFile, keyFile].map((file) => pem(resolve(cwd, file), file)))
+  return { cert: cert ?? '', key: key ?? '' }
+}
+
+async function pem(path: string, typed: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new IoError(`${typed} cannot be read`, { hint: 'Name a PEM file.', cause })
+  }
+}
