@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** A figure of a benchmark, most often a ratio to a floor or a peer that ran beside it. */
 export interface Figure {
   what: string
@@ -59,6 +61,19 @@ export function figureRow(figure: Figure): string[] {
 export function fare({ value, atMost, atLeast }: Figure): 'met' | 'missed' | 'unknown' {
   if (Number.isNaN(value) || (atMost ?? atLeast) === undefined) return 'unknown'
   return value <= (atMost ?? value) && value >= (atLeast ?? value) ? 'met' : 'missed'
+}
+
+/**
+ * Megabytes, the most that this process ever held: the kernel's own figure where there is one, because what getrusage
+ * tells of a process may be what the one that started it held.
+ */
+export function peakMegabytes(): number {
+  try {
+    const [, kilobytes] = /VmHWM:\s*(\d+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    return Number(kilobytes) / 1024
+  } catch {
+    return process.resourceUsage().maxRSS / 1024
+  }
 }
 
 /** Rows in columns as wide as they need to be. */

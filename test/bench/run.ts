@@ -25,6 +25,7 @@ async function measured(name: string, argv: readonly string[]): Promise<Figure[]
   const figures: Figure[] = []
   const child = spawn(process.execPath, [join(import.meta.dirname, name, 'run.ts'), ...argv], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    serialization: 'advanced',
   })
   child.on('message', (told) => figures.push(...(told as Figure[])))
   const [code] = (await once(child, 'close')) as [number | null]

@@ -5,38 +5,17 @@
  */
 import { rmSync, writeSync } from 'node:fs'
 
-type Source = typeof import('../../../src/api/service.ts') &
-  typeof import('../../../src/domain/report/fetch.ts') &
-  typeof import('../../../src/domain/report/template.ts') &
-  typeof import('../../../src/host/clock.ts') &
-  typeof import('../../../src/host/memory.ts') &
-  typeof import('../../../src/host/random.ts') &
-  typeof import('../../../src/http/client.ts') &
-  typeof import('../../../src/output/csv.ts') &
-  typeof import('../../../src/store/files/report-folder.ts')
+import { connectApi } from '../../../src/api/service.ts'
+import { fetchReports } from '../../../src/domain/report/fetch.ts'
+import { defaultTemplate, parseTemplate } from '../../../src/domain/report/template.ts'
+import { systemClock as clock } from '../../../src/host/clock.ts'
+import { flatMemory } from '../../../src/host/memory.ts'
+import { systemRandom as random } from '../../../src/host/random.ts'
+import { HttpClient } from '../../../src/http/client.ts'
+import { csv } from '../../../src/output/csv.ts'
+import { ReportFolder } from '../../../src/store/files/report-folder.ts'
+import { peakMegabytes } from '../measuring.ts'
 
-/** The built program, as it is shipped: stripping types takes memory of its own. */
-async function built(): Promise<Source> {
-  const rooms = ['api/service', 'domain/report/fetch', 'domain/report/template', 'host/clock', 'host/memory']
-  rooms.push('host/random', 'http/client', 'output/csv', 'store/files/report-folder')
-  const loaded = await Promise.all(
-    rooms.map(async (room) => import(new URL(`../../../dist/${room}.js`, import.meta.url).href) as object),
-  )
-  return Object.assign({}, ...loaded) as Source
-}
-
-const {
-  connectApi,
-  csv,
-  defaultTemplate,
-  fetchReports,
-  flatMemory,
-  HttpClient,
-  parseTemplate,
-  ReportFolder,
-  ...host
-} = await built()
-const { systemClock: clock, systemRandom: random } = host
 const [, , baseUrl = '', path = ''] = process.argv
 
 const http = new HttpClient({ clock, env: {}, userAgent: 'refcheck-bench' })
@@ -74,5 +53,5 @@ const cold = await file(path)
 rmSync(path, { recursive: true })
 const warm = await file(path)
 await http.close()
-const megabytes = process.resourceUsage().maxRSS / 1024
+const megabytes = peakMegabytes()
 writeSync(1, JSON.stringify({ cold, milliseconds: warm, megabytes }))

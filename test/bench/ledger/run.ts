@@ -135,13 +135,12 @@ try {
     figures.push({
       what: `${what}: among ${rows.toLocaleString('en')} rows, slower by`,
       value: after / before,
+      atMost: 2,
       note,
     })
   }
-  tell([
-    ...figures.map((figure) => (figure.atLeast === undefined ? { ...figure, atMost: 2 } : figure)),
-    { what: 'size of the store', value: statSync(location).size / 1e6, unit: ' MB' },
-  ])
+  figures.push({ what: 'size of the store', value: statSync(location).size / 1e6, unit: ' MB' })
+  tell(figures)
 } finally {
   await store.close()
   here.remove()

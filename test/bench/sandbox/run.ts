@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { median, tell } from '../measuring.ts'
 import { load, wire } from './load.ts'
 
 const rounds = 5
@@ -32,7 +33,6 @@ async function start(...args: string[]): Promise<Running> {
   return { ...told, child, startMs: performance.now() - began }
 }
 
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 const body = JSON.stringify((await import('./order.ts')).order)
 
 async function textOf(of: Running, path: string, method = 'GET'): Promise<string> {
@@ -64,13 +64,13 @@ const files = ['read.json', 'create.json'].map((name) => join(folder, name))
 writeFileSync(files[0] ?? '', await textOf(few, `/v1/requests/${few.id}`))
 writeFileSync(files[1] ?? '', await textOf(few, '/v1/requests', 'POST'))
 const bare = await start('bare', ...files)
-const print = (what: string, value: number, goal: string): void =>
-  void process.stdout.write(`${what}: ${value.toFixed(2)} (${goal})\n`)
+const children = [few.child, bare.child]
 try {
-  print('reads, of bare node:http', await ratio(few, bare, read, 8000), 'goal at least 0.5')
-  print('creates, of bare node:http', await ratio(few, bare, create, 8000), 'goal at least 0.3')
+  const reads = await ratio(few, bare, read, 8000)
+  const creates = await ratio(few, bare, create, 8000)
   const many = await start('sandbox', '100000')
-  print('reads with 100,000 stored, slower by', 1 / (await ratio(many, few, read, 8000)), 'goal at most 1.3')
+  children.push(many.child)
+  const slower = 1 / (await ratio(many, few, read, 8000))
   many.child.kill()
   const starts: number[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -79,9 +79,13 @@ try {
     one.child.kill()
     other.child.kill()
   }
-  print('start to first answer, times bare', median(starts), 'goal at most 4')
+  tell([
+    { what: 'reads a second, to bare node:http', value: reads, atLeast: 0.5 },
+    { what: 'creates a second, to bare node:http', value: creates, atLeast: 0.3 },
+    { what: 'reads with 100,000 requests stored, slower by', value: slower, atMost: 1.3 },
+    { what: 'start to first answer, to bare node:http', value: median(starts), atMost: 4 },
+  ])
 } finally {
-  few.child.kill()
-  bare.child.kill()
+  for (const child of children) child.kill()
   rmSync(folder, { recursive: true })
 }

@@ -10,6 +10,7 @@ import { understandOrders } from '../../../src/domain/batch/orders.ts'
 import { checkBatch } from '../../../src/domain/batch/validate.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
 import { fileSource } from '../../../src/sheets/source.ts'
+import { peakMegabytes } from '../measuring.ts'
 import { schema } from './people.ts'
 
 const [mode = '', file = ''] = process.argv.slice(2)
@@ -52,4 +53,4 @@ if (run === undefined) throw new Error(`there is no mode ${mode}`)
 const startedAt = performance.now()
 const rows = await run()
 const ms = performance.now() - startedAt
-console.log(JSON.stringify({ ms, rows, megabytes: process.resourceUsage().maxRSS / 1024 }))
+console.log(JSON.stringify({ ms, rows, megabytes: peakMegabytes() }))

@@ -10,6 +10,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 import { tableBytes } from '../../../src/sheets/rewrite.ts'
+import { type Figure, median, tell } from '../measuring.ts'
 import { columns, person } from './people.ts'
 
 const rounds = 5
@@ -23,10 +24,6 @@ interface Measured {
 
 function measured(mode: string, file: string): Measured {
   return JSON.parse(execFileSync(process.execPath, [child, mode, file], { encoding: 'utf8' })) as Measured
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 }
 
 function* people(count: number): Generator<string[]> {
@@ -43,30 +40,39 @@ const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
 try {
   const csv = await made(folder, 100_000, 'csv')
   const xlsx = await made(folder, 50_000, 'xlsx')
-  const runs: [what: string, mode: string, file: string, goal: string][] = [
-    ['csv-parse alone, 100,000 rows x 8', 'csv-parse', csv, ''],
-    ['reading CSV', 'read', csv, '1.3, 150 MB'],
-    ['reading and checking CSV', 'validate', csv, '2, 150 MB'],
-    ['reading XLSX, 50,000 rows', 'read', xlsx, '300 MB'],
-    ['reading and checking XLSX', 'validate', xlsx, '300 MB'],
+  const alone = 'csv-parse alone, 100,000 rows x 8'
+  const runs: [
+    what: string,
+    mode: string,
+    file: string,
+    mostTimes?: number | undefined,
+    mostMegabytes?: number,
+  ][] = [
+    [alone, 'csv-parse', csv],
+    ['reading CSV', 'read', csv, 1.3, 150],
+    ['reading and checking CSV', 'validate', csv, 2, 150],
+    ['reading XLSX, 50,000 rows', 'read', xlsx, undefined, 300],
+    ['reading and checking XLSX', 'validate', xlsx, undefined, 300],
   ]
   const results = new Map<string, Measured[]>(runs.map(([what]) => [what, []]))
   for (let round = 0; round < rounds; round += 1) {
     for (const [what, mode, file] of runs) results.get(what)?.push(measured(mode, file))
   }
-  const floor = median((results.get('csv-parse alone, 100,000 rows x 8') ?? []).map(({ ms }) => ms))
-  console.table(
-    runs.map(([what, , , goal]) => {
-      const all = results.get(what) ?? []
-      const ms = median(all.map((each) => each.ms))
-      const [first] = all
-      return {
-        what,
-        'rows/s': Math.round(((first?.rows ?? 0) / ms) * 1000),
-        'to csv-parse': first?.rows === 100_000 ? (ms / floor).toFixed(2) : '',
-        'peak MB': Math.round(Math.max(...all.map(({ megabytes }) => megabytes))),
-        goal,
-      }
+  const times = (what: string): number[] => (results.get(what) ?? []).map(({ ms, rows }) => ms / rows)
+  tell(
+    runs.flatMap(([what, , , mostTimes, mostMegabytes]): Figure[] => {
+      const ratios = times(what).map((each, at) => each / (times(alone)[at] ?? Number.NaN))
+      const perSecond = Math.round(1000 / median(times(what))).toLocaleString('en')
+      const megabytes = Math.max(...(results.get(what) ?? []).map((each) => each.megabytes))
+      return [
+        {
+          what: `${what}: time a row to csv-parse`,
+          value: median(ratios),
+          atMost: mostTimes,
+          note: `${perSecond} rows/s`,
+        },
+        { what: `${what}: peak memory`, value: megabytes, unit: ' MB', atMost: mostMegabytes },
+      ]
     }),
   )
 } finally {

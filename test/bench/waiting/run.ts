@@ -4,6 +4,7 @@
  * Run: node test/bench/waiting/run.ts
  */
 import { mostWithin, waiting } from '../../domain/request/waiting.ts'
+import { type Figure, printTable, quantile, tell } from '../measuring.ts'
 
 const hour = 3_600_000
 const every = 30_000
@@ -14,18 +15,24 @@ const cases = [
   { requests: 500, spanMs: 6 * hour },
 ]
 
-const quantile = (values: readonly number[], part: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? 0
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
 
 const rows: string[][] = [
   ['requests', 'receiver', 'reads', 'reads/change', 'to every 30 s', 'late p50', 'p95', 'most/min', 'most/h'],
 ]
+const figures: Figure[] = []
 for (const one of cases) {
   for (const receiver of ['none', 'runs'] as const) {
     const { reads, lateness, longMs } = await waiting({ seed: 1, ...one, receiver })
     const naive = (one.requests * (longMs / every)) / lateness.length
     const perChange = reads.length / lateness.length
+    if (one.requests === 500) {
+      figures.push({
+        what: `reads a change of status, 500 requests${receiver === 'runs' ? ' with a receiver' : ''}, to every 30 s`,
+        value: perChange / naive,
+        note: `${perChange.toFixed(1)} reads a change, seen ${seconds(quantile(lateness, 0.5))} late`,
+      })
+    }
     rows.push([
       `${one.requests} in ${one.spanMs / hour} h`,
       receiver,
@@ -39,7 +46,6 @@ for (const one of cases) {
     ])
   }
 }
-const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? []
-for (const row of rows) {
-  process.stdout.write(`${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}\n`)
-}
+printTable(rows)
+process.stdout.write('\n')
+tell(figures)

@@ -4,13 +4,19 @@
  * Run: node test/bench/webhook-mutations/run.ts [COUNT [SEED]]
  */
 import { campaign } from '../../domain/webhook/mutations.ts'
+import { tell } from '../measuring.ts'
 
 const [count = 100_000, seed = 1] = process.argv.slice(2).map(Number)
 const startedAt = performance.now()
 const { deliveries, accepted, crashes, kinds } = campaign(count, seed)
 const seconds = (performance.now() - startedAt) / 1000
-process.stdout.write(
-  `${deliveries} mutated deliveries of ${kinds} kinds: ${accepted.length} accepted, ${crashes.length} crashes (seed ${seed}, ${seconds.toFixed(1)} s)\n`,
-)
+tell([
+  {
+    what: 'mutated deliveries accepted, or a crash',
+    value: accepted.length + crashes.length,
+    atMost: 0,
+    note: `of ${deliveries}, ${kinds} kinds (seed ${seed}, ${seconds.toFixed(1)} s)`,
+  },
+])
 for (const line of [...accepted, ...crashes].slice(0, 20)) process.stdout.write(`  ${line}\n`)
 if (accepted.length + crashes.length > 0) process.exitCode = 1
