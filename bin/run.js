@@ -12,7 +12,10 @@ const url = require('node:url')
 const { boot } = require('../dist/cli/start/boot.cjs')
 
 async function run() {
-  process.exitCode = await boot(process.argv.slice(2), url.pathToFileURL(path.join(__dirname, '..', '/')))
+  const root = url.pathToFileURL(path.join(__dirname, '..', '/'))
+  // Not by import(), which would start the loader of ES modules.
+  const program = () => require('../dist/cli/start/start.cjs')
+  process.exitCode = await boot(process.argv.slice(2), root, program)
 }
 
 void run()

@@ -157,6 +157,8 @@ export class Services {
   /** What placing an order needs. */
   async ordering(signal: AbortSignal) {
     const { clock, random } = this.context
+    // Loaded before anything is journaled: the program may be replaced under a long run.
+    await import('../api/endpoints/requests.ts')
     const ordering: Ordering = {
       api: await this.api(),
       ledger: await this.ledger(),

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 
+import { emailAddress } from './email-address.ts'
+
 /** "E.164 format with country calling code; at most 15 digits" (POST /v1/requests). */
 export const phoneNumber = z
   .string()
   .max(16)
   .regex(/^\+[1-9]\d{1,14}$/)
-
-/** RFC 5321 allows 254 characters in a forward path; longer addresses cannot be delivered to. */
-export const emailAddress = z.string().max(254).pipe(z.email())
 
 /** Body of POST /v1/requests, as far as it is the same for every package. */
 export const requestBody = z.object({

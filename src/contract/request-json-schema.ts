@@ -2,7 +2,8 @@ import { z } from 'zod'
 
 import { dateRule, isoDateForm } from './date-format.ts'
 import type { CheckInformation, FieldDefinition, PackageSchema } from './package-schema.ts'
-import { emailAddress, phoneNumber } from './request-body.ts'
+import { emailAddress } from './email-address.ts'
+import { phoneNumber } from './request-body.ts'
 
 type JsonSchema = Record<string, unknown>
 

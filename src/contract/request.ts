@@ -1,23 +1,5 @@
 import { z } from 'zod'
 
-/** "Request status". */
-export const requestStatuses = [
-  'RECEIVED',
-  'IN_PROGRESS',
-  'PARTIAL',
-  'COMPLETED',
-  'ERROR',
-  'CANCELLED',
-] as const
-export type RequestStatus = (typeof requestStatuses)[number]
-
-/** "Check status" and "Referee status". */
-export const checkStatuses = ['RECEIVED', 'IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'ERROR'] as const
-export const refereeStatuses = ['IN_PROGRESS', 'COMPLETED', 'CANCELLED'] as const
-
-/** "Terminal statuses … never transition further" ("States and transitions", rule 1). */
-export const terminalStatuses: readonly string[] = ['COMPLETED', 'ERROR', 'CANCELLED']
-
 /** "Referee". The id is told as a string in one place and "integer or string" in another; both pass, unchanged. */
 export const referee = z.looseObject({
   referee_id: z.union([z.string(), z.int()]),

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 
 import type { WebhookEvent } from '../contract/event.ts'
 import { signatureHeader } from '../contract/headers.ts'
-import type { RequestStatus } from '../contract/request.ts'
+import type { RequestStatus } from '../contract/statuses.ts'
 import { sign, signingKey } from '../contract/signature.ts'
 import { InvalidInputError } from '../errors/invalid-input.ts'
 import type { Clock } from '../host/clock.ts'

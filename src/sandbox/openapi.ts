@@ -4,13 +4,8 @@ import { ping } from '../contract/envelope.ts'
 import { webhookEvent } from '../contract/event.ts'
 import { packageList, packageStatuses } from '../contract/package.ts'
 import { fieldDefinition, fieldTypes, packageSchema } from '../contract/package-schema.ts'
-import {
-  checkStatuses,
-  createdRequest,
-  refereeStatuses,
-  requestResource,
-  requestStatuses,
-} from '../contract/request.ts'
+import { createdRequest, requestResource } from '../contract/request.ts'
+import { checkStatuses, refereeStatuses, requestStatuses } from '../contract/statuses.ts'
 import { requestBody } from '../contract/request-body.ts'
 import { userList } from '../contract/user.ts'
 

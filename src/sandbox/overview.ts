@@ -1,4 +1,4 @@
-import type { RequestStatus } from '../contract/request.ts'
+import type { RequestStatus } from '../contract/statuses.ts'
 import { currentUse, type QuotaWindow } from './quota.ts'
 import type { Service } from './service.ts'
 

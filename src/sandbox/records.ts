@@ -1,6 +1,6 @@
 import type { CheckInformation } from '../contract/package-schema.ts'
 import type { AdditionalInformation, Recipient } from '../contract/request-body.ts'
-import type { RequestStatus } from '../contract/request.ts'
+import type { RequestStatus } from '../contract/statuses.ts'
 
 /*
  * What the sandbox keeps, as plain data that goes to JSON and back unchanged. Names are the API's

@@ -1,4 +1,4 @@
-import type { RequestStatus } from '../contract/request.ts'
+import type { RequestStatus } from '../contract/statuses.ts'
 import { InvalidInputError } from '../errors/invalid-input.ts'
 import { refusals } from './answer.ts'
 import type { Caller } from './call.ts'

@@ -4,7 +4,6 @@ import { detectFormat } from './detect.ts'
 import { type JsonRowReader, openJson } from './json/read.ts'
 import type { Sheet } from './sheet.ts'
 import type { SheetSource } from './source.ts'
-import { openXlsx } from './xlsx/read.ts'
 
 export interface OpenOptions {
   /** XLSX only, by name. */
@@ -17,7 +16,10 @@ export interface OpenOptions {
 /** Opens a table of any format and reads its header. Throws an InvalidInputError that says what is wrong. */
 export async function openSheet(source: SheetSource, options: OpenOptions): Promise<Sheet> {
   const format = await detectFormat(source)
-  if (format === 'xlsx') return openXlsx(source, { sheet: options.sheet, aside: options.aside ?? [] })
+  if (format === 'xlsx') {
+    const { openXlsx } = await import('./xlsx/read.ts')
+    return openXlsx(source, { sheet: options.sheet, aside: options.aside ?? [] })
+  }
   if (options.sheet !== undefined) {
     throw new UsageError(`--sheet: ${source.name} is no workbook, it has no sheets`, {
       hint: 'Leave --sheet out.',

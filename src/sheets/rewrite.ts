@@ -1,7 +1,7 @@
 import { csvBytes } from './csv/write.ts'
 import { jsonBytes } from './json/write.ts'
 import { type Cell, type Dialect, plainDialect, type Sheet, type SheetRow } from './sheet.ts'
-import { xlsxBytes } from './xlsx/write.ts'
+import { bookBytes } from './xlsx/book.ts'
 
 /** A row of the person's own, and what we have to say about it. */
 export interface AnnotatedRow {
@@ -31,7 +31,7 @@ export function annotatedBytes(
     case 'csv':
       return csvBytes(header, cells, dialect)
     case 'xlsx':
-      return xlsxBytes({
+      return bookBytes({
         sheets: [
           { name: dialect.sheet ?? 'Sheet1', columns: header.map((each) => ({ header: each })), rows: cells },
         ],

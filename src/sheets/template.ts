@@ -3,7 +3,7 @@ import { harmless } from '../host/text.ts'
 import { csvBytes } from './csv/write.ts'
 import { type Cell, plainDialect } from './sheet.ts'
 import type { XlsxColumn } from './xlsx/sheet-xml.ts'
-import { xlsxBytes } from './xlsx/write.ts'
+import { bookBytes } from './xlsx/book.ts'
 
 /** The sheet people fill in, and the one that shows how; the second is never read as data. */
 export const templateSheet = 'Requests'
@@ -26,7 +26,7 @@ export function templateBytes(
   const headers = columns.map(({ header }) => header)
   for (const header of headers) check(header, format)
   if (format === 'csv') return csvBytes(headers, rowless(), plainDialect)
-  return xlsxBytes({
+  return bookBytes({
     sheets: [
       { name: templateSheet, columns: columns.map(explained), rows: [] },
       {

@@ -1,5 +1,5 @@
 import { Args, Flags } from '../oclif.ts'
-import { requestStatuses } from '../../contract/request.ts'
+import { requestStatuses } from '../../contract/statuses.ts'
 import { UsageError } from '../../errors/usage.ts'
 import { uuidFlag } from './identifiers.ts'
 import { momentFlag } from './moment.ts'

@@ -1,4 +1,4 @@
-import { requestStatuses } from '../../contract/request.ts'
+import { requestStatuses } from '../../contract/statuses.ts'
 import { UsageError } from '../../errors/usage.ts'
 import { type SubmissionState, submissionStates } from '../../store/ledger/types.ts'
 

@@ -1,16 +1,16 @@
-import { fstatSync, statSync, writeSync } from 'node:fs'
-import { devNull } from 'node:os'
+import { fstatSync, readFileSync, statSync, writeSync } from 'node:fs'
 
-import { processEnvironment } from '../../host/env.ts'
-import { keepCompiledCode } from './compile-cache.ts'
 import { preparedHelp } from './prepared-help.ts'
-import { packageVersion } from './version.ts'
 
 /**
  * What bin/run.js runs, whose package is in the folder `root`. The version and help need nothing but a file;
- * for everything else compiled code is kept first, so it stands in a chunk of its own, loaded before the others.
+ * for everything else compiled code is kept first, and only then is `program`, the rest, loaded.
  */
-export async function boot(argv: readonly string[], root: URL): Promise<number> {
+export async function boot(
+  argv: readonly string[],
+  root: URL,
+  program: () => typeof import('./start.ts'),
+): Promise<number> {
   if (argv.length === 1 && argv[0] === '--version') {
     print(`refcheck ${packageVersion(root)}\n`)
     return 0
@@ -20,19 +20,24 @@ export async function boot(argv: readonly string[], root: URL): Promise<number> 
     print(page)
     return 0
   }
-  keepCompiledCode(processEnvironment(), packageVersion(root))
-  const { start } = await import('./start.ts')
-  return start(argv, root)
+  const { keepCompiledCode } = await import('./compile-cache.ts')
+  keepCompiledCode(packageVersion(root))
+  return program().start(argv, root)
 }
 
 /** A terminal has a width and colours that no page was prepared for. To ask process.stdout would make it. */
 function mayBeTerminal(): boolean {
   try {
     const stdout = fstatSync(1)
-    return stdout.isCharacterDevice() && stdout.rdev !== statSync(devNull).rdev
+    return stdout.isCharacterDevice() && stdout.rdev !== statSync('/dev/null').rdev
   } catch {
     return true
   }
+}
+
+function packageVersion(root: URL): string {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string }
+  return version
 }
 
 /** Past process.stdout, whose making costs a tenth of a start; it is needed where a pipe is full or gone. */

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
-import type { Environment } from '../../host/env.ts'
+import { processEnvironment } from '../../host/env.ts'
 import { resolvePaths } from '../../host/paths.ts'
 
 /** What others may do with a folder that code is loaded from: nothing. */
@@ -13,9 +13,9 @@ const others = 0o077
  * written is not run, so a folder that is not private goes unused; so does one that cannot be written. Silently:
  * all it costs is a slower start.
  */
-export function keepCompiledCode(env: Environment, version: string): void {
+export function keepCompiledCode(version: string): void {
   try {
-    const { data } = resolvePaths(env)
+    const { data } = resolvePaths(processEnvironment())
     mkdirSync(data, { recursive: true, mode: 0o700 })
     const folder = join(data, 'compile-cache')
     mkdirSync(folder, { recursive: true, mode: 0o700 })

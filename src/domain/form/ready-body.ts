@@ -2,7 +2,8 @@ import { z } from 'zod'
 
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
 import type { CheckInformation, FieldDefinition, PackageSchema } from '../../contract/package-schema.ts'
-import { emailAddress, phoneNumber, type RequestBody } from '../../contract/request-body.ts'
+import { emailAddress } from '../../contract/email-address.ts'
+import { phoneNumber, type RequestBody } from '../../contract/request-body.ts'
 import { checkFieldValue } from './field-value.ts'
 import type { DraftBody } from './validate.ts'
 

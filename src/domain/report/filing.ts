@@ -1,6 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import { reportKey } from '../../contract/report-key.ts'
-import { type RequestResource, terminalStatuses } from '../../contract/request.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/incomplete.ts'
 import { InterruptedError } from '../../errors/interrupted.ts'

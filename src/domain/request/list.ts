@@ -1,5 +1,5 @@
 import type { Recipient } from '../../contract/request-body.ts'
-import { terminalStatuses } from '../../contract/request.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Api } from '../../api/api.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError } from '../../errors/interrupted.ts'

@@ -1,4 +1,5 @@
-import { type RequestResource, terminalStatuses } from '../../contract/request.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 

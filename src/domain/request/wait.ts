@@ -1,5 +1,6 @@
 import type { Api } from '../../api/api.ts'
-import { type RequestResource, terminalStatuses } from '../../contract/request.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/incomplete.ts'
 import { ThrottledError } from '../../errors/throttled.ts'

@@ -2,7 +2,8 @@ import { UsageError } from '../../errors/usage.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Settings } from '../../store/config/settings.ts'
 import { parseBaseUrl } from './base-url.ts'
-import { checkApiKey, checkEmail, type Credentials } from './credentials.ts'
+import { checkApiKey, type Credentials } from './credentials.ts'
+import { checkEmail } from './user-email.ts'
 import { type Connect, offerEmails } from './login.ts'
 
 export interface AskSources {

@@ -1,5 +1,4 @@
 import { apiKeyLength } from '../../contract/headers.ts'
-import { emailAddress } from '../../contract/request-body.ts'
 import { InvalidInputError } from '../../errors/invalid-input.ts'
 
 /** What a call is made with ("Authentication"). */
@@ -43,18 +42,6 @@ export function checkWebhookSecret(text: string, source = 'the webhook secret'):
     })
   }
   return secret
-}
-
-/** A user's e-mail as it goes into a header. Only what looks like one is repeated in the InvalidInputError. */
-export function checkEmail(text: string, source = 'the e-mail'): string {
-  const refused = (why: string, hint: string): InvalidInputError =>
-    new InvalidInputError(`${source} ${why}`, { hint, field: 'email' })
-  const hint = 'Give the e-mail of an active user of the organisation, like ana@example.com.'
-  if (text === '') throw refused('is empty', hint)
-  if (/\p{Cc}/u.test(text)) throw refused('holds a line break or another control character', hint)
-  if (text.length > 254) throw refused(`has ${text.length} characters; 254 are the most`, hint)
-  if (emailAddress.safeParse(text).success) return text
-  throw refused(text.includes('@') ? `"${text}" is not an address` : 'is not an address', hint)
 }
 
 /** All that may be shown of a key: its last four characters. */

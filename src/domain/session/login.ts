@@ -5,7 +5,8 @@ import { ForbiddenError } from '../../errors/forbidden.ts'
 import type { Secrets, SecretStorage } from '../../store/config/secrets.ts'
 import type { Profile, Settings } from '../../store/config/settings.ts'
 import { isLoopback, parseBaseUrl } from './base-url.ts'
-import { checkApiKey, checkEmail, type Credentials } from './credentials.ts'
+import { checkApiKey, type Credentials } from './credentials.ts'
+import { checkEmail } from './user-email.ts'
 
 /** Makes the API of these credentials; nothing is called yet. */
 export type Connect = (credentials: Credentials) => Api

@@ -4,7 +4,8 @@ import type { Environment } from '../../host/env.ts'
 import type { KeptSecret, Secrets, SecretStorage } from '../../store/config/secrets.ts'
 import { parseBaseUrl, sameOrigin } from './base-url.ts'
 import { type ChosenProfile, chosenProfile, given, type ProfileSources } from './chosen-profile.ts'
-import { checkApiKey, checkEmail, type Credentials } from './credentials.ts'
+import { checkApiKey, type Credentials } from './credentials.ts'
+import { checkEmail } from './user-email.ts'
 
 export interface SessionSources extends ProfileSources {
   secrets: Secrets

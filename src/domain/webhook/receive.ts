@@ -1,5 +1,5 @@
 import { uuid } from '../../contract/identifiers.ts'
-import { requestStatuses } from '../../contract/request.ts'
+import { requestStatuses } from '../../contract/statuses.ts'
 import { webhookEvent } from '../../contract/event.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { SmallAnswer, SmallRequest } from '../../server/intake.ts'

@@ -1,4 +1,4 @@
-import type { RequestStatus } from '../../contract/request.ts'
+import type { RequestStatus } from '../../contract/statuses.ts'
 import type { RequestRecord, Step } from '../records.ts'
 import { overallStatus } from './status.ts'
 

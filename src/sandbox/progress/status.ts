@@ -1,4 +1,4 @@
-import type { RequestStatus } from '../../contract/request.ts'
+import type { RequestStatus } from '../../contract/statuses.ts'
 import type { RequestRecord } from '../records.ts'
 
 /** The overall status by the meanings of "Request status". */

@@ -1,12 +1,8 @@
 import { assert, pre, property, string, stringMatching } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import {
-  checkApiKey,
-  checkEmail,
-  checkWebhookSecret,
-  maskKey,
-} from '../../../src/domain/session/credentials.ts'
+import { checkApiKey, checkWebhookSecret, maskKey } from '../../../src/domain/session/credentials.ts'
+import { checkEmail } from '../../../src/domain/session/user-email.ts'
 import { key } from './setup.ts'
 
 const invalid = (message: string): unknown =>

@@ -1,0 +1,14 @@
+import { type PackageSchema, packageSchema as shape } from '../../contract/package-schema.ts'
+import type { ApiClient } from '../client.ts'
+import { apiPath } from '../path.ts'
+
+const hints = { 404: '"refcheck packages list" shows the packages that this user may see.' }
+
+/** GET /v1/packages/{id}/schema. */
+export async function packageSchema(
+  client: ApiClient,
+  packageId: number,
+  signal: AbortSignal | undefined,
+): Promise<PackageSchema> {
+  return client.get(apiPath`/v1/packages/${packageId}/schema`, shape, { hints, signal })
+}

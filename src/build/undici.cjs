@@ -1,0 +1,21 @@
+/*
+ * What src/http uses of undici, each when it is first used. Its index also loads fetch, WebSocket, caches and
+ * HTTP/2, and through them TLS and web streams: half of what a read took.
+ */
+Object.assign(require('undici/lib/dispatcher/dispatcher').prototype, require('undici/lib/api'))
+
+module.exports = {
+  get Agent() {
+    return require('undici/lib/dispatcher/agent')
+  },
+  get Client() {
+    return require('undici/lib/dispatcher/client')
+  },
+  get EnvHttpProxyAgent() {
+    return require('undici/lib/dispatcher/env-http-proxy-agent')
+  },
+  get Pool() {
+    return require('undici/lib/dispatcher/pool')
+  },
+  errors: require('undici/lib/core/errors'),
+}
