@@ -90,7 +90,9 @@ async function targetOf(
 ): Promise<Target> {
   const sources = await services.sessionSources()
   const env = baseUrl === undefined ? sources.env : { ...sources.env, REFCHECK_BASE_URL: baseUrl }
-  const session = await resolveSession({ ...sources, env })
+  const session = await resolveSession({ ...sources, env }).catch((error: unknown) => {
+    throw baseUrl === undefined ? error : aboutFlag(error)
+  })
   return {
     baseUrl: session.baseUrl,
     apiKey: session.apiKey,
@@ -98,6 +100,16 @@ async function targetOf(
     secondEmail,
     webhookSecret: await webhookSecretOf(services),
   }
+}
+
+/** What is said of the variable is meant of the flag that stood in for it. */
+function aboutFlag(error: unknown): unknown {
+  if (!(error instanceof UsageError) || !error.message.startsWith('REFCHECK_BASE_URL')) return error
+  return new UsageError(error.message.replace('REFCHECK_BASE_URL', '--base-url'), {
+    hint: error.hint?.includes('REFCHECK_BASE_URL')
+      ? 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL for it, or leave --base-url out.'
+      : error.hint,
+  })
 }
 
 async function webhookSecretOf(services: Services): Promise<string | undefined> {

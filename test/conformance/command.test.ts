@@ -150,8 +150,11 @@ test('a kept key does not follow --base-url to another place', async () => {
   expect((await run([...login, '--with-key', '--insecure-storage'], { env: folders, stdin })).code).toBe(0)
   expect((await run([...asked, '--only', 'ping'], { env: folders })).code).toBe(0)
   const elsewhere = await world(quick)
-  const { code } = await run([...asked, '--base-url', elsewhere.url], { env: folders })
+  const { code, stderr } = await run([...asked, '--base-url', elsewhere.url], { env: folders })
   expect(code).toBe(2)
+  expect(stderr).toMatch(
+    /^Error: --base-url is .+, but the key of profile "one" is for .+\nSet REFCHECK_API_KEY and .+, or leave --base-url out\.\n$/,
+  )
   expect(elsewhere.sandbox.log.entries()).toEqual([])
 })
 
