@@ -4,6 +4,7 @@ import type { Plan } from '../domain/batch/plan.ts'
 import type { CarriedOut } from '../domain/batch/run/carry-out.ts'
 import type { RunEvent, Running } from '../domain/batch/run/running.ts'
 import { batchProgressText, reconciliationText, runEventText } from '../output/views/batches.ts'
+import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { Hold } from '../store/ledger/ledger.ts'
 import type { Batch, BatchCounts, NewFileBatch } from '../store/ledger/batches.ts'
@@ -78,6 +79,24 @@ function readingOf(flags: ColumnFlags, { map, ignore }: Pick<Reading, 'map' | 'i
     ignore,
     default_country: flags['default-country'] ?? null,
   }
+}
+
+/**
+ * What became of a package of a plan that cannot be ordered; undefined where all can, or where that cannot be
+ * read: the service's own word on the first order decides then. Costs one read.
+ */
+export async function notOrderable(
+  services: Services,
+  signal: AbortSignal,
+  { packages }: Plan,
+): Promise<RefcheckError | undefined> {
+  const { packageGone } = await import('../domain/batch/run/succession.ts')
+  const [api, cache] = [await services.api(), await services.schemas()]
+  const ids = packages.map(({ package_id }) => package_id)
+  return packageGone(ids, { api, cache, signal }).catch((error: unknown) => {
+    if (error instanceof RefcheckError && !signal.aborted) return undefined
+    throw error
+  })
 }
 
 /** The batch that this file is already, if it is one. */

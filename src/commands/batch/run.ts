@@ -7,6 +7,7 @@ import {
   type Batch,
   carryOutBatch,
   knownBatch,
+  notOrderable,
   planBatch,
   requireSameReading,
 } from '../../cli/batch-run.ts'
@@ -90,8 +91,9 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     const meanwhile = await knownBatch(services, file, packageId)
     if (meanwhile !== undefined) return this.goOn(meanwhile, file)
     const nothing = unsent(plan, file.name, { skip: flags['on-invalid'] === 'skip' })
-    if (nothing !== undefined || flags['dry-run']) {
-      return this.answer(unstartedView(plan, file.name, packageId), nothing)
+    const halt = nothing ?? (flags['dry-run'] ? undefined : await notOrderable(services, this.signal, plan))
+    if (halt !== undefined || flags['dry-run']) {
+      return this.answer(unstartedView(plan, file.name, packageId), halt)
     }
     services.reporter.block(planText(plan, file.name, services.reporter.terminal))
     await this.confirm(`Order checks for ${plan.counts.pending} people?`, flags.yes)

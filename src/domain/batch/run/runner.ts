@@ -166,7 +166,7 @@ class Run {
     const { packageId } = row
     const gone =
       packageId !== undefined && (error.status === 404 || error.field === 'package_id')
-        ? await packageGone(packageId, this.#running)
+        ? await packageGone([packageId], this.#running)
         : undefined
     const unfit =
       packageId !== undefined && error.field?.startsWith('additional_information') === true

@@ -21,14 +21,19 @@ export interface SchemaChange {
 }
 
 /**
- * Whether a package can still be ordered; a NotFoundError that says what became of it, names its likely
+ * Whether packages can still be ordered; a NotFoundError that says what became of the first that cannot, names its likely
  * successor ("a new required field creates a new package version with a new `id`") and tells what the
  * rows lack for that one, where it cannot.
  */
-export async function packageGone(packageId: number, sources: Sources): Promise<NotFoundError | undefined> {
+export async function packageGone(
+  packageIds: readonly number[],
+  sources: Sources,
+): Promise<NotFoundError | undefined> {
   const packages = await sources.api.listPackages(undefined, sources.signal)
+  const active = new Set(packages.filter(({ status }) => status === 'ACTIVE').map(({ id }) => id))
+  const packageId = packageIds.find((id) => !active.has(id))
+  if (packageId === undefined) return undefined
   const known = packages.find(({ id }) => id === packageId)
-  if (known?.status === 'ACTIVE') return undefined
   const what =
     known === undefined
       ? `package ${packageId} is not there for this user any more`
