@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import type { ExportTable } from '../domain/batch/export.ts'
+import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { Context } from './context.ts'
 
@@ -61,6 +62,22 @@ export async function writeOutput(
   for await (const chunk of content) {
     stdout.write(chunk)
     await stdout.drained()
+  }
+}
+
+/** The same beside an answer, which is to be printed whatever becomes of the file: why it was not written. */
+export async function failureToWrite(
+  context: Pick<Context, 'streams'>,
+  place: OutputPlace | undefined,
+  content: () => Uint8Array,
+): Promise<RefcheckError | undefined> {
+  if (place === undefined) return undefined
+  try {
+    await writeOutput(context, place, [content()])
+    return undefined
+  } catch (error) {
+    if (error instanceof RefcheckError) return error
+    throw error
   }
 }
 

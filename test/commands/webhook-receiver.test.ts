@@ -275,3 +275,11 @@ test('what a receiver says cannot break the report', async () => {
   const parser = new SaxesParser()
   expect(() => parser.write(readFileSync(join(folder, 'report.xml'), 'utf8')).close()).not.toThrow()
 })
+
+test('webhook check-receiver: what it found is told even where --junit cannot be written', async () => {
+  const { url } = await receiver()
+  const { type } = desk()
+  const { code, stdout, stderr } = await type(`check-receiver ${url} --only good-event --junit nowhere/x.xml`)
+  expect([code, stdout]).toMatchObject([1, expect.stringMatching(/^passed {2}good-event/)])
+  expect(stderr).toMatch(/Error: cannot write ".+": there is no such file or folder\n/)
+})

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { outputPlace, writeOutput } from '../../cli/output-file.ts'
+import { failureToWrite, outputPlace } from '../../cli/output-file.ts'
 import { receiverAt } from '../../cli/receiver-url.ts'
 import { webhookSecrets } from '../../cli/webhook-secret.ts'
 import { shownUrl } from '../../domain/webhook/courier.ts'
@@ -58,7 +58,7 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
       signal,
       onCase: ({ id }, done, of) => services.reporter.status(`${done}/${of} ${id}`),
     })
-    if (file !== undefined) await writeOutput(this.context, file, [Buffer.from(junitText(report))])
-    this.answer(examView(report), failure)
+    const unwritten = await failureToWrite(this.context, file, () => Buffer.from(junitText(report)))
+    this.answer(examView(report), unwritten ?? failure)
   }
 }
