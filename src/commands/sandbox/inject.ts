@@ -5,10 +5,11 @@ import { changedView } from '../../output/views/config.ts'
 export default class SandboxInject extends SandboxCommand<typeof SandboxInject> {
   static override summary = 'Make the next requests, or calls, of a running sandbox go wrong.'
   static override description =
-    'A SCENARIO ("refcheck sandbox scenarios") holds for the next requests created. --on and --fault strike the next calls: a fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body or switch.'
+    'A SCENARIO ("refcheck sandbox scenarios") holds for the next requests created. --on and --fault strike the next calls: a fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body or switch. A switch changes the sandbox for good at that call: revoke-key, deactivate-user, no-credits, expire-trial, deactivate-subscription, replace-package.'
   static override examples = [
     '<%= config.bin %> sandbox inject declined --times 3',
     `<%= config.bin %> sandbox inject --on 'POST /v1/requests' --fault '{"kind":"cut","when":"after"}'`,
+    `<%= config.bin %> sandbox inject --on '*' --after 4 --fault '{"kind":"switch","switch":"revoke-key"}'`,
     '<%= config.bin %> sandbox inject --clear',
   ]
   static override args = { scenario: Args.string({ description: 'a scenario’s tag', ignoreStdin: true }) }
