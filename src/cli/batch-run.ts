@@ -169,7 +169,10 @@ export async function carryOutBatch(
     held: options.held,
     waitBudgetMs: services.timeoutMs ?? Number.POSITIVE_INFINITY,
     unclaimed: () => unclaimedRequests(services),
-    onStart: meter.onStart,
+    onStart: (batch) => {
+      tellOtherUser(services, running.api.userEmail, batch)
+      meter.onStart(batch)
+    },
     onReconciled: (found) => {
       const text = reconciliationText(found)
       if (text !== '') services.reporter.note(text)
@@ -188,6 +191,12 @@ export async function carryOutBatch(
         `the results file was not written: ${message}; "refcheck batch export ${id}" has all of it.`,
       ),
   })
+}
+
+/** Orders are attributed to whoever goes on with a batch, and count for that one's organisation. */
+function tellOtherUser({ reporter }: Services, now: string, { userEmail, counts }: Batch): void {
+  if (counts.pending === 0 || userEmail.toLowerCase() === now.toLowerCase()) return
+  reporter.warn(`this batch was begun as ${userEmail}, and its other rows are ordered as ${now}.`)
 }
 
 /** Ids of requests that events told of and no order holds. */

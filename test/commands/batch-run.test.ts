@@ -210,6 +210,26 @@ describe('a file of people', () => {
     expect(ordered(place)).toEqual([])
   })
 
+  test('--quiet with --yes leaves the answer alone', async () => {
+    const place = await world()
+    const file = peopleFile(place.folder, emails(2))
+    expect((await place.run(batchRun(file, ['--max', '1']))).stderr).toContain('2 orders of package 102')
+    const file2 = peopleFile(place.folder, emails(3), 'more.csv')
+    expect((await place.run(batchRun(file2, ['--quiet', '--max', '1', '--allow-duplicate']))).stderr).toBe('')
+  })
+
+  test('gone on with as another user says so', async () => {
+    const place = await world()
+    const file = peopleFile(place.folder, emails(3))
+    await place.run(batchRun(file, ['--max', '1']))
+    const env = { REFCHECK_USER_EMAIL: 'mia.member@example.com' }
+    const outcome = await place.run(batchRun(file, ['--max', '1']), { env })
+    expect(outcome.stderr).toContain(
+      'was begun as olive.owner@example.com, and its other rows are ordered as mia.member@example.com.',
+    )
+    expect((await place.run(batchRun(file))).stderr).not.toContain('was begun as')
+  })
+
   test('without a terminal it takes a --yes', async () => {
     const place = await world()
     const outcome = await place.run(['batch', 'run', peopleFile(place.folder, emails(2)), '--package', '102'])

@@ -95,7 +95,9 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     if (halt !== undefined || flags['dry-run']) {
       return this.answer(unstartedView(plan, file.name, packageId), halt)
     }
-    services.reporter.block(planText(plan, file.name, services.reporter.terminal))
+    if (!flags.quiet || !flags.yes) {
+      services.reporter.block(planText(plan, file.name, services.reporter.terminal))
+    }
     await this.confirm(`Order checks for ${plan.counts.pending} people?`, flags.yes)
     const there = await (await services.batches()).batches.add(batch, intake.rows)
     await (there === undefined ? this.carryOut(batch.id, file) : this.goOn(there, file))
