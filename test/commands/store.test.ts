@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -82,6 +82,14 @@ test('a backup put back does not know whom it ordered since: nobody is ordered u
   expect(findings).toMatchObject({ sound: false, findings: [expect.stringContaining('--accept-older')] })
   expect((await run(['store', 'check', '--accept-older', '--yes'])).code).toBe(0)
   expect((await run(batchRun(peopleFile(folder, emails(1, '-new'), 'new.csv')))).code).toBe(0)
+})
+
+test('a store that was removed is missed too, with what it knew', async () => {
+  const { run, folder } = await filled()
+  for (const suffix of ['', '-wal', '-shm'])
+    rmSync(join(folder, 'data', `ledger.sqlite${suffix}`), { force: true })
+  const outcome = await run(batchRun('people.csv'))
+  expect([outcome.code, outcome.stdout]).toMatchObject([1, expect.stringContaining('or the file removed?')])
 })
 
 test('a purged person is nowhere in the store’s files, and is still not ordered twice', async () => {

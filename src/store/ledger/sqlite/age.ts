@@ -34,7 +34,7 @@ export class Age {
       throw new IoError(
         `the store "${this.#database.location}" is older than the orders made with it: ${inWords(missing)} missing`,
         {
-          hint: 'Nothing was sent, since people could be ordered twice (was a backup put back?). "refcheck store check" tells what to do.',
+          hint: 'Nothing was sent, since people could be ordered twice (was a backup put back, or the file removed?). "refcheck store check" tells what to do.',
         },
       )
     }

@@ -156,7 +156,7 @@ export class SqliteUpkeep implements Upkeep {
 
 function olderThanItsOrders(missing: number): string {
   return (
-    `it is older than the orders made with it: ${inWords(missing)} missing (was a backup put back?), and whom they ordered would be ordered again. ` +
+    `it is older than the orders made with it: ${inWords(missing)} missing (was a backup put back, or the file removed?), and whom they ordered would be ordered again. ` +
     'Put back the newer store. Where that is lost, take out of your files whom the service has a request for, then: refcheck store check --accept-older'
   )
 }
