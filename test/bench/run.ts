@@ -7,6 +7,7 @@ import { fare, type Figure, figureRow, printTable } from './measuring.ts'
 
 const benchmarks: [name: string, ...argv: string[]][] = [
   ['start-up'],
+  ['install'],
   ['get-table'],
   ['reads', '200'],
   ['batch'],
