@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { unsound } from '../../domain/upkeep/check.ts'
+import { findingsOf, unsound } from '../../domain/upkeep/check.ts'
 import { storeCheckView } from '../../output/views/store.ts'
 
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
@@ -20,7 +20,8 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
       await this.confirm('Order though the store does not know of all orders made with it?', this.flags.yes)
       await upkeep.acceptOlder()
     }
-    const findings = await upkeep.check()
-    this.answer(storeCheckView(location, findings), unsound(location, findings))
+    const damage = await upkeep.check()
+    const findings = findingsOf(damage, await upkeep.missingRuns())
+    this.answer(storeCheckView(location, findings), unsound(location, damage, findings))
   }
 }

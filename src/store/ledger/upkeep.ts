@@ -36,11 +36,10 @@ export interface Upkeep {
   info(): Promise<StoreInfo>
   /** What is wrong with it, in sentences; empty where it is sound. */
   check(): Promise<string[]>
-  /**
-   * Goes on with a store that is older than the orders made with it, as one put back from a backup is: a person
-   * has seen to those that it does not know of. How many runs that were; 0 where it is as it was left.
-   */
-  acceptOlder(): Promise<number>
+  /** How many runs ordered with it that it does not know of, as one put back from a backup; 0 where it is as it was left. */
+  missingRuns(): Promise<number>
+  /** Goes on with a store that misses runs: a person has seen to whom they ordered. */
+  acceptOlder(): Promise<void>
   /** A copy of all of it at a new file (0600), which opens as a store. */
   backup(path: string): Promise<void>
   /**

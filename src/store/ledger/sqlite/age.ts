@@ -27,8 +27,14 @@ export class Age {
     this.#tally = tally
   }
 
-  /** Counts a run that is about to order. Throws an IoError where the store is older than what was ordered. */
+  /** Counts a run that is about to order; see `require`. */
   begin(): void {
+    this.require()
+    this.#tally.write(this.#database.transaction(() => this.#set(this.#runs() + 1)))
+  }
+
+  /** Throws an IoError where the store is older than what was ordered with it. */
+  require(): void {
     const missing = this.missing()
     if (missing > 0) {
       throw new IoError(
@@ -38,7 +44,6 @@ export class Age {
         },
       )
     }
-    this.#tally.write(this.#database.transaction(() => this.#set(this.#runs() + 1)))
   }
 
   /** How many runs this store does not know of; 0 for one that is as it was left. */
@@ -69,7 +74,7 @@ export class Age {
 }
 
 /** `1 run is`, `2 runs are`. */
-export function inWords(runs: number): string {
+function inWords(runs: number): string {
   return runs === 1 ? '1 run is' : `${runs} runs are`
 }
 

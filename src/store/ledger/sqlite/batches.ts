@@ -58,6 +58,7 @@ export class SqliteBatches implements Batches {
 
   async add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<Batch | undefined> {
     refuseForgetting(this.#database.location, batch.baseUrl)
+    this.#age.require()
     const there = this.#database.transaction(() => {
       const same = this.#database.get(selectByIdentity, { identity: batch.identity })
       if (same !== undefined) return same

@@ -6,7 +6,7 @@ import { UsageError } from '../../../errors/usage.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import { type SubmissionState, submissionStates } from '../types.ts'
 import type { Forgotten, Purged, StoreInfo, Upkeep } from '../upkeep.ts'
-import { type Age, inWords } from './age.ts'
+import type { Age } from './age.ts'
 import type { Database, Values } from './database.ts'
 import { sha256 } from './fingerprints.ts'
 import { makePrivate, preparePlace } from './place.ts'
@@ -55,9 +55,7 @@ export class SqliteUpkeep implements Upkeep {
 
   async check(): Promise<string[]> {
     const database = this.#database
-    const missing = this.#age.missing()
     return database.snapshot(() => [
-      ...(missing === 0 ? [] : [olderThanItsOrders(missing)]),
       ...database
         .all('PRAGMA integrity_check')
         .map((row) => String(Object.values(row as object)[0]))
@@ -74,10 +72,12 @@ export class SqliteUpkeep implements Upkeep {
     ])
   }
 
-  async acceptOlder(): Promise<number> {
-    const missing = this.#age.missing()
-    if (missing > 0) this.#age.accept()
-    return missing
+  async missingRuns(): Promise<number> {
+    return this.#age.missing()
+  }
+
+  async acceptOlder(): Promise<void> {
+    this.#age.accept()
   }
 
   async backup(path: string): Promise<void> {
@@ -152,13 +152,6 @@ export class SqliteUpkeep implements Upkeep {
         yield `row ${row_number} of batch ${batch_id}: its body is not what was journaled`
     }
   }
-}
-
-function olderThanItsOrders(missing: number): string {
-  return (
-    `it is older than the orders made with it: ${inWords(missing)} missing (was a backup put back, or the file removed?), and whom they ordered would be ordered again. ` +
-    'Put back the newer store. Where that is lost, take out of your files whom the service has a request for, then: refcheck store check --accept-older'
-  )
 }
 
 const danglingAttempts = `
