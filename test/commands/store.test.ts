@@ -2,8 +2,10 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSyn
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
+import { systemRandom } from '../../src/host/random.ts'
+import { openStore } from '../../src/store/ledger/open.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { eventBody, post } from '../harness/deliveries.ts'
 import { listening } from '../harness/listening.ts'
@@ -60,6 +62,23 @@ test('a backup is a store of its own, private, and never over a file that is the
   const there = (await run(['store', 'info', '--json'], { env: { REFCHECK_STORE: copy } })).json()
   expect(there).toMatchObject({ rows: { accepted: 3 } })
   expect((await run(['store', 'backup', 'copy.sqlite'])).code).toBe(2)
+})
+
+test('a backup that failed leaves nothing under its name, since half a copy would know nobody', async () => {
+  const { run, folder } = await filled()
+  const place = await openStore({
+    chosen: join(folder, 'data', 'ledger.sqlite'),
+    paths: { config: folder, data: join(folder, 'data') },
+    cwd: folder,
+    clock: new ManualClock(),
+    random: systemRandom,
+  })
+  onTestFinished(() => place.close())
+  const copying = place.upkeep.backup(join(folder, 'copy.sqlite'))
+  writeFileSync(join(folder, 'copy.sqlite'), 'somebody was faster')
+  await expect(copying).rejects.toThrow('it exists already')
+  expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
+  expect((await run(['store', 'check'])).code).toBe(0)
 })
 
 test('a backup put back does not know whom it ordered since: nobody is ordered until a person has seen to it', async () => {

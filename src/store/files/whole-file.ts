@@ -123,10 +123,11 @@ async function putInPlace(temporary: string, path: string, overwrite: boolean): 
 const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 /**
+ * Gives a finished temporary file its name, where nothing has that yet.
  * rename() would replace whatever stands there; link() refuses to. Without hard links the name is
  * taken by an empty file first.
  */
-async function placeAsNew(temporary: string, path: string): Promise<void> {
+export async function placeAsNew(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path)
   } catch (error) {

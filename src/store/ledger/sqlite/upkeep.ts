@@ -1,9 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { backup } from 'node:sqlite'
 
 import { IoError } from '../../../errors/io.ts'
 import { UsageError } from '../../../errors/usage.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
+import { placeAsNew } from '../../files/whole-file.ts'
 import { type SubmissionState, submissionStates } from '../types.ts'
 import type { Forgotten, Purged, StoreInfo, Upkeep } from '../upkeep.ts'
 import type { Age } from './age.ts'
@@ -82,12 +84,18 @@ export class SqliteUpkeep implements Upkeep {
 
   async backup(path: string): Promise<void> {
     if (existsSync(path)) throw new UsageError(`${path} exists already`, { hint: 'Choose another name.' })
-    const place = await preparePlace(path)
+    // Half a copy opens as a store that knows nobody, so none is ever there under the name.
+    const partial = `${path}.partial`
+    await rm(partial, { force: true })
+    const place = await preparePlace(partial)
     try {
       await this.#database.copyTo((connection) => backup(connection, place))
       await makePrivate(place, undefined)
+      await placeAsNew(place, path)
     } catch (error) {
       throw error instanceof IoError ? error : diskFailure('back the store up to', path, error)
+    } finally {
+      for (const suffix of ['', '-journal', '-wal', '-shm']) await rm(place + suffix, { force: true })
     }
   }
 
