@@ -1,21 +1,77 @@
 #!/usr/bin/env node
-const [major, minor] = process.versions.node.split('.').map(Number)
-if (major < 24 || (major === 24 && minor < 15)) {
+// What has to answer at once stands in this file, because to load one more costs a twentieth of a start.
+const fs = require('node:fs')
+const path = require('node:path')
+
+const root = path.join(__dirname, '..')
+
+function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major > 24 || (major === 24 && minor >= 15)) return
   process.stderr.write(
     `refcheck needs Node 24.15 or newer; this is ${process.versions.node}.\n` +
       `Inside the checkout run it as "npx refcheck", which brings its own Node, or install a newer one.\n`,
   )
   process.exit(1)
 }
-const path = require('node:path')
-const url = require('node:url')
-const { boot } = require('../dist/cli/start/boot.cjs')
 
-async function run() {
-  const root = url.pathToFileURL(path.join(__dirname, '..', '/'))
-  // Not by import(), which would start the loader of ES modules.
-  const program = () => require('../dist/cli/start/start.cjs')
-  process.exitCode = await boot(process.argv.slice(2), root, program)
+function version() {
+  return JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).version
 }
 
-void run()
+/**
+ * The help page that a command line plainly asks for (`refcheck`, `batch`, `batch run --help`, `help batch run`),
+ * as the build prepared it for 80 columns without colours; undefined where oclif has to find out what is meant.
+ */
+function preparedHelp(argv) {
+  if (argv.at(-1) === '--help') return page(argv.slice(0, -1), ['commands', 'topics'])
+  if (argv[0] === 'help') return page(argv.slice(1), ['commands', 'topics'])
+  return page(argv, ['topics'])
+}
+
+function page(words, kinds) {
+  if (!words.every((word) => /^[a-z][a-z-]*$/.test(word))) return undefined
+  const name = `${['refcheck', ...words].join('.')}.txt`
+  for (const kind of kinds) {
+    try {
+      return fs.readFileSync(path.join(root, 'dist', 'help', kind, name), 'utf8')
+    } catch {
+      // No such page: not of this kind.
+    }
+  }
+  return undefined
+}
+
+/** A terminal has a width and colours that no page was prepared for. To ask process.stdout would make it. */
+function mayBeTerminal() {
+  try {
+    const stdout = fs.fstatSync(1)
+    return stdout.isCharacterDevice() && stdout.rdev !== fs.statSync('/dev/null').rdev
+  } catch {
+    return true
+  }
+}
+
+/** Past process.stdout, whose making costs a tenth of a start; it is needed where a pipe is full or gone. */
+function print(text) {
+  let rest = Buffer.from(text)
+  try {
+    while (rest.length > 0) rest = rest.subarray(fs.writeSync(1, rest))
+  } catch {
+    process.stdout.on('error', () => {})
+    process.stdout.write(rest)
+  }
+}
+
+async function run(argv) {
+  requireNode()
+  if (argv.length === 1 && argv[0] === '--version') return print(`refcheck ${version()}\n`)
+  const help = mayBeTerminal() ? undefined : preparedHelp(argv)
+  if (help !== undefined) return print(help)
+  // Compiled code is kept before the rest is loaded, and never by import(), which starts the loader of ES modules.
+  require('../dist/cli/start/compile-cache.cjs').keepCompiledCode(version())
+  process.exitCode = await require('../dist/cli/start/start.cjs').start(argv, root)
+}
+
+module.exports = { preparedHelp }
+if (require.main === module) void run(process.argv.slice(2))

@@ -155,9 +155,9 @@ const { output: files } = await build({
   output: { ...output, codeSplitting: { groups } },
 })
 writeContents(files)
-// What answers --version and help shares no chunk with the rest, so that it is one file to load.
+// It is loaded before everything else, so it shares no chunk with it.
 await build({
-  input: { 'cli/start/boot': join(root, 'src/cli/start/boot.ts') },
+  input: { 'cli/start/compile-cache': join(root, 'src/cli/start/compile-cache.ts') },
   platform: 'node',
   output,
 })

@@ -9,7 +9,6 @@ import { Config } from '@oclif/core/config'
 
 import { processContext } from '../cli/context.ts'
 import { main, packageJson } from '../cli/main.ts'
-import { helpFile } from '../cli/start/prepared-help.ts'
 
 const root = new URL('../../', import.meta.url)
 
@@ -33,7 +32,7 @@ async function printed(words: readonly string[]): Promise<string> {
 
 async function writePage(kind: 'commands' | 'topics', id: string): Promise<void> {
   const words = id === '' ? [] : id.split(':')
-  const file = new URL(`dist/help/${helpFile(kind, words)}`, root)
+  const file = new URL(`dist/help/${kind}/${['refcheck', ...words].join('.')}.txt`, root)
   mkdirSync(dirname(fileURLToPath(file)), { recursive: true })
   writeFileSync(file, await printed(words))
 }

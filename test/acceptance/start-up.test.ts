@@ -1,15 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-import { preparedHelp } from '../../src/cli/start/prepared-help.ts'
 import { builtProgram, refcheck, type RunOptions } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
+const { preparedHelp } = createRequire(import.meta.url)('../../bin/run.js') as {
+  preparedHelp: (argv: readonly string[]) => string | undefined
+}
 const rootUrl = pathToFileURL(`${root}/`)
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {
@@ -48,11 +51,10 @@ test.each([...ids, ...topics])('"%s --help" is prepared as oclif prints it', asy
   const words = id === '' ? [] : id.split(':')
   const { code, stdout } = await refcheck([...words, '--help'], { env: emptyEnv(temporaryFolder()) })
   expect(code).toBe(0)
-  const pages = new URL('dist/help/', rootUrl)
-  expect(preparedHelp([...words, '--help'], pages)).toBe(stdout)
+  expect(preparedHelp([...words, '--help'])).toBe(stdout)
   if (id === 'help') return
-  expect(preparedHelp(['help', ...words], pages)).toBe(stdout)
-  expect(preparedHelp(words, pages)).toBe(ids.includes(id) ? undefined : stdout)
+  expect(preparedHelp(['help', ...words])).toBe(stdout)
+  expect(preparedHelp(words)).toBe(ids.includes(id) ? undefined : stdout)
 })
 
 test.each([
@@ -62,7 +64,7 @@ test.each([
   ['../../package', '--help'],
   ['batch', 'run', '--', '--help', 'x'],
 ])('what does not plainly ask for a page is left to oclif: %j', (...argv) => {
-  expect(preparedHelp(argv, new URL('dist/help/', rootUrl))).toBeUndefined()
+  expect(preparedHelp(argv)).toBeUndefined()
 })
 
 /** The two ways of the built program to a command: found by its file, and through oclif. */

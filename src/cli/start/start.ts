@@ -1,3 +1,5 @@
+import { pathToFileURL } from 'node:url'
+
 import { InterruptedError } from '../../errors/interrupted.ts'
 import { processContext } from '../context.ts'
 import { main } from '../main.ts'
@@ -7,6 +9,7 @@ import { builtCommands } from './built-command.ts'
 export { builtCommands, InterruptedError, main }
 
 /** Runs a command line of the built program whose package is in the folder `root`. */
-export function start(argv: readonly string[], root: URL): Promise<number> {
-  return main(argv, processContext(), root, { builtCommand: builtCommands(new URL('dist/', root)) })
+export function start(argv: readonly string[], root: string): Promise<number> {
+  const folder = pathToFileURL(`${root}/`)
+  return main(argv, processContext(), folder, { builtCommand: builtCommands(new URL('dist/', folder)) })
 }
