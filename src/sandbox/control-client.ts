@@ -11,6 +11,9 @@ export interface RunningSandbox {
   tell(what: string, order: unknown): Promise<unknown>
 }
 
+/** A snapshot of a hundred thousand requests is large, and an advance by a month takes its time. */
+const limits = { maxBytes: 512 * 1024 * 1024, idleMs: 600_000, totalMs: 600_000 }
+
 /** `baseUrl` without a trailing slash. Nothing is called yet. */
 export function runningSandbox(http: HttpClient, baseUrl: string): RunningSandbox {
   const url = (what: string): string => `${baseUrl}${controlPath}${what}`
@@ -28,7 +31,7 @@ export function runningSandbox(http: HttpClient, baseUrl: string): RunningSandbo
     })
   }
   return {
-    read: async (what) => answerOf(await http.send({ method: 'GET', url: url(what) })),
+    read: async (what) => answerOf(await http.send({ method: 'GET', url: url(what), limits })),
     tell: async (what, order) =>
       answerOf(
         await http.send({
@@ -36,6 +39,7 @@ export function runningSandbox(http: HttpClient, baseUrl: string): RunningSandbo
           url: url(what),
           headers: { 'content-type': 'application/json' },
           body: Buffer.from(JSON.stringify(order)),
+          limits,
         }),
       ),
   }
