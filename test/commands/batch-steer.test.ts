@@ -58,7 +58,25 @@ test('cancel drops what was not sent, for good', async () => {
     0,
     { counts: { accepted: 2, cancelled: 2, pending: 0 } },
   ])
-  await place.run(['batch', 'resume', id, '--yes'])
+  const resumed = await place.run(['batch', 'resume', id, '--yes', '--json'])
+  expect([resumed.code, resumed.json()]).toMatchObject([10, { error: { code: 'incomplete' } }])
+  expect(ordered(place)).toBe(2)
+})
+
+test('what was dropped before anything was sent is told so, and can be had as a file', async () => {
+  const place = await world()
+  place.sandbox.setCredits(0)
+  const file = peopleFile(place.folder, emails(2))
+  const id = ((await place.run(['batch', 'run', file, ...running])).json() as Standing).batch_id
+  await place.run(['batch', 'cancel', id, '--yes'])
+  place.sandbox.setCredits(null)
+  const again = await place.run(['batch', 'run', file, ...running])
+  expect([again.code, again.json()]).toMatchObject([
+    2,
+    { error: { code: 'invalid_input', message: 'nothing was sent: 2 of 2 rows were dropped' } },
+  ])
+  await place.run(['batch', 'export', id, '--state', 'cancelled', '--output', 'again.csv'])
+  expect((await place.run(['batch', 'run', 'again.csv', '--yes'])).code).toBe(0)
   expect(ordered(place)).toBe(2)
 })
 

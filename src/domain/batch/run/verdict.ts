@@ -60,8 +60,12 @@ function haltedBy(error: RefcheckError, goOn: string, counts: BatchCounts): Refc
 /** `batchId`: undefined where the file was not even taken in. */
 export function nothingSent(
   batchId: string | undefined,
-  { invalid, duplicate, total }: BatchCounts,
+  { invalid, duplicate, cancelled, total }: BatchCounts,
 ): RefcheckError {
+  if (batchId !== undefined && cancelled > 0) {
+    const hint = orderDropped(batchId)
+    return new InvalidInputError(`nothing was sent: ${cancelled} of ${total} rows were dropped`, { hint })
+  }
   const hint = batchId === undefined ? undefined : `See why, row by row: refcheck batch rows ${batchId}`
   if (duplicate > 0 && duplicate + invalid === total) {
     const what =
@@ -73,12 +77,19 @@ export function nothingSent(
   return new InvalidInputError('nothing was sent: no row is fit to be ordered', { hint })
 }
 
+/** "cancelled" is for good; what the rows say is not lost. */
+function orderDropped(batchId: string): string {
+  return `To order dropped rows after all, make a file of them: refcheck batch export ${batchId} --state cancelled --output again.csv`
+}
+
 function notAll(batchId: string, counts: BatchCounts): IncompleteError {
-  const { accepted, total, pending } = counts
+  const { accepted, total, pending, cancelled } = counts
   const hint =
     pending > 0
       ? `Go on with: refcheck batch resume ${batchId}`
-      : `See why, row by row: refcheck batch rows ${batchId}`
+      : cancelled > 0
+        ? orderDropped(batchId)
+        : `See why, row by row: refcheck batch rows ${batchId}`
   return new IncompleteError(`${accepted} of ${total} rows were accepted (${inWords(counts)})`, { hint })
 }
 
