@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
+import type { BatchRow } from '../../../src/store/ledger/batches.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { newAttempt } from '../../store/ledger/batches.ts'
 import { fileBatch, orderRow } from '../../store/ledger/files.ts'
@@ -18,7 +19,8 @@ import { home, milliseconds, program } from '../program.ts'
 import { orderedByItself } from './ordered.ts'
 
 const [rows = 1_000_000] = process.argv.slice(2).map(Number)
-const commits = 1000
+const commits = 400
+const commitRounds = 15
 const batchRows = 10_000
 
 const here = home()
@@ -58,11 +60,13 @@ function append(): number {
 
 /** Attempts begun and settled, each a commit of its own. */
 async function journal({ batches, ledger }: Store, batchId: string): Promise<number> {
+  const pending: BatchRow[] = []
+  for await (const row of batches.rows(batchId, { states: ['pending'], limit: commits / 2 }))
+    pending.push(row)
   const startedAt = performance.now()
-  for (let count = 0; count < commits / 2; count += 1) {
-    const row = await batches.nextPending(batchId)
-    const attempt = row && (await ledger.begin(row, newAttempt()))
-    if (attempt === undefined) throw new Error('no row is left')
+  for (const row of pending) {
+    const attempt = await ledger.begin(row, newAttempt())
+    if (attempt === undefined) throw new Error('it did not begin')
     const requestId = randomUUID()
     await ledger.move(attempt, { to: 'accepted', at: 1, requestId, requestStatus: 'RECEIVED' })
   }
@@ -110,7 +114,7 @@ const store = await open()
 try {
   const first = await add(store, 0)
   const pairs = await inPairs(
-    5,
+    commitRounds,
     () => journal(store, first),
     () => append(),
   )
@@ -124,10 +128,12 @@ try {
   ]
   orderedByItself(location, first, batchRows - 100)
   const few = await timed(store, first)
+  let newest = first
   for (let from = batchRows; from < rows; from += batchRows) {
-    orderedByItself(location, await add(store, from), batchRows - 100)
+    orderedByItself(location, newest, batchRows)
+    newest = await add(store, from)
   }
-  const newest = (await store.batches.list())[0]?.id ?? ''
+  orderedByItself(location, newest, batchRows - 100)
   const many = await timed(store, newest)
   for (const [at, [what]] of jobs.entries()) {
     const [before = 0, after = 0] = [few[at], many[at]]
