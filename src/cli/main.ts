@@ -68,6 +68,9 @@ async function throughOclif(
     root: fileURLToPath(root),
     pjson,
     ignoreManifest: options.fromSource === true,
+    // What a package.json in the data folder or the working tree names is not this program's to run.
+    userPlugins: false,
+    devPlugins: false,
   })
   await run([...argv], config)
 }

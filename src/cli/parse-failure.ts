@@ -73,6 +73,8 @@ function firstLine(message: string): string {
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('See more help'))
   const [first = 'the command line is not understood', second] = lines
+  const [, id] = /^Command (\S+) not found\.$/.exec(first) ?? []
+  if (id !== undefined) return `there is no command "${id.split(':').map(concealed).join(' ')}"`
   const [, flag] = /^Parsing (--[\w-]+)$/.exec(first) ?? []
   if (second === undefined) return withoutValues(first)
   if (flag !== undefined) return `${flag}: ${second}`

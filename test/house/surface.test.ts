@@ -70,6 +70,7 @@ test('refcheck alone shows the topics; --version the version', async () => {
 test.each([
   [['frobnicate'], 'there is no command "frobnicate"', 'See "refcheck --help".'],
   [['packages', 'lst'], 'there is no command "packages lst"', 'Did you mean "refcheck packages list"?'],
+  [['packages', 'lst', '--help'], 'there is no command "packages lst"', 'See "refcheck --help".'],
   [['packages', 'list', 'extra'], 'unexpected argument "extra"', 'See "refcheck packages list --help".'],
   [
     ['packages', 'list', '--colums', 'a'],
