@@ -86,7 +86,7 @@ async function openFolder(
   { typed, source }: Place,
   overwrite: boolean,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
-  const [{ standingAt }, { ReportFolder }, { csv }] = await Promise.all([
+  const [{ standingAt, holdsPdf }, { ReportFolder }, { csv }] = await Promise.all([
     import('../store/files/report-files.ts'),
     import('../store/files/report-folder.ts'),
     import('../output/csv.ts'),
@@ -97,7 +97,7 @@ async function openFolder(
   const place = destination(typed, path, standing, isSingle(source))
   const options = { clock, random, pid: process.pid, csv }
   if (place.kind === 'folder') return { folder: await ReportFolder.open(path, options), file: undefined }
-  if (standing === 'file' && !overwrite) {
+  if (standing === 'file' && !overwrite && !(await holdsPdf(path))) {
     throw new UsageError(`--output: ${typed} exists already`, {
       hint: 'Choose another name, or replace it with --overwrite.',
     })

@@ -264,6 +264,23 @@ test('a file that is there is not replaced unless told', async () => {
   expect((await type(['report', 'download', checkId, '--output', 'mine.pdf', '--overwrite'])).code).toBe(0)
 })
 
+test('--output FILE: the very report that is there is skipped, another PDF is left and refused', async () => {
+  const { type, checkId, folder, request } = await finished()
+  const argv = ['report', 'download', checkId, '--output', 'police.pdf', '--json']
+  const [first] = (await type(argv)).json() as Stored[]
+  expect((await type(argv)).json()).toEqual([{ ...first, skipped: true }])
+  const other = request.checks.findLast(({ type: kind }) => kind === 'background')?.id ?? ''
+  expect((await type(['report', 'download', other, '--output', 'other.pdf'])).code).toBe(0)
+  const before = sha256(join(folder, 'other.pdf'))
+  const { code, stderr } = await type(['report', 'download', checkId, '--output', 'other.pdf'])
+  expect([code, stderr]).toEqual([
+    2,
+    'Error: --output: other.pdf exists already and is not this report\nIt was left as it is. Choose another name, or replace it with --overwrite.\n',
+  ])
+  expect(sha256(join(folder, 'other.pdf'))).toBe(before)
+  expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])
+})
+
 test('a symbolic link in the way is not followed', async () => {
   const { type, checkId, folder } = await finished()
   writeFileSync(join(folder, 'victim'), 'precious')

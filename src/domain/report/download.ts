@@ -1,6 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import { IncompleteError } from '../../errors/incomplete.ts'
 import { IoError } from '../../errors/io.ts'
+import { UsageError } from '../../errors/usage.ts'
 import type { HttpStream } from '../../http/types.ts'
 import type { ReportFolder } from '../../store/files/report-folder.ts'
 import { type FilingEvent, type StoredReport, storedReport } from './filed.ts'
@@ -53,7 +54,11 @@ export async function fileOne(source: SingleSource, options: SingleOptions): Pro
     },
   ).catch((error: unknown) => {
     // Of one report it is not some that are lacking: it could not be written.
-    throw error instanceof IncompleteError ? new IoError(error.message, { hint: error.hint }) : error
+    if (!(error instanceof IncompleteError)) throw error
+    if (file === undefined || overwrite) throw new IoError(error.message, { hint: error.hint })
+    throw new UsageError(`--output: ${file} exists already and is not this report`, {
+      hint: 'It was left as it is. Choose another name, or replace it with --overwrite.',
+    })
   })
   onEvent?.({ name: 'filed' })
   return storedReport(record, folder.pathOf(record.file), skipped)
