@@ -104,6 +104,18 @@ test('scenarios and rules need no sandbox; a rule is switched on a running one, 
   expect((await type(['sandbox', 'rules', '--base-url', url, '--json'])).json()).toEqual(switched)
 })
 
+test('renew-key: the old key is revoked, and the printed one logs in again', async () => {
+  const { type, env } = await beside([])
+  const printed = await type(['sandbox', 'renew-key'])
+  expect(printed.stdout).toMatch(/^\w{32}\n$/)
+  expect((await type(['users', 'list'])).code).toBe(3)
+  const login = ['auth', 'login', '--base-url', env.REFCHECK_BASE_URL, '--email', env.REFCHECK_USER_EMAIL]
+  const { code } = await type([...login, '--with-key', '--insecure-storage'], printed.stdout)
+  expect(code).toBe(0)
+  const again = (await type(['sandbox', 'renew-key', '--json'])).json()
+  expect(again).toEqual({ api_key: expect.stringMatching(/^\w{32}$/) })
+})
+
 test('--fixture: people and packages from YAML, and a bad one is refused at its line', async () => {
   const folder = temporaryFolder()
   writeFileSync(

@@ -29,3 +29,8 @@ export function sandboxView(address: SandboxAddress, profile: string | undefined
       ].join('\n'),
   }
 }
+
+/** The bare key, for a pipe. */
+export function renewedKeyView(key: string): View {
+  return { json: { api_key: key }, text: () => key }
+}

@@ -1,0 +1,19 @@
+import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { renewedKeyView } from '../../output/views/sandbox.ts'
+
+export default class SandboxRenewKey extends SandboxCommand<typeof SandboxRenewKey> {
+  static override summary = 'Make a running sandbox’s API key anew; the one before is revoked.'
+  static override description =
+    'What an owner does in the settings of the organisation, for instance after "revoke-key" was injected. The key is printed once: pipe it to "auth login --with-key".'
+  static override examples = [
+    '<%= config.bin %> sandbox renew-key',
+    '<%= config.bin %> sandbox renew-key | <%= config.bin %> auth login --profile sandbox --base-url http://127.0.0.1:4280 --email olive.owner@example.com --with-key',
+  ]
+  static override flags = sandboxFlags
+
+  async run(): Promise<void> {
+    const sandbox = await this.running(this.flags['base-url'])
+    const { api_key } = (await sandbox.tell('renew-key', {})) as { api_key: string }
+    this.answer(renewedKeyView(api_key))
+  }
+}
