@@ -64,6 +64,21 @@ test('a backup is a store of its own, private, and never over a file that is the
   expect((await run(['store', 'backup', 'copy.sqlite'])).code).toBe(2)
 })
 
+test('a rejected row of a purged person cannot be queued again, and nothing is damaged', async () => {
+  const { run, folder, sandbox } = await filled()
+  sandbox.inject({
+    on: 'POST *',
+    fault: { kind: 'status', status: 400, when: 'before', message: 'recipient.email: is not accepted today' },
+  })
+  const file = peopleFile(folder, ['yves@example.com'], 'rejected.csv')
+  const { batch_id } = (await run(batchRun(file))).json() as { batch_id: string }
+  await run(['store', 'purge', '--email', 'yves@example.com', '--yes'])
+  expect((await run(['batch', 'retry', batch_id, '--json'])).json()).toMatchObject({
+    counts: { rejected: 1 },
+  })
+  expect((await run(['batch', 'resume', batch_id, '--yes'])).code).toBe(10)
+})
+
 test('a backup that failed leaves nothing under its name, since half a copy would know nobody', async () => {
   const { run, folder } = await filled()
   const place = await openStore({

@@ -146,8 +146,8 @@ export interface Batches {
   cancelPending(batchId: string, at: number, reason: string): Promise<number>
 
   /**
-   * `rejected → pending`: rejected rows, or one, are queued again, with the body given for it where the
-   * person mended it. A row whose order was made elsewhere since becomes `duplicate`. How many are queued.
+   * `rejected → pending`: rejected rows, or some, are queued again. A row whose order was made elsewhere since
+   * becomes `duplicate`; one whose person was forgotten stays. How many are queued.
    */
   requeue(batchId: string, at: number, rows?: readonly number[]): Promise<number>
 }

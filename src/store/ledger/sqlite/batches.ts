@@ -176,8 +176,8 @@ export class SqliteBatches implements Batches {
     return this.#database.transaction(() => {
       let queued = 0
       const rejected = this.#database.all(
-        `SELECT row_number, fingerprint FROM submissions WHERE batch_id = :batch_id AND state = 'rejected'
-          ORDER BY row_number`,
+        `SELECT row_number, fingerprint FROM submissions
+          WHERE batch_id = :batch_id AND state = 'rejected' AND body IS NOT NULL ORDER BY row_number`,
         { batch_id: batchId },
       ) as { row_number: number; fingerprint: string }[]
       const allow = this.#database.get('SELECT allow_duplicate FROM batches WHERE id = :id', { id: batchId })
