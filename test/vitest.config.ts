@@ -7,6 +7,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     root: import.meta.dirname,
+    globalSetup: './harness/fresh-build.ts',
     include: ['**/*.test.ts'],
     exclude: ['system/**', 'bench/**'],
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -167,6 +167,6 @@ test(
     ])
     expect(readdirSync(reports).filter((name) => name.endsWith('.pdf'))).toHaveLength(2)
     expect(existsSync(join(folder, 'config'))).toBe(false)
-    expect(existsSync(join(folder, 'data'))).toBe(false)
+    expect(readdirSync(join(folder, 'data'))).toEqual(['compile-cache'])
   },
 )

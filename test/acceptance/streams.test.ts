@@ -48,7 +48,7 @@ test('an order on a real terminal, asked for from nothing', async () => {
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   )
-  const terminal = await openTerminal([`--env-file=${file}`, join(bin, 'dev.js'), 'request', 'create'])
+  const terminal = await openTerminal([`--env-file=${file}`, join(bin, 'run.js'), 'request', 'create'])
   await terminal.until('Which package?')
   terminal.type(keys.down + keys.enter)
   for (const [question, typed] of [
@@ -74,8 +74,8 @@ test('an order on a real terminal, asked for from nothing', async () => {
 })
 
 test('bin/run.js on a Node that is too old says what to do', () => {
-  const script = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); await import(${JSON.stringify(`file://${bin}/run.js`)})`
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+  const older = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`
+  const { status, stderr } = spawnSync(process.execPath, ['--import', older, join(bin, 'run.js'), 'ping'], {
     encoding: 'utf8',
   })
   expect(status).toBe(1)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { onTestFinished } from 'vitest'
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'dev.js')
+const program = join(import.meta.dirname, '..', '..', 'bin', 'run.js')
 
 /** A run of the program in a process of its own, where the process is the point. */
 export interface Running {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'dev.js')
+const program = join(import.meta.dirname, '..', '..', 'bin', 'run.js')
 
 export interface ReceiverProcess {
   child: ChildProcess

@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     root: import.meta.dirname,
+    globalSetup: '../harness/fresh-build.ts',
     include: ['**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -7,7 +7,7 @@ import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 
-const program = join(import.meta.dirname, '..', '..', '..', 'bin', 'dev.js')
+const program = join(import.meta.dirname, '..', '..', '..', 'bin', 'run.js')
 
 export interface Tally {
   kills: number

@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process'
+import { globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..', '..')
+
+function changedAt(path: string): number {
+  return statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+/** Builds once before the tests where a source changed after the last build: processes run what is shipped. */
+export default function buildWhereStale(): void {
+  const newest = Math.max(
+    ...[...globSync('src/**/*.{ts,cjs}', { cwd: root }), 'package-lock.json'].map(changedAt),
+  )
+  if (changedAt('dist/help/topics/refcheck.txt') > newest) return
+  for (const step of ['bundle.ts', 'help-pages.ts']) {
+    execFileSync(process.execPath, [join(root, 'src', 'build', step)], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+  }
+}
