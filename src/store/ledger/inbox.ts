@@ -58,7 +58,8 @@ export interface Inbox {
   /** The newest status that events told of a request, and when it came. A terminal one is never followed by another. */
   latestStatus(requestId: string): Promise<{ status: string; receivedAt: number } | undefined>
   /**
-   * Events that wait to be forwarded and whose time has come, at most one a request: the earliest, so that
+   * Events that wait to be forwarded and whose time has come (or is so far off that the clock must have been
+   * set back: more than two minutes), at most one a request: the earliest, so that
    * the order within a request holds whatever fails.
    */
   due(now: number, limit: number): Promise<InboxEvent[]>

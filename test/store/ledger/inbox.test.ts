@@ -147,6 +147,17 @@ describe('forwarding', () => {
     expect(await inbox.nextDue()).toBe(0)
   })
 
+  test('is not held up by a clock that is set back', async () => {
+    await inbox.add([received(one, 'PARTIAL')], true)
+    await inbox.refused(1, someTime + 60_000, '503')
+    expect(await inbox.due(someTime + 59_999, 1)).toEqual([])
+    const yesterday = someTime - 86_400_000
+    expect((await inbox.due(yesterday, 1)).map(({ id }) => id)).toEqual([1])
+    await inbox.refused(1, yesterday + 60_000, '503')
+    expect(await inbox.due(yesterday, 1)).toEqual([])
+    expect((await inbox.due(yesterday + 60_000, 1)).map(({ id }) => id)).toEqual([1])
+  })
+
   test('is done once, and again when it is asked for', async () => {
     await inbox.add([received(one, 'PARTIAL')], true)
     await inbox.forwarded(1, someTime, '200')

@@ -33,9 +33,12 @@ const isFirst = `NOT EXISTS (
     WHERE p.forward = 'waiting' AND p.request_id = e.request_id AND p.id < e.id
   )`
 
+/** Nobody puts an event off for longer (ms): what is due later than this was put off before the clock was set back. */
+const longestWait = 120_000
+
 const selectDue = `
 SELECT * FROM events e
-WHERE forward = 'waiting' AND due_at <= :now AND ${isFirst}
+WHERE forward = 'waiting' AND due_at NOT BETWEEN :now + 1 AND :now + ${longestWait} AND ${isFirst}
 ORDER BY id LIMIT :limit`
 
 /** One behind another is not due before that one, whatever its own time says. */
