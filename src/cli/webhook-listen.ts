@@ -2,6 +2,7 @@ import { signingKey } from '../contract/signature.ts'
 import { carry, isTaken } from '../domain/webhook/courier.ts'
 import { type KeptEvent, receiver } from '../domain/webhook/receive.ts'
 import { type Delivered, Relay } from '../domain/webhook/relay.ts'
+import { RefcheckError } from '../errors/base.ts'
 import { runProgram } from '../host/run-program.ts'
 import { takeIn } from '../server/intake.ts'
 import type { Listener } from '../server/listen.ts'
@@ -29,10 +30,10 @@ export interface ListenPlan {
 export interface Listening {
   /** With the path. */
   url: string
-  /** Aborted when the store is of no use any more; `finish` throws why. */
+  /** Aborted when the store is of no use any more; `finish` says why. */
   broken: AbortSignal
   /** Takes no more deliveries and ends when all that waits is handed on, or `giveUp` aborts. */
-  finish(giveUp: AbortSignal): Promise<void>
+  finish(giveUp: AbortSignal): Promise<RefcheckError | undefined>
 }
 
 /** "The receiver must return a 2xx within 10 seconds"; a sender that takes longer to say it all is no use. */
@@ -97,7 +98,8 @@ export async function startListening(services: Services, plan: ListenPlan): Prom
       await listener.close()
       relay.nudge()
       await relaying
-      if (state.failure !== undefined) throw state.failure
+      if (state.failure === undefined || state.failure instanceof RefcheckError) return state.failure
+      throw state.failure
     },
   }
 }

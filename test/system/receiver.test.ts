@@ -58,10 +58,18 @@ test('a delivery that comes when the disk is full is not acknowledged, and the r
   const disk = smallDisk(path, 512)
   const options = { env: { REFCHECK_STORE: join(path, 'ledger.sqlite') } }
   const secret = place.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
-  const receiver = await listening(place, [], options)
+  const receiver = await listening(place, ['--json'], options)
+  expect(await post(receiver.url, secret, { body: eventBody(requestIds[1]) })).toBe(204)
   disk.fill()
   expect(await post(receiver.url, secret, { body: eventBody() })).toBe(500)
   const { code, stdout, stderr } = await receiver.ended
-  expect([code, stdout]).toEqual([1, ''])
+  // One document a line, and nothing else.
+  expect([
+    code,
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+  ]).toMatchObject([1, [{ request_id: requestIds[1] }]])
   expect(stderr).toContain('no space is left on the disk')
 })

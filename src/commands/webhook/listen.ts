@@ -60,15 +60,16 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       onDelivered: (...delivered) => services.reporter.note(deliveredText(...delivered)),
     })
     services.reporter.note(`Listening at ${listening.url} (Ctrl-C ends it).`)
-    await this.untilOver(listening, AbortSignal.any([signal, full.signal, listening.broken]))
+    const failure = await this.untilOver(listening, AbortSignal.any([signal, full.signal, listening.broken]))
+    if (failure !== undefined) this.end(failure)
     if (signal.aborted) this.end(listeningEnd(kept.count))
   }
 
   /** The events that were asked for are handed on before the end; on Ctrl-C what waits is left to the next one. */
-  private async untilOver(listening: Listening, over: AbortSignal): Promise<void> {
+  private async untilOver(listening: Listening, over: AbortSignal) {
     if (!over.aborted) {
       await new Promise<void>((done) => over.addEventListener('abort', () => done(), { once: true }))
     }
-    await listening.finish(this.signal)
+    return listening.finish(this.signal)
   }
 }
