@@ -5,10 +5,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { Config } from '@oclif/core/config'
-
-import { processContext } from '../cli/context.ts'
-import { main, packageJson } from '../cli/main.ts'
+// Said before oclif is loaded, which would take the width of the terminal that the build runs in.
+process.env['OCLIF_COLUMNS'] = '80'
+const { Config } = await import('@oclif/core/config')
+const { processContext } = await import('../cli/context.ts')
+const { main, packageJson } = await import('../cli/main.ts')
 
 const root = new URL('../../', import.meta.url)
 
