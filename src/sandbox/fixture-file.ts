@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { fieldTypes } from '../contract/package-schema.ts'
 import { InvalidInputError } from '../errors/invalid-input.ts'
 import { IoError } from '../errors/io.ts'
+import { UsageError } from '../errors/usage.ts'
 import type { Fixture } from './fixture.ts'
 import { checkedWebhookUrl } from './webhook-url.ts'
 
@@ -103,14 +104,17 @@ const organisation = z.strictObject({
 const fixture = z.strictObject({ organisations: z.array(organisation).min(1) })
 
 /**
- * Reads a fixture from a JSON or YAML file (JSON is YAML). Throws IoError where the file cannot be
- * read, InvalidInputError, with line or path, where it does not say what a fixture says.
+ * Reads a fixture from a JSON or YAML file (JSON is YAML). Throws UsageError where there is no such file,
+ * IoError where it cannot be read, InvalidInputError, with line or path, where it does not say what a fixture says.
  */
 export async function readFixture(path: string): Promise<Fixture> {
   let text: string
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new UsageError(`there is no fixture ${path}`, { hint: 'Check the path.' })
+    }
     throw new IoError(`the fixture ${path} cannot be read`, {
       hint: 'Check the path and that you may read the file.',
       cause: error,

@@ -152,6 +152,13 @@ describe('a delivery', () => {
     ])
   })
 
+  test('a certificate that is not there is a wrong path: exit 2', async () => {
+    const { run } = await world()
+    const argv = ['webhook', 'listen', '--port', '0', '--tls-cert', 'none.pem', '--tls-key', 'none.key']
+    const { code, stderr } = await run(argv)
+    expect([code, stderr]).toEqual([2, 'Error: there is no file none.pem\nCheck the path.\n'])
+  })
+
   test('--max-events ends it, exit 0', async () => {
     const place = await world()
     const receiver = await listening(place, ['--max-events', '2'])

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import type { User } from '../../src/contract/user.ts'
 import { IoError } from '../../src/errors/io.ts'
+import { UsageError } from '../../src/errors/usage.ts'
 import { parseFixture, readFixture } from '../../src/sandbox/fixture-file.ts'
 import { fullOrder, jane, refusal, simpleOrder, visit } from './visit.ts'
 
@@ -97,7 +98,8 @@ test('the same in JSON, and from a file', async () => {
   const { sandbox, get } = visit({ fixture: await readFixture(path) })
   expect(sandbox.credentials.userEmail).toBe('a@example.com')
   expect((await get('/v1/packages')).envelope().data).toEqual({ packages: [] })
-  await expect(readFixture(join(folder, 'none'))).rejects.toBeInstanceOf(IoError)
+  await expect(readFixture(join(folder, 'none'))).rejects.toBeInstanceOf(UsageError)
+  await expect(readFixture(folder)).rejects.toBeInstanceOf(IoError)
 })
 
 const withUser = (part: string): string =>

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { Flags } from '@oclif/core'
 
 import { IoError } from '../../errors/io.ts'
+import { UsageError } from '../../errors/usage.ts'
 import type { Context } from '../context.ts'
 
 /** Flags of every command that listens and can do so by https. */
@@ -27,6 +28,9 @@ async function pem(path: string, typed: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new UsageError(`there is no file ${typed}`, { hint: 'Check the path.' })
+    }
     throw new IoError(`${typed} cannot be read`, { hint: 'Name a PEM file.', cause })
   }
 }
