@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The program as it is shipped. */
-export const program = join(import.meta.dirname, '..', '..', 'bin', 'run.js')
+const root = join(import.meta.dirname, '..', '..')
 
 /** More calls than any benchmark makes. */
 export const freeQuota = '10000000/60,10000000/3600'
@@ -13,6 +12,8 @@ export const freeQuota = '10000000/60,10000000/3600'
 /** A folder for settings, data and files of a benchmark alone. */
 export interface Home {
   folder: string
+  /** The program as it is shipped: a copy of what was built, so that no build changes it meanwhile. */
+  program: string
   /** The program's environment: nothing of whoever runs the benchmark but the PATH. */
   env: Record<string, string>
   remove: () => void
@@ -27,7 +28,13 @@ export function home(): Home {
     REFCHECK_CONFIG_DIR: join(folder, 'config'),
     REFCHECK_DATA_DIR: join(folder, 'data'),
   }
-  return { folder, env, remove: () => rmSync(folder, { recursive: true }) }
+  const shipped = join(folder, 'shipped')
+  for (const part of ['bin', 'dist', 'package.json', 'oclif.manifest.json']) {
+    cpSync(join(root, part), join(shipped, part), { recursive: true })
+  }
+  symlinkSync(join(root, 'node_modules'), join(shipped, 'node_modules'))
+  const program = join(shipped, 'bin', 'run.js')
+  return { folder, program, env, remove: () => rmSync(folder, { recursive: true }) }
 }
 
 /** A whole process, its answer thrown away: milliseconds. Throws where it fails. */
@@ -76,7 +83,7 @@ export interface SandboxProcess {
 }
 
 /** `refcheck sandbox start` in a process of its own, its quota out of the way. */
-export async function sandboxProcess({ env }: Home): Promise<SandboxProcess> {
+export async function sandboxProcess({ program, env }: Home): Promise<SandboxProcess> {
   const argv = [program, 'sandbox', 'start', '--port', '0', '--json', '--quota', freeQuota]
   const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const over = once(child, 'exit')

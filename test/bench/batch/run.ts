@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process'
 
 import { peopleFile } from '../../harness/batch-file.ts'
 import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
-import { home, milliseconds, program, sandboxProcess } from '../program.ts'
+import { home, milliseconds, sandboxProcess } from '../program.ts'
 
 const [askedRows, askedRounds] = process.argv.slice(2).map(Number)
 const bare = new URL('bare.ts', import.meta.url).pathname
@@ -26,7 +26,7 @@ function people(rows: number): string {
 }
 
 function batchRun(file: string, ...flags: string[]): number {
-  const argv = [program, 'batch', 'run', file, '--package', '102', '--yes', ...flags]
+  const argv = [here.program, 'batch', 'run', file, '--package', '102', '--yes', ...flags]
   return milliseconds(process.execPath, argv, env, here.folder)
 }
 

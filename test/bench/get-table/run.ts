@@ -7,14 +7,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
-import { bareNode, home, installed, milliseconds, program, pythonWith, sandboxProcess } from '../program.ts'
+import { bareNode, home, installed, milliseconds, pythonWith, sandboxProcess } from '../program.ts'
 
 const [rounds = 15] = process.argv.slice(2).map(Number)
 const here = home()
 const sandbox = await sandboxProcess(here)
 const env = { ...here.env, ...sandbox.env }
 
-const list = (...flags: string[]): string[] => [program, 'packages', 'list', ...flags]
+const list = (...flags: string[]): string[] => [here.program, 'packages', 'list', ...flags]
 const ours = (...flags: string[]): number => milliseconds(process.execPath, list(...flags), env)
 
 /** What the program does, as one would write it for oneself: the call, its check, the columns. */

@@ -15,7 +15,7 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 import { newAttempt } from '../../store/ledger/batches.ts'
 import { fileBatch, orderRow } from '../../store/ledger/files.ts'
 import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
-import { home, milliseconds, program } from '../program.ts'
+import { home, milliseconds } from '../program.ts'
 import { orderedByItself } from './ordered.ts'
 
 const [rows = 1_000_000] = process.argv.slice(2).map(Number)
@@ -91,7 +91,7 @@ const jobs: [what: string, rounds: number, work: (store: Store, batchId: string)
   [
     'batch status, a whole process',
     7,
-    (_, id) => milliseconds(process.execPath, [program, 'batch', 'status', id], env),
+    (_, id) => milliseconds(process.execPath, [here.program, 'batch', 'status', id], env),
   ],
 ]
 

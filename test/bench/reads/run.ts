@@ -4,7 +4,7 @@
  * Run: npm run build && node test/bench/reads/run.ts [READS]
  */
 import { median, medianRatio, tell } from '../measuring.ts'
-import { bareNode, home, milliseconds, program, sandboxProcess } from '../program.ts'
+import { bareNode, home, milliseconds, sandboxProcess } from '../program.ts'
 
 const [reads = 1000] = process.argv.slice(2).map(Number)
 const blockSize = 20
@@ -42,7 +42,8 @@ function block(count: number, once: () => number): number {
 
 try {
   const id = await ordered()
-  const read = (): number => milliseconds(process.execPath, [program, 'request', 'get', id, '--json'], env)
+  const read = (): number =>
+    milliseconds(process.execPath, [here.program, 'request', 'get', id, '--json'], env)
   read()
   const blocks: [own: number, peer: number][] = []
   for (let done = 0; done < reads; done += blockSize) {

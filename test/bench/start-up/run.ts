@@ -11,7 +11,7 @@ import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import { fileBatch, orderRows } from '../../store/ledger/files.ts'
 import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
-import { bareNode, home, installed, milliseconds, program, pythonWith } from '../program.ts'
+import { bareNode, home, installed, milliseconds, pythonWith } from '../program.ts'
 
 const [rounds = 15] = process.argv.slice(2).map(Number)
 const secret = 'whsec-of-a-benchmark-0123456789ab'
@@ -68,7 +68,7 @@ try {
   const ours = (line: string, atMost: number, more: readonly string[] = []): Case => ({
     what: `refcheck ${line}`,
     command: process.execPath,
-    argv: [program, ...line.split(' '), ...more],
+    argv: [here.program, ...line.split(' '), ...more],
     atMost,
   })
   const cases: Case[] = [
