@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { mostWithin, waiting } from './waiting.ts'
 
 const minute = 60_000
+/** Hours of a virtual clock, on a machine that is busy with other tests. */
+const slow = 2 * minute
 const hour = 3_600_000
 
 describe('one request', () => {
@@ -48,15 +50,19 @@ describe('500 requests at once', () => {
     expect(mostWithin(reads, hour)).toBeLessThanOrEqual(950)
   })
 
-  test('with a receiver: fewer reads, and changes are seen seconds after they came', async () => {
-    const options = { seed: 12, requests: 500, spanMs: 6 * hour }
-    const { reads, lateness, wasted } = await waiting({ ...options, receiver: 'runs' })
-    const without = await waiting({ ...options, receiver: 'none' })
-    expect(wasted).toBe(0)
-    expect(reads.length).toBeLessThan(without.reads.length)
-    const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
-    expect(median(lateness)).toBeLessThan(median(without.lateness) / 10)
-  })
+  test(
+    'with a receiver: fewer reads, and changes are seen seconds after they came',
+    { timeout: slow },
+    async () => {
+      const options = { seed: 12, requests: 500, spanMs: 6 * hour }
+      const { reads, lateness, wasted } = await waiting({ ...options, receiver: 'runs' })
+      const without = await waiting({ ...options, receiver: 'none' })
+      expect(wasted).toBe(0)
+      expect(reads.length).toBeLessThan(without.reads.length)
+      const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
+      expect(median(lateness)).toBeLessThan(median(without.lateness) / 10)
+    },
+  )
 
   test('--timeout ends it although most were not read yet', async () => {
     const { reads, failure, longMs } = await waiting({
