@@ -11,6 +11,7 @@ import type { ListView, View } from '../output/view.ts'
 import { type Context, currentContext } from './context.ts'
 import { lightConfig } from './start/light-config.ts'
 import { Command, Flags } from './oclif.ts'
+import { ofCommand } from './parse-failure.ts'
 import { Services } from './services.ts'
 import { Told } from './told.ts'
 
@@ -58,11 +59,14 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected services!: Services
 
   override async init(): Promise<void> {
+    const { flags: own, args: all, strict } = this.ctor
     const { args, flags } = await this.parse({
-      flags: this.ctor.flags,
+      flags: own,
       baseFlags: BaseCommand.baseFlags,
-      args: this.ctor.args,
-      strict: this.ctor.strict,
+      args: all,
+      strict,
+    }).catch((error: unknown) => {
+      throw ofCommand(error, this.id)
     })
     this.flags = flags as FlagsOf<T>
     this.args = args as ArgsOf<T>

@@ -11,11 +11,18 @@ interface ParseFailure {
   parse?: { input?: { flags?: Record<string, unknown>; context?: { id?: string } } }
   flags?: string[]
   args?: unknown[]
+  /** The command it was said to; see `ofCommand`. */
+  command?: string
 }
 
 /** Whether an error is oclif's word on the command line. */
 export function isParseFailure(error: unknown): error is Error & ParseFailure {
   return error instanceof Error && ('parse' in error || error.constructor.name === 'CLIError')
+}
+
+/** The error, with the command whose line it is about: oclif does not say it of every error. */
+export function ofCommand(error: unknown, id: string | undefined): unknown {
+  return isParseFailure(error) ? Object.assign(error, { command: id }) : error
 }
 
 /**
@@ -87,6 +94,6 @@ function withoutValues(line: string): string {
 }
 
 function helpHint(error: ParseFailure): string {
-  const id = error.parse?.input?.context?.id
+  const id = error.command ?? error.parse?.input?.context?.id
   return id === undefined ? 'See "refcheck --help".' : `See "refcheck ${id.replaceAll(':', ' ')} --help".`
 }

@@ -145,7 +145,7 @@ async function delivery(
   services: Services,
   { forwardTo, exec, secret }: ListenPlan,
 ): Promise<(event: InboxEvent) => Promise<Delivered>> {
-  const to = forwardTo === undefined ? undefined : await receiverAt(services, forwardTo)
+  const to = forwardTo === undefined ? undefined : await receiverAt(services, forwardTo, '--forward-to')
   const { clock, env } = services.context
   // Of events that a program refuses after the URL has taken them.
   const posted = new Set<number>()

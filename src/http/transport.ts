@@ -10,11 +10,11 @@ import type { HttpLimits } from './types.ts'
 /**
  * "HTTPS only; plain HTTP requests are rejected" ("What the service does"). Plain http stays on this
  * machine, so nothing is ever sent in clear text over a network. What is refused is not shown whole: it may
- * hold a password or a token.
+ * hold a password or a token. `source` says where it stood.
  */
-export function secureUrl(text: string): URL {
+export function secureUrl(text: string, source = 'this'): URL {
   if (!URL.canParse(text)) {
-    throw new UsageError('this is not a URL', { hint: 'A URL looks like https://api.example.com' })
+    throw new UsageError(`${source} is not a URL`, { hint: 'A URL looks like https://api.example.com' })
   }
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') {

@@ -80,7 +80,7 @@ test.each([
   [
     ['packages', 'list', '--status', 'all'],
     'Expected --status to be one of: active, inactive, disabled',
-    'See "refcheck --help".',
+    'See "refcheck packages list --help".',
   ],
 ])('a command line that is wrong: %j', async (argv, message, hint) => {
   const { code, stdout, stderr } = await refcheck(argv, { env: emptyEnv(temporaryFolder()) })

@@ -39,7 +39,7 @@ export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
     const { flags, signal } = this
     const { secret } = await webhookSecrets(this.services, flags['secret-file'])
     const { clock, random } = this.context
-    const { http, url } = await receiverAt(this.services, flags.to)
+    const { http, url } = await receiverAt(this.services, flags.to, '--to')
     const sending = await sendEvents({
       http,
       clock,

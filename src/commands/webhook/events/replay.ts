@@ -28,7 +28,7 @@ export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEvent
       await requeueEvents(inbox, events)
       return this.answer(replayView(events.map(({ id }) => ({ id, status: null, failure: null }))))
     }
-    const receiver = await receiverAt(this.services, this.flags.to)
+    const receiver = await receiverAt(this.services, this.flags.to, '--to')
     const { clock } = this.context
     const { replies, failure } = await replayEvents(events, { ...receiver, clock, signal: this.signal })
     this.answer(replayView(replies), failure)
