@@ -194,6 +194,14 @@ describe('a plan', () => {
     expect(ordered(place)).toBe(2)
   })
 
+  test('is not kept unasked: a terminal is told how, a pipe gets all of it', async () => {
+    const place = await world()
+    const argv = ['batch', 'plan', peopleFile(place.folder, emails(1)), '--package', '102']
+    const shown = await place.run(argv, { tty: { stdout: true } })
+    expect(shown.stdout).toBe('Keep this plan with: --output plan.json\n')
+    expect((await place.run(argv)).json()).toMatchObject({ refcheck_plan: 1, counts: { pending: 1 } })
+  })
+
   test.each([
     ['--package', '101'],
     ['--map', 'x=email'],

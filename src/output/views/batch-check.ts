@@ -123,10 +123,13 @@ export function unstartedView(plan: Plan, name: string, packageId: number | unde
   }
 }
 
-/** A kept plan, or what it came to. */
+/** The plan itself for a pipe, for a person how to keep it: what it comes to was told already. */
 export function keptPlanView(kept: KeptPlan, path: string | undefined): View {
   return {
     json: kept,
-    text: () => (path === undefined ? JSON.stringify(kept, null, 2) : `The plan is in ${harmless(path)}`),
+    text: ({ columns }) => {
+      if (path !== undefined) return `The plan is in ${harmless(path)}`
+      return columns === undefined ? JSON.stringify(kept, null, 2) : 'Keep this plan with: --output plan.json'
+    },
   }
 }
