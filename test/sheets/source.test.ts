@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { openSheet } from '../../src/sheets/open.ts'
 import { fileSource } from '../../src/sheets/source.ts'
 import { temporaryFolder } from '../harness/world.ts'
-import { all, plainJson } from './table.ts'
+import { all, plainJson, rowsOf } from './table.ts'
 
 test('a file on disk is read, again and again', async () => {
   const path = join(temporaryFolder(), 'people.csv')
@@ -30,4 +30,20 @@ test.each(['nope.csv', 'folder'])('%s cannot be read', async (name) => {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'folder'))
   await expect(fileSource(join(folder, name), name)).rejects.toThrow(name)
+})
+
+test.each([
+  ['\n', '\n'],
+  ['\r\n', '\n'],
+  ['\r\n', '\r\n'],
+  ['\n', '\r\n'],
+  ['\r', '\r'],
+])('a row is told by the line it begins on: lines end in %j, cells break in %j', async (end, within) => {
+  const text = ['a,b', `"x${within}y",1`, '', `"p${within}${within}q","r${within}s"`, 'z,2', ''].join(end)
+  const rows = await rowsOf(text, 'p.csv')
+  expect(rows.map(({ row, line }) => [row, line])).toEqual([
+    [1, 2],
+    [3, 5],
+    [4, 9],
+  ])
 })

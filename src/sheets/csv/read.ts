@@ -125,13 +125,16 @@ interface CsvRecord {
 async function* records(text: DecodedText, dialect: Dialect, name: string): AsyncGenerator<CsvRecord[]> {
   let found: CsvRecord[] = []
   let line = 1
+  let before = 0
   const parser = parse({
     ...parserOptions(dialect.delimiter),
     max_record_size: limits.rowCharacters,
     // Taken here and not from the stream, which would hand out one at a time.
-    on_record: (cells: string[]) => {
+    on_record: (cells: string[], { lines: upTo }) => {
       found.push({ cells, line })
-      line += lines(cells)
+      // Its own count takes a CRLF within quotes for two.
+      line += upTo - before === 1 ? 1 : lines(cells)
+      before = upTo
       return null
     },
   })
