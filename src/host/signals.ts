@@ -1,16 +1,16 @@
 /** How a person or a supervisor asks this process to stop. */
 export interface Interrupts {
-  /** Aborted at the first SIGINT or SIGTERM. Once it has been asked for, the process no longer dies of them at once. */
+  /** Aborted at the first SIGINT, SIGTERM or SIGHUP (a terminal that was closed). Once it has been asked for, the process no longer dies of them at once. */
   readonly signal: AbortSignal
   /** Whether it has been aborted; asking this does not change what a signal does. */
   readonly stopped: boolean
 }
 
-const names = ['SIGINT', 'SIGTERM'] as const
+const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const ours = new WeakSet<object>()
 
 /**
- * Turns SIGINT and SIGTERM into an abort, once. A second one ends the process the plain way, for a
+ * Turns SIGINT, SIGTERM and SIGHUP into an abort, once. A second one ends the process the plain way, for a
  * person who will not wait.
  */
 export function processInterrupts(): Interrupts {

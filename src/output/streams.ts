@@ -43,8 +43,11 @@ export function processStreams(): Streams {
 
 function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
   let gone = false
+  // oclif's own throws whatever is no EPIPE.
+  stream.removeAllListeners('error')
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    // EPIPE of a pipe, EIO of a terminal that was closed.
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
     gone = true
   })
   return {
@@ -59,7 +62,8 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
     },
     isTTY: isTerminal(stream),
     get columns() {
-      return stream.columns ?? assumedColumns
+      // A terminal that was never given a size says 0.
+      return stream.columns > 0 ? stream.columns : assumedColumns
     },
   }
 }

@@ -19,14 +19,14 @@ test('a reader that goes away ends the writing quietly', async () => {
   expect(run.stderr()).toBe('')
 })
 
-test('Ctrl-C during a wait: 130 and one line', async () => {
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a wait: 130 and one line', async (signal) => {
   const here = await world()
   const created = await here.run(orderOf('Priya', ['--yes', '--json']))
   const { request_id } = created.json() as { request_id: string }
   const run = start(['request', 'wait', request_id], here.env)
   while (!run.stderr().includes('RECEIVED'))
     await new Promise((resolve) => run.child.stderr?.once('data', resolve))
-  run.child.kill('SIGINT')
+  run.child.kill(signal)
   expect(await run.ended).toBe(130)
   expect(run.stdout()).toBe('')
   expect(run.stderr()).toMatch(/Error: interrupted/)
@@ -39,15 +39,16 @@ test('TLS checks switched off: a warning', async () => {
   expect(run.stderr()).toContain('Warning: NODE_TLS_REJECT_UNAUTHORIZED=0')
 })
 
+function environmentFile(folder: string, env: Record<string, string>): string {
+  const file = join(folder, 'env')
+  const lines = Object.entries(env).map(([name, value]) => `${name}=${value}\n`)
+  writeFileSync(file, lines.join(''))
+  return file
+}
+
 test('an order on a real terminal, asked for from nothing', async () => {
   const { env, folder, sandbox } = await world()
-  const file = join(folder, 'env')
-  writeFileSync(
-    file,
-    Object.entries(env)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join(''),
-  )
+  const file = environmentFile(folder, env)
   const terminal = await openTerminal([`--env-file=${file}`, join(bin, 'run.js'), 'request', 'create'])
   await terminal.until('Which package?')
   terminal.type(keys.down + keys.enter)
