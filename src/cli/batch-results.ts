@@ -80,6 +80,23 @@ async function requireFree(path: string, typed: string, flag: string): Promise<v
   throw new UsageError(`${flag}: ${typed} ${problem}`, { hint: 'Nothing was sent. Choose another name.' })
 }
 
+/** Loads what `fileOfBatch` and `writeResults` take: the program may be replaced while a batch runs for hours. */
+export async function loadForResults(): Promise<void> {
+  await Promise.all([
+    import('./batch-file.ts'),
+    import('../domain/batch/json-row.ts'),
+    import('../domain/batch/results.ts'),
+    import('../sheets/open.ts'),
+    import('../sheets/rewrite.ts'),
+    import('../sheets/sheet.ts'),
+    import('../sheets/source.ts'),
+    import('../sheets/template.ts'),
+    import('../sheets/xlsx/read.ts'),
+    import('../sheets/xlsx/write.ts'),
+    import('../store/files/whole-file.ts'),
+  ])
+}
+
 /** Writes the person's file with what became of each row. */
 export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<void> {
   const { resultsFile } = batch

@@ -9,7 +9,7 @@ import { UsageError } from '../errors/usage.ts'
 import type { Hold } from '../store/ledger/ledger.ts'
 import type { Batch, BatchCounts, NewFileBatch } from '../store/ledger/batches.ts'
 import { type BatchFile, noteGuess } from './batch-file.ts'
-import { fileOfBatch, resultsPlace, writeResults } from './batch-results.ts'
+import { fileOfBatch, loadForResults, resultsPlace, writeResults } from './batch-results.ts'
 import type { ColumnFlags } from './flags/columns.ts'
 import type { Services } from './services.ts'
 
@@ -161,6 +161,7 @@ export async function carryOutBatch(
   },
 ): Promise<CarriedOut> {
   const { carryOut } = await import('../domain/batch/run/carry-out.ts')
+  await loadForResults()
   const running = await batchRunning(services, signal)
   const meter = await progressMeter(services)
   return carryOut({ ...running, onEvent: meter.onEvent }, batchId, {

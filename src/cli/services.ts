@@ -158,7 +158,7 @@ export class Services {
   async ordering(signal: AbortSignal) {
     const { clock, random } = this.context
     // Loaded before anything is journaled: the program may be replaced under a long run.
-    await import('../api/endpoints/requests.ts')
+    await Promise.all([import('../api/endpoints/requests.ts'), import('../api/endpoints/schemas.ts')])
     const ordering: Ordering = {
       api: await this.api(),
       ledger: await this.ledger(),
