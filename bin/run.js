@@ -24,7 +24,7 @@ function version() {
  * as the build prepared it for 80 columns without colours; undefined where oclif has to find out what is meant.
  */
 function preparedHelp(argv) {
-  if (argv.at(-1) === '--help') return page(argv.slice(0, -1), ['commands', 'topics'])
+  if (['--help', '-h'].includes(argv.at(-1))) return page(argv.slice(0, -1), ['commands', 'topics'])
   if (argv[0] === 'help') return page(argv.slice(1), ['commands', 'topics'])
   return page(argv, ['topics'])
 }

@@ -6,6 +6,12 @@ import { nearest } from '../domain/form/nearest.ts'
 
 /** Only suggests. Running a guess is never right for a tool that orders things. */
 const commandNotFound: Hook.CommandNotFound = async ({ config, id }) => {
+  if (id.startsWith('-')) {
+    const flag = concealed(id.replace(/=.*$/s, ''))
+    throw new UsageError(`the flag ${flag} stands before the command`, {
+      hint: 'Flags come after it: refcheck COMMAND … See "refcheck --help".',
+    })
+  }
   const words = id.split(':')
   const known = config.commandIDs.map((each) => each.replaceAll(':', ' '))
   // oclif takes what follows a command without arguments for a part of its name.

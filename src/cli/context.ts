@@ -30,7 +30,16 @@ export function processContext(): Context {
     random: systemRandom,
     streams: processStreams(),
     interrupts: processInterrupts(),
-    cwd: process.cwd(),
+    cwd: currentFolder(),
+  }
+}
+
+/** A folder that was removed has no path any more; what it was called leads to plain words about it later. */
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return processEnvironment()['PWD'] ?? '/'
   }
 }
 

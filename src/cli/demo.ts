@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -6,10 +6,13 @@ import { signatureHeader } from '../contract/headers.ts'
 import { type WebhookEvent, webhookEvent } from '../contract/event.ts'
 import { InternalError } from '../errors/internal.ts'
 import { IncompleteError } from '../errors/incomplete.ts'
+import { InterruptedError } from '../errors/interrupted.ts'
+import { makeFolders } from '../host/make-folders.ts'
 import type { Sink, Streams } from '../output/streams.ts'
 import { styled, type Terminal } from '../output/terminal.ts'
 import { listen } from '../server/listen.ts'
 import type { Context } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
 import { type SandboxServer, startSandbox } from './sandbox-server.ts'
 
 export interface DemoOptions {
@@ -84,7 +87,7 @@ class Demo {
 
   async run(): Promise<DemoResult> {
     const reports = this.#options.output ?? join(this.#home, 'reports')
-    await mkdir(reports, { recursive: true, mode: 0o700 })
+    makeFolders(reports, 0o700)
     this.#say(
       `A sandbox of the whole service runs at ${this.#server.url} for this demo; no real person is checked.`,
     )
@@ -147,6 +150,7 @@ class Demo {
         REFCHECK_WEBHOOK_SECRET: webhookSecret,
       },
     })
+    if (code === exitCodes.interrupted) throw new InterruptedError('the demo was interrupted')
     if (code !== expected)
       throw new InternalError(`the demo's "refcheck ${argv.join(' ')}" ended with ${code}`)
     return printed.join('')

@@ -6,10 +6,12 @@ import type * as Interfaces from '@oclif/core/interfaces'
 import { RefcheckError } from '../errors/base.ts'
 import { InternalError } from '../errors/internal.ts'
 import { InterruptedError } from '../errors/interrupted.ts'
+import { IoError } from '../errors/io.ts'
 import { failureText } from '../output/failure.ts'
 import { jsonDocument } from '../output/present.ts'
 import { failureJson } from '../output/failure.ts'
 import { terminalOf } from '../output/terminal.ts'
+import { diskFailure, errorNumber } from '../store/files/disk-failure.ts'
 import { type Context, within } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { isParseFailure, unframed, usageError } from './parse-failure.ts'
@@ -33,22 +35,41 @@ export async function main(
   const program = (line: readonly string[], other: Context): Promise<number> =>
     main(line, other, root, options)
   return within({ ...context, program }, async () => {
-    try {
-      const pjson = packageJson(root, options.fromSource === true)
-      if (argv.length === 1 && argv[0] === '--version') {
-        context.streams.stdout.write(`refcheck ${pjson.version}\n`)
-        return 0
-      }
-      const named = options.builtCommand?.(argv)
-      if (named === undefined) await throughOclif(argv, root, pjson, options)
-      else await named.command.launch(named.argv, pjson)
-      return 0
-    } catch (error) {
-      return report(error, argv, context)
-    } finally {
-      await context.streams.stdout.drained()
-    }
+    const code = await codeOf(argv, context, root, options)
+    const { stdout } = context.streams
+    await stdout.drained()
+    return code === 0 && stdout.failure !== undefined ? unwritten(stdout.failure, argv, context) : code
   })
+}
+
+async function codeOf(
+  argv: readonly string[],
+  context: Context,
+  root: URL,
+  options: MainOptions,
+): Promise<number> {
+  try {
+    const pjson = packageJson(root, options.fromSource === true)
+    if (argv.length === 1 && argv[0] === '--version') {
+      context.streams.stdout.write(`refcheck ${pjson.version}\n`)
+      return 0
+    }
+    const named = options.builtCommand?.(argv)
+    if (named === undefined) await throughOclif(argv, root, pjson, options)
+    else await named.command.launch(named.argv, pjson)
+    return 0
+  } catch (error) {
+    return report(error, argv, context)
+  }
+}
+
+/** The command did what it was asked for, and its answer went nowhere. */
+function unwritten(cause: Error, argv: readonly string[], { env, streams: { stderr } }: Context): number {
+  const { message } = diskFailure('write the answer to', 'stdout', cause)
+  const hint = 'What was asked for was done all the same; look at it where there is room for the answer.'
+  const failure = new IoError(message, { hint, cause })
+  stderr.write(failureText(failure, terminalOf(stderr, env, argv.includes('--no-color'))))
+  return exitCodes[failure.code]
 }
 
 /** Everything that oclif does: topics, help, the hook for what is no command. */
@@ -120,10 +141,16 @@ function asRefcheckError(error: unknown, context: Context): RefcheckError {
   if (context.interrupts.stopped)
     return new InterruptedError('interrupted', { hint: 'Run it again to go on.', cause: error })
   if (isParseFailure(error)) return usageError(error)
+  if (isOfTheSystem(error)) return diskFailure(error.syscall, error.path, error)
   return new InternalError(`a fault of this program: ${error instanceof Error ? error.message : 'unknown'}`, {
     hint: 'This should not happen. Run it again with --verbose and report what it prints.',
     cause: error,
   })
+}
+
+/** A library's own reading or writing that the system refused. */
+function isOfTheSystem(error: unknown): error is { syscall: string; path: string } & Error {
+  return errorNumber(error) !== undefined && error instanceof Error && 'syscall' in error && 'path' in error
 }
 
 /** Read from the arguments as they are: a command line that does not parse fails in JSON too. */

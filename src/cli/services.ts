@@ -20,6 +20,7 @@ import type { Ledger } from '../store/ledger/ledger.ts'
 import type { Store } from '../store/ledger/store.ts'
 import type { Context } from './context.ts'
 import { defaultTimeoutMs, parseDuration } from './flags/duration.ts'
+import { tellingOfOrders } from './order-on-its-way.ts'
 import { QuotaUsage } from './quota-usage.ts'
 
 export interface ServiceOptions {
@@ -160,7 +161,7 @@ export class Services {
     // Loaded before anything is journaled: the program may be replaced under a long run.
     await Promise.all([import('../api/endpoints/requests.ts'), import('../api/endpoints/schemas.ts')])
     const ordering: Ordering = {
-      api: await this.api(),
+      api: tellingOfOrders(await this.api(), signal, this.#note),
       ledger: await this.ledger(),
       governor: await this.governor(),
       clock,

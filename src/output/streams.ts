@@ -5,6 +5,8 @@ export interface Sink {
   write(data: string | Uint8Array): void
   /** Resolves when what was written has been handed over; for writers of much. */
   drained(): Promise<void>
+  /** Why what was written did not arrive, once that is known; a reader that went away is no failure. */
+  readonly failure?: Error | undefined
   readonly isTTY: boolean
   /** Width in columns; 80 where nobody can tell. */
   readonly columns: number
@@ -43,11 +45,12 @@ export function processStreams(): Streams {
 
 function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
   let gone = false
+  let failure: Error | undefined
   // oclif's own throws whatever is no EPIPE.
   stream.removeAllListeners('error')
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // EPIPE of a pipe, EIO of a terminal that was closed.
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') failure = error
     gone = true
   })
   return {
@@ -55,10 +58,15 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
       if (!gone) stream.write(data)
     },
     drained() {
-      if (gone || stream.writableLength === 0) return Promise.resolve()
+      if (gone) return Promise.resolve()
+      // A write that failed says so a turn later.
+      if (stream.writableLength === 0) return new Promise((resolve) => setImmediate(resolve))
       return new Promise((resolve) => {
         stream.write('', () => resolve())
       })
+    },
+    get failure() {
+      return failure
     },
     isTTY: isTerminal(stream),
     get columns() {

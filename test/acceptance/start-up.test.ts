@@ -52,6 +52,7 @@ test.each([...ids, ...topics])('"%s --help" is prepared as oclif prints it', asy
   const { code, stdout } = await refcheck([...words, '--help'], { env: emptyEnv(temporaryFolder()) })
   expect(code).toBe(0)
   expect(preparedHelp([...words, '--help'])).toBe(stdout)
+  expect(preparedHelp([...words, '-h'])).toBe(stdout)
   if (id === 'help') return
   expect(preparedHelp(['help', ...words])).toBe(stdout)
   expect(preparedHelp(words)).toBe(ids.includes(id) ? undefined : stdout)

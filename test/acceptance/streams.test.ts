@@ -1,13 +1,15 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 
 import { expect, test } from 'vitest'
 
 import { orderOf } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
 import { keys, openTerminal } from '../harness/terminal.ts'
-import { world } from '../harness/world.ts'
+import { temporaryFolder, world } from '../harness/world.ts'
 
 const bin = join(import.meta.dirname, '..', '..', 'bin')
 
@@ -72,6 +74,49 @@ test('an order on a real terminal, asked for from nothing', async () => {
   expect(sandbox.requests()).toMatchObject([
     { package_id: 102, recipient: { first_name: 'Priya', phone: '+61412345678' } },
   ])
+})
+
+test('an answer that cannot be written: exit 1 in words, and what was asked for is done', async () => {
+  const here = await world()
+  const order = orderOf('Priya', ['--yes', '--json']).map((each) => `'${each}'`)
+  const line = `"${process.execPath}" "${join(bin, 'run.js')}" ${order.join(' ')} > /dev/full`
+  const run = spawn('sh', ['-c', line], { env: { PATH: process.env['PATH'] ?? '', ...here.env } })
+  let said = ''
+  run.stderr.on('data', (data: Buffer) => (said += data.toString()))
+  expect(await once(run, 'close')).toEqual([1, null])
+  expect(said).toMatch(
+    /Error: cannot write the answer to "stdout": no space is left on the disk\nWhat was asked for was done/,
+  )
+  expect(here.sandbox.requests()).toHaveLength(1)
+})
+
+test('a current folder that was removed is no matter where none is needed', async () => {
+  const { env, url } = await world()
+  const script = `mkdir gone && cd gone && rmdir ../gone && exec "${process.execPath}" "${join(bin, 'run.js')}" ping`
+  const run = spawn('sh', ['-c', script], {
+    cwd: temporaryFolder(),
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+  })
+  let said = ''
+  run.stdout.on('data', (data: Buffer) => (said += data.toString()))
+  expect(await once(run, 'close')).toEqual([0, null])
+  expect(said).toContain(url)
+})
+
+test('a folder that the system will not make (/proc) ends in words, and not never', async () => {
+  const { env } = await world()
+  const run = start(['request', 'list'], { ...env, REFCHECK_DATA_DIR: '/proc/refcheck' })
+  expect(await run.ended).toBe(1)
+  expect(run.stderr()).toMatch(/^Error: cannot make the folder "\/proc\/refcheck": .*\n/)
+})
+
+test('Ctrl-C while an order is on its way says what is waited for', async () => {
+  const here = await world()
+  const run = start(orderOf('Priya+hang-after'), here.env)
+  while (here.sandbox.requests().length === 0) await setImmediate()
+  run.child.kill('SIGINT')
+  while (run.stderr() === '') await new Promise((resolve) => run.child.stderr?.once('data', resolve))
+  expect(run.stderr()).toContain('An order is on its way; its answer is waited for.')
 })
 
 test('bin/run.js on a Node that is too old says what to do', () => {

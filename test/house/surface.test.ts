@@ -70,6 +70,11 @@ test('refcheck alone shows the topics; --version the version', async () => {
 test.each([
   [['frobnicate'], 'there is no command "frobnicate"', 'See "refcheck --help".'],
   [['packages', 'lst'], 'there is no command "packages lst"', 'Did you mean "refcheck packages list"?'],
+  [
+    ['--quiet', 'ping'],
+    'the flag --quiet stands before the command',
+    'Flags come after it: refcheck COMMAND … See "refcheck --help".',
+  ],
   [['packages', 'lst', '--help'], 'there is no command "packages lst"', 'See "refcheck --help".'],
   [['packages', 'list', 'extra'], 'unexpected argument "extra"', 'See "refcheck packages list --help".'],
   [

@@ -20,7 +20,7 @@ export function builtCommands(dist: URL): (argv: readonly string[]) => BuiltComm
   const load = createRequire(folder)
   return (argv) => {
     const end = argv.indexOf('--')
-    if (argv.slice(0, end === -1 ? argv.length : end).includes('--help')) return undefined
+    if (argv.slice(0, end === -1 ? argv.length : end).some((arg) => helpFlags.has(arg))) return undefined
     const words = leadingWords(argv)
     for (let length = words.length; length > 0; length -= 1) {
       const file = fileURLToPath(new URL(`${words.slice(0, length).join('/')}.cjs`, folder))
@@ -34,6 +34,8 @@ export function builtCommands(dist: URL): (argv: readonly string[]) => BuiltComm
     return undefined
   }
 }
+
+const helpFlags = new Set(['--help', '-h'])
 
 /** As many as the longest name has, at most. */
 function leadingWords(argv: readonly string[]): string[] {

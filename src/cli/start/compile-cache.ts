@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
 import { processEnvironment } from '../../host/env.ts'
+import { makeFolders } from '../../host/make-folders.ts'
 import { resolvePaths } from '../../host/paths.ts'
 
 /** What others may do with a folder that code is loaded from: nothing. */
@@ -16,12 +17,12 @@ const others = 0o077
 export function keepCompiledCode(version: string): void {
   try {
     const { data } = resolvePaths(processEnvironment())
-    mkdirSync(data, { recursive: true, mode: 0o700 })
+    makeFolders(data, 0o700)
     const folder = join(data, 'compile-cache')
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolders(folder, 0o700)
     if (![data, folder].every((path) => isPrivate(path))) return
     const own = join(folder, version)
-    if (mkdirSync(own, { recursive: true, mode: 0o700 }) !== undefined) forgetOthers(folder, version)
+    if (makeFolders(own, 0o700) !== undefined) forgetOthers(folder, version)
     enableCompileCache(own)
   } catch {
     // A read-only or full disk, a file where the folder should be.

@@ -37,7 +37,7 @@ export async function resolveSession(sources: SessionSources): Promise<Session> 
     return { baseUrl, apiKey, email, profile: undefined, keyFrom: 'environment' }
   }
   const profile = await chosenProfile(sources)
-  if (profile === undefined) throw missing(values)
+  if (profile === undefined) throw missing(values, [...(await sources.settings.profiles()).keys()])
   return mixed(profile, values, sources)
 }
 
@@ -61,8 +61,16 @@ function checked(
   return text === undefined ? undefined : check(text, name)
 }
 
-/** The first thing that is not there, the key before all. */
-function missing({ baseUrl, apiKey }: EnvironmentValues): UnauthenticatedError | UsageError {
+/** The first thing that is not there, the key before all. `profiles`: those that could be switched to. */
+function missing(
+  { baseUrl, apiKey }: EnvironmentValues,
+  profiles: readonly string[],
+): UnauthenticatedError | UsageError {
+  if (apiKey === undefined && profiles.length > 0) {
+    return new UnauthenticatedError('no profile is in use', {
+      hint: `Run: refcheck auth switch ${profiles[0]}${profiles.length === 1 ? '' : ` (or ${profiles.slice(1).join(', ')})`}`,
+    })
+  }
   if (apiKey === undefined) return noKey()
   if (baseUrl === undefined) return noBaseUrl()
   return new UsageError('there is no user e-mail to call the service with', {

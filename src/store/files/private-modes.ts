@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
-import { chmod, mkdir, open, stat } from 'node:fs/promises'
+import { chmod, open, stat } from 'node:fs/promises'
 
 import { IoError } from '../../errors/io.ts'
+import { makeFolders } from '../../host/make-folders.ts'
 import { diskFailure, errorNumber } from './disk-failure.ts'
 
 /** What others of this machine may do with a file or folder; a private one grants none of it. */
@@ -15,7 +16,7 @@ const stickyBit = 0o1000
  */
 export async function privateFolder(path: string): Promise<string | undefined> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    makeFolders(path, 0o700)
   } catch (error) {
     if (errorNumber(error) === 'EEXIST') throw diskFailure('make the folder', path, notAFolder())
     throw diskFailure('make the folder', path, error)

@@ -1,7 +1,8 @@
-import { mkdir, rm, rmdir } from 'node:fs/promises'
+import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { reportKey } from '../../contract/report-key.ts'
+import { makeFolders } from '../../host/make-folders.ts'
 import { diskFailure, errorNumber } from './disk-failure.ts'
 import {
   type ContentSource,
@@ -82,7 +83,7 @@ export class ReportFolder {
 
   /** Makes the folder where there is none. Throws IoError where it cannot be used, or another run has it. */
   static async open(path: string, options: FolderOptions): Promise<ReportFolder> {
-    const isNew = await makeFolder(path)
+    const isNew = makeFolder(path)
     const hidden = options.alone === undefined ? '.refcheck' : `.${options.alone.slice(0, 60)}.refcheck`
     const work = await WorkFolder.open(join(path, hidden), options)
     const folder = new ReportFolder(path, options, work, isNew)
@@ -225,9 +226,9 @@ export class ReportFolder {
 }
 
 /** Whether it was made just now. */
-async function makeFolder(path: string): Promise<boolean> {
+function makeFolder(path: string): boolean {
   try {
-    return (await mkdir(path, { recursive: true, mode: folderMode })) !== undefined
+    return makeFolders(path, folderMode) !== undefined
   } catch (error) {
     if (errorNumber(error) === 'EEXIST') {
       throw diskFailure('use the folder', path, Object.assign(new Error('not a folder'), { code: 'ENOTDIR' }))

@@ -1,7 +1,8 @@
-import { chmod, mkdir, open, realpath, stat } from 'node:fs/promises'
+import { chmod, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { IoError } from '../../../errors/io.ts'
+import { makeFolders } from '../../../host/make-folders.ts'
 import { diskFailure, errorNumber } from '../../files/disk-failure.ts'
 
 type Notify = ((notice: string) => void) | undefined
@@ -40,7 +41,7 @@ export async function makePrivate(path: string, onNotice: Notify): Promise<void>
 }
 
 async function makeFolder(folder: string): Promise<void> {
-  const topmost = await mkdir(folder, { recursive: true, mode: 0o700 })
+  const topmost = makeFolders(folder, 0o700)
   if (topmost === undefined) return
   for (let made = folder; made.length >= topmost.length; made = dirname(made)) await flush(dirname(made))
 }

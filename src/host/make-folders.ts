@@ -1,0 +1,27 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Another process may take a parent away just when it is looked for; more often than this it is no chance. */
+const mostTries = 20
+
+/**
+ * Makes a folder and its missing parents, with `mode`; answers the topmost that it made, undefined where all were
+ * there. Throws the system's error. Not by `recursive` of Node's mkdir, which asks for ever where a parent that is
+ * there answers ENOENT (/proc, automounted trees).
+ */
+export function makeFolders(path: string, mode: number): string | undefined {
+  let topmost: string | undefined
+  for (let tries = 1; ; tries += 1) {
+    try {
+      mkdirSync(path, { mode })
+      return topmost ?? path
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EEXIST' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+        return topmost
+      const parent = dirname(path)
+      if (code !== 'ENOENT' || parent === path || tries === mostTries) throw error
+      topmost = makeFolders(parent, mode) ?? topmost
+    }
+  }
+}
