@@ -46,7 +46,10 @@ export async function diagnose(
       return { location: path, open: isThere ? () => services.store() : undefined }
     },
   })
-  const connect = await services.connector()
+  // What keeps the settings from being read is one finding, and not the end of all the others.
+  const connect = await services.connector().catch((error: unknown) => (): never => {
+    throw error
+  })
   const service = serviceChecks({
     clock,
     env,

@@ -85,7 +85,9 @@ function firstLine(message: string): string {
   const [, flag] = /^Parsing (--[\w-]+)$/.exec(first) ?? []
   if (second === undefined) return withoutValues(first)
   if (flag !== undefined) return `${flag}: ${second}`
-  return withoutValues(/^The following errors? occurred:?$/.test(first) ? second : first)
+  const line = /^The following errors? occurred:?$/.test(first) ? second : first
+  const [, lacking] = /^Missing required flag:? ([\w-]+)$/.exec(line) ?? []
+  return lacking === undefined ? withoutValues(line) : `missing flag: --${lacking}`
 }
 
 /** `--url=… cannot also be provided when using --request`, without what stood behind the =. */

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -147,4 +147,14 @@ test('REFCHECK_QUOTA for a service that is not on this machine: told', async () 
   const { run } = await world()
   const outcome = await run(['doctor', '--json'], { env: { REFCHECK_QUOTA: 'lots' } })
   expect([outcome.code, levels(outcome)['quota']]).toEqual([2, 'fail'])
+})
+
+test('settings that are damaged are a finding, and everything else is looked at all the same', async () => {
+  const { env, folder, run } = await world()
+  mkdirSync(join(folder, 'config'), { mode: 0o700 })
+  writeFileSync(join(folder, 'config', 'config.json'), '{bad', { mode: 0o600 })
+  const outcome = await run(['doctor', '--json'], { env })
+  expect(outcome.code).toBe(1)
+  expect(levels(outcome)).toMatchObject({ node: 'ok', folders: 'ok', proxy: 'ok', store: 'fail' })
+  expect(told(outcome, 'store')).toContain('is damaged')
 })

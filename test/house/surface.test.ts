@@ -75,6 +75,7 @@ test.each([
     'the flag --quiet stands before the command',
     'Flags come after it: refcheck COMMAND … See "refcheck --help".',
   ],
+  [['webhook', 'send'], 'missing flag: --to', 'See "refcheck webhook send --help".'],
   [['packages', 'lst', '--help'], 'there is no command "packages lst"', 'See "refcheck --help".'],
   [['packages', 'list', 'extra'], 'unexpected argument "extra"', 'See "refcheck packages list --help".'],
   [
