@@ -9,10 +9,10 @@ import type { Sink } from '../output/streams.ts'
 import { type Terminal, terminalOf } from '../output/terminal.ts'
 import type { ListView, View } from '../output/view.ts'
 import { type Context, currentContext } from './context.ts'
-import { lightConfig } from './start/light-config.ts'
 import { Command, Flags } from './oclif.ts'
 import { ofCommand } from './parse-failure.ts'
 import { Services } from './services.ts'
+import { lightConfig } from './start/light-config.ts'
 import { Told } from './told.ts'
 
 type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
@@ -59,12 +59,11 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected services!: Services
 
   override async init(): Promise<void> {
-    const { flags: own, args: all, strict } = this.ctor
     const { args, flags } = await this.parse({
-      flags: own,
+      flags: this.ctor.flags,
       baseFlags: BaseCommand.baseFlags,
-      args: all,
-      strict,
+      args: this.ctor.args,
+      strict: this.ctor.strict,
     }).catch((error: unknown) => {
       throw ofCommand(error, this.id)
     })

@@ -7,9 +7,8 @@ import { RefcheckError } from '../errors/base.ts'
 import { InternalError } from '../errors/internal.ts'
 import { InterruptedError } from '../errors/interrupted.ts'
 import { IoError } from '../errors/io.ts'
-import { failureText } from '../output/failure.ts'
+import { failureJson, failureText } from '../output/failure.ts'
 import { jsonDocument } from '../output/present.ts'
-import { failureJson } from '../output/failure.ts'
 import { terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../store/files/disk-failure.ts'
 import { type Context, within } from './context.ts'
@@ -64,11 +63,11 @@ async function codeOf(
 }
 
 /** The command did what it was asked for, and its answer went nowhere. */
-function unwritten(cause: Error, argv: readonly string[], { env, streams: { stderr } }: Context): number {
+function unwritten(cause: Error, argv: readonly string[], context: Context): number {
   const { message } = diskFailure('write the answer to', 'stdout', cause)
   const hint = 'What was asked for was done all the same; look at it where there is room for the answer.'
   const failure = new IoError(message, { hint, cause })
-  stderr.write(failureText(failure, terminalOf(stderr, env, argv.includes('--no-color'))))
+  tell(failure, argv, context)
   return exitCodes[failure.code]
 }
 
@@ -120,13 +119,13 @@ function report(error: unknown, argv: readonly string[], context: Context): numb
   const exit = plainExit(error)
   if (exit !== undefined) return exit
   const failure = asRefcheckError(error, context)
-  const { stdout, stderr } = context.streams
-  if (wantsJson(argv)) {
-    stdout.write(jsonDocument({ error: failureJson(failure) }))
-  } else {
-    stderr.write(failureText(failure, terminalOf(stderr, context.env, argv.includes('--no-color'))))
-  }
+  if (wantsJson(argv)) context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
+  else tell(failure, argv, context)
   return exitCodes[failure.code]
+}
+
+function tell(failure: RefcheckError, argv: readonly string[], { env, streams: { stderr } }: Context): void {
+  stderr.write(failureText(failure, terminalOf(stderr, env, argv.includes('--no-color'))))
 }
 
 /** oclif ends help with an ExitError of code 0. */

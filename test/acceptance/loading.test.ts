@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
 
+import { program } from '../harness/program.ts'
 import { temporaryFolder, world } from '../harness/world.ts'
 import { sources } from '../house/sources.ts'
 
-const root = join(import.meta.dirname, '..', '..')
-const dist = join(root, 'dist')
+const dist = join(import.meta.dirname, '..', '..', 'dist')
 const contents = JSON.parse(readFileSync(join(dist, 'contents.json'), 'utf8')) as Record<string, string[]>
 
 /** Libraries whose loading a person would feel, by what they are for. The rest is oclif and what draws a table. */
@@ -81,7 +81,7 @@ async function loaded(argv: readonly string[], cwd: string, env: Record<string, 
     hook,
     `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))))`,
   )
-  const line = ['--require', hook, join(root, 'bin', 'run.js'), ...argv]
+  const line = ['--require', hook, program, ...argv]
   const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } }
   await promisify(execFile)(process.execPath, line, options).catch(() => undefined)
   const files = JSON.parse(readFileSync(list, 'utf8')) as string[]

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 
 import { expect, test } from 'vitest'
 
+import { program } from '../harness/program.ts'
 import { builtProgram, refcheck, type RunOptions } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
@@ -25,7 +26,7 @@ const topics = [
 
 function run(argv: readonly string[], folder: string) {
   const env = { PATH: process.env['PATH'] ?? '', ...emptyEnv(folder) }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'bin', 'run.js'), ...argv], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], {
     env,
   })
   return { status, stdout: stdout.toString(), stderr: stderr.toString() }
@@ -40,7 +41,7 @@ test('--version is the package’s, and leaves nothing behind; nor does help', (
 
 test('a reader of help that goes away is no failure', () => {
   const folder = temporaryFolder()
-  const script = `"${process.execPath}" "${join(root, 'bin', 'run.js')}" batch run --help | true; echo "\${PIPESTATUS[0]}"`
+  const script = `"${process.execPath}" "${program}" batch run --help | true; echo "\${PIPESTATUS[0]}"`
   const { stdout, stderr } = spawnSync('bash', ['-c', script], {
     env: { ...process.env, ...emptyEnv(folder) },
   })
@@ -82,10 +83,10 @@ test.each(ids.filter((id) => !/^(help|autocomplete)\b/.test(id)))(
       [...words, '--profile'],
     ]
     for (const argv of lines) {
-      const outcome = async (program?: RunOptions['main']) => {
+      const outcome = async (way?: RunOptions['main']) => {
         const { code, stdout, stderr } = await refcheck(argv, {
           env: emptyEnv(temporaryFolder()),
-          main: program,
+          main: way,
         })
         return { code, stdout, stderr }
       }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
+import { batchRun, ordered } from '../harness/batch-session.ts'
 import { ScriptedPrompter } from '../harness/scripted-prompter.ts'
 import { type World, world } from '../harness/world.ts'
 
@@ -16,18 +17,6 @@ interface Standing {
   results_file: string
   error?: { code: string; message: string; hint: string }
 }
-
-const running = ['--package', '102', '--yes', '--json']
-const batchRun = (file: string, more: readonly string[] = []): string[] => [
-  'batch',
-  'run',
-  file,
-  ...running,
-  ...more,
-]
-
-/** Persons the service was asked to check, by their e-mails. */
-const ordered = ({ sandbox }: World): string[] => sandbox.requests().map(({ recipient }) => recipient.email)
 
 async function rowsOf({ run }: World, batchId: string): Promise<string[]> {
   const { stdout } = await run(['batch', 'rows', batchId, '--json'])

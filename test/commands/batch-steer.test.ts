@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
+import { running } from '../harness/batch-session.ts'
 import { type World, world } from '../harness/world.ts'
-
-const running = ['--package', '102', '--yes', '--json']
 
 interface Standing {
   batch_id: string

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
+import { batchRun, ordered } from '../harness/batch-session.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { type World, world } from '../harness/world.ts'
 
@@ -9,18 +10,6 @@ interface Standing {
   counts: Record<string, number>
   error?: { code: string; message: string; hint: string }
 }
-
-const running = ['--package', '102', '--yes', '--json']
-const batchRun = (file: string, more: readonly string[] = []): string[] => [
-  'batch',
-  'run',
-  file,
-  ...running,
-  ...more,
-]
-
-/** Persons the service was asked to check, by their e-mails. */
-const ordered = ({ sandbox }: World): string[] => sandbox.requests().map(({ recipient }) => recipient.email)
 
 describe('what goes wrong on the way', () => {
   test.each([

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 
 import { onTestFinished } from 'vitest'
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'run.js')
+import { program } from './program.ts'
 
 /** A run of the program in a process of its own, where the process is the point. */
 export interface Running {

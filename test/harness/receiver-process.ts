@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'run.js')
+import { program } from './program.ts'
 
 export interface ReceiverProcess {
   child: ChildProcess

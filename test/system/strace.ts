@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'run.js')
+import { program } from '../harness/program.ts'
 
 export interface Traced {
   code: number | null

@@ -1,7 +1,6 @@
-import { wrapAnsi } from 'fast-wrap-ansi'
-
 import type { Finding, Level } from '../../domain/doctor/examine.ts'
 import { harmless } from '../../host/text.ts'
+import { indented } from '../indented.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
@@ -19,11 +18,6 @@ export function doctorView(findings: readonly Finding[]): View {
 
 function findingText({ check, level, message, hint }: Finding, terminal: Terminal): string {
   const head = `${styled(terminal, styles[level], level.padEnd(4))}  ${check.padEnd(widestCheck)}  `
-  const todo = hint === null ? [] : [indent + wrapped(harmless(hint), terminal)]
-  return [head + wrapped(harmless(message), terminal), ...todo].join('\n')
-}
-
-function wrapped(text: string, { columns }: Terminal): string {
-  if (columns === undefined) return text
-  return wrapAnsi(text, Math.max(20, columns - indent.length)).replaceAll('\n', `\n${indent}`)
+  const below = (text: string): string => indented(harmless(text), indent, terminal)
+  return [head + below(message).trimStart(), ...(hint === null ? [] : [below(hint)])].join('\n')
 }

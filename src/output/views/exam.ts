@@ -1,7 +1,6 @@
-import { wrapAnsi } from 'fast-wrap-ansi'
-
 import type { CaseReport, ExamReport, Verdict } from '../../domain/webhook/exam/report.ts'
 import { harmless } from '../../host/text.ts'
+import { indented } from '../indented.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
@@ -32,15 +31,10 @@ function caseText({ id, title, rule, verdict, findings }: CaseReport, terminal: 
   const head = `${styled(terminal, styles[verdict], word)}  ${id}  ${styled(terminal, 'dim', title)}`
   if (findings.length === 0) return head
   const told = [`"${rule}"`, ...findings.map(({ text }) => `- ${harmless(text)}`)]
-  return [head, ...told.map((text) => indented(text, terminal))].join('\n')
+  return [head, ...told.map((text) => indented(text, indent, terminal))].join('\n')
 }
 
 const indent = ' '.repeat(8)
-
-function indented(text: string, { columns }: Terminal): string {
-  const lines = columns === undefined ? text : wrapAnsi(text, Math.max(20, columns - indent.length))
-  return lines.replace(/^/gm, indent)
-}
 
 function notJudgedText(cases: readonly CaseReport[], terminal: Terminal): string[] {
   const byReason = Map.groupBy(
@@ -49,7 +43,7 @@ function notJudgedText(cases: readonly CaseReport[], terminal: Terminal): string
   )
   return [...byReason].flatMap(([reason, some]) => [
     `${styled(terminal, 'yellow', 'not judged')}  ${harmless(reason ?? '')}`,
-    indented(some.map(({ id }) => id).join(', '), terminal),
+    indented(some.map(({ id }) => id).join(', '), indent, terminal),
   ])
 }
 

@@ -26,7 +26,7 @@ export function storeInfoView({ oldest, newest, ...info }: Info): View {
         `${styled(terminal, 'bold', harmless(info.location))}  ${size(info.bytes)}`,
         `format ${info.format}, SQLite ${harmless(info.sqlite)}`,
         `${info.batches} ${info.batches === 1 ? 'batch or single order' : 'batches and single orders'}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
-        `${info.events} events in the inbox`,
+        `${counted(info.events, 'event')} in the inbox`,
         ...(oldest === undefined
           ? []
           : [`from ${day(oldest)?.slice(0, 10)} to ${day(newest)?.slice(0, 10)}`]),

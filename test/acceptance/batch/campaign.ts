@@ -6,8 +6,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
-
-const program = join(import.meta.dirname, '..', '..', '..', 'bin', 'run.js')
+import { program } from '../../harness/program.ts'
 
 export interface Tally {
   kills: number

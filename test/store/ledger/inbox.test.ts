@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import type { EventFilter, Inbox, ReceivedEvent } from '../../../src/store/ledger/inbox.ts'
-import { addOne, someTime } from './batches.ts'
+import { beginOne, someTime } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
 
 const [one, two, three] = ['1', '2', '3'].map(
@@ -85,14 +85,7 @@ test('the newest status is the terminal one, whatever came after it', async () =
 
 test('requests that no order holds', async () => {
   const { ledger } = await place.store()
-  const row = await addOne(ledger, 'a@example.com')
-  const attempt = await ledger.begin(row, {
-    attemptId: 'x',
-    at: someTime,
-    monotonic: 1,
-    userEmail: 'o@example.com',
-  })
-  if (attempt === undefined) throw new Error('it did not begin')
+  const attempt = await beginOne(ledger, 'a@example.com')
   await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
   await inbox.add([received(one, 'PARTIAL'), received(two, 'PARTIAL'), received(three, 'PARTIAL')], false)
   expect(await inbox.unclaimed()).toEqual([three, two])
@@ -100,14 +93,7 @@ test('requests that no order holds', async () => {
 
 test('an order knows what events told of its request, and never goes back', async () => {
   const { ledger } = await place.store()
-  const row = await addOne(ledger, 'a@example.com')
-  const attempt = await ledger.begin(row, {
-    attemptId: 'x',
-    at: someTime,
-    monotonic: 1,
-    userEmail: 'o@example.com',
-  })
-  if (attempt === undefined) throw new Error('it did not begin')
+  const attempt = await beginOne(ledger, 'a@example.com')
   await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
   const status = async (): Promise<string | undefined> =>
     (await ledger.list({ requestId: one }))[0]?.requestStatus

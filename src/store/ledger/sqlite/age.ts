@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { IoError } from '../../../errors/io.ts'
-import { errorNumber } from '../../files/disk-failure.ts'
+import { diskFailure, errorNumber } from '../../files/disk-failure.ts'
 import type { Database } from './database.ts'
 
 const runsName = 'runs'
@@ -87,17 +87,14 @@ export function fileTally(location: string): Tally {
         return numberIn(readFileSync(path, 'utf8'))
       } catch (error) {
         if (errorNumber(error) === 'ENOENT') return 0
-        throw new IoError(`cannot read "${path}"`, { hint: 'Check its permissions.', cause: error })
+        throw diskFailure('read', path, error)
       }
     },
     write(runs) {
       try {
         writeFileSync(path, `${runs}\n`, { mode: 0o600 })
       } catch (error) {
-        throw new IoError(`cannot write "${path}"`, {
-          hint: 'Check the disk and its permissions.',
-          cause: error,
-        })
+        throw diskFailure('write', path, error)
       }
     },
   }
