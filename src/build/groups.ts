@@ -1,0 +1,67 @@
+/** Files that become one file of dist, with what they import. */
+export interface Group {
+  name: string
+  /** Paths below src without ending, where `*` stands for any name. */
+  sources?: readonly string[]
+  /** A library, whole. */
+  library?: string
+  priority?: number
+}
+
+/**
+ * Modules that are always loaded together make one file, because to find and open a file costs more than to run
+ * what is in it. A group takes with it what its modules import. Each path must match a file.
+ */
+export const groups: readonly Group[] = [
+  { name: 'zod', library: 'zod', priority: 2 },
+  {
+    name: 'core',
+    sources: [
+      'cli/main',
+      'cli/base-command',
+      'errors/*',
+      'host/clock',
+      'host/env',
+      'host/loopback',
+      'host/text',
+      'domain/session/credentials',
+    ],
+    priority: 1,
+  },
+  { name: 'settings', sources: ['cli/session-sources', 'domain/session/chosen-profile'], priority: 1 },
+  { name: 'session', sources: ['domain/session/session'] },
+  { name: 'wire', sources: ['cli/open-http', 'api/service'] },
+  { name: 'ledger', sources: ['store/ledger/open', 'domain/quota/governor'] },
+]
+
+/** What a group asks for, each with the module ids it matches. */
+export function patternsOf({ sources = [], library }: Group): { pattern: string; test: RegExp }[] {
+  return [
+    ...sources.map((path) => ({
+      pattern: `src/${path}.ts`,
+      test: new RegExp(`/src/${path.replaceAll('*', '[^/]+')}\\.ts$`),
+    })),
+    ...(library === undefined
+      ? []
+      : [{ pattern: `node_modules/${library}`, test: new RegExp(`/node_modules/${library}/`) }]),
+  ]
+}
+
+/** Whether a module belongs to a group, as the bundler asks it. */
+export function groupTest(group: Group): RegExp {
+  return new RegExp(
+    patternsOf(group)
+      .map(({ test }) => `(?:${test.source})`)
+      .join('|'),
+  )
+}
+
+/** Throws an `Error` that names each pattern of a group that no module of the program matches. */
+export function requireMatches(modules: readonly string[]): void {
+  const idle = groups.flatMap((group) =>
+    patternsOf(group)
+      .filter(({ test }) => !modules.some((id) => test.test(id)))
+      .map(({ pattern }) => `${pattern} (group ${group.name})`),
+  )
+  if (idle.length > 0) throw new Error(`no module of the program is ${idle.join(', ')}`)
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+
+import { groups, patternsOf, requireMatches } from '../../src/build/groups.ts'
+import { lazyRequires } from '../../src/build/lazy-requires.ts'
+import { Rewrites } from '../../src/build/rewrites.ts'
+import { root, sources } from '../house/sources.ts'
+
+test('a rewrite that changes nothing ends the build by its name', () => {
+  const rewrites = new Rewrites(['alias of undici', 'lazy chunk undici-http2'])
+  rewrites.count('alias of undici', 3)
+  expect(() => rewrites.summary()).toThrow('the build changed nothing for: lazy chunk undici-http2')
+  rewrites.count('lazy chunk undici-http2', 1)
+  expect(rewrites.summary()).toEqual(['alias of undici: 3', 'lazy chunk undici-http2: 1'])
+  expect(() => rewrites.count('alias of zod', 1)).toThrow('the build has no rewrite "alias of zod"')
+})
+
+test('requires move to first use; a module that went ESM has none to move', () => {
+  expect(lazyRequires('const a_1 = require("./a");\nnew a_1.B(a_1.c)')).toEqual({
+    code: 'let lazy_a_1; const load_a_1 = () => (lazy_a_1 ??= require("./a"));\nnew (load_a_1()).B(load_a_1().c)',
+    places: 1,
+  })
+  expect(lazyRequires("import { B } from './a.js'\n").places).toBe(0)
+})
+
+test('each path of a group is a file, so that a move cannot take it out of its group unseen', () => {
+  const files = sources('src/**/*.ts').map(({ path }) => `${root}/${path}`)
+  const patterns = groups.flatMap(patternsOf).filter(({ pattern }) => pattern.startsWith('src/'))
+  expect(patterns.length).toBeGreaterThan(10)
+  const idle = patterns.filter((each) => !files.some((file) => each.test.test(file)))
+  expect(idle.map(({ pattern }) => pattern)).toEqual([])
+})
+
+test('a group whose file moved ends the build', () => {
+  const matching = groups
+    .flatMap(patternsOf)
+    .map(({ pattern }) => `/x/${pattern.replace('*', 'io')}/index.ts`)
+  const modules = matching.map((id) => (id.includes('/src/') ? id.replace('/index.ts', '') : id))
+  expect(() => requireMatches(modules)).not.toThrow()
+  expect(() => requireMatches(modules.filter((id) => !id.endsWith('api/service.ts')))).toThrow(
+    'no module of the program is src/api/service.ts (group wire)',
+  )
+})

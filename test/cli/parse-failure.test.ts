@@ -1,0 +1,45 @@
+import { Args, Flags } from '@oclif/core'
+import { parse } from '@oclif/core/parser'
+import { expect, test } from 'vitest'
+
+import { isParseFailure, usageError } from '../../src/cli/parse-failure.ts'
+
+/** What oclif's own parser throws at a command line. */
+async function thrown(argv: string[], args = { file: Args.string({ required: true }) }): Promise<Error> {
+  const flags = {
+    format: Flags.string({ options: ['csv', 'json'] }),
+    output: Flags.string({ required: argv.includes('needs-output') }),
+    sheet: Flags.string({ dependsOn: ['output'] }),
+  }
+  try {
+    await parse(argv, { args, flags, strict: true })
+  } catch (error) {
+    if (error instanceof Error) return error
+  }
+  throw new Error(`oclif took ${argv.join(' ')}`)
+}
+
+test.each([
+  ['NonExistentFlagsError', ['a.csv', '--formt=x'], 'unknown flag --formt'],
+  ['UnexpectedArgsError', ['a.csv', 'b.csv'], 'unexpected argument "b.csv"'],
+  ['RequiredArgsError', [], 'missing argument: FILE'],
+  ['CLIError', ['a.csv', '--format', 'csv', '--format', 'csv'], 'Flag --format can only be specified once'],
+  ['CLIError', ['a.csv', '--sheet'], 'Flag --sheet expects a value'],
+  ['FlagInvalidOptionError', ['a.csv', '--format', 'pdf'], 'Expected --format to be one of: csv, json'],
+  ['FailedFlagValidationError', ['needs-output'], 'missing flag: --output'],
+  [
+    'FailedFlagValidationError',
+    ['a.csv', '--sheet', '1'],
+    'All of the following must be provided when using --sheet: --output',
+  ],
+])('oclif still calls it %s at %j, and it is read as such', async (name, argv, message) => {
+  const error = await thrown(argv)
+  expect(error.constructor.name).toBe(name)
+  expect(isParseFailure(error)).toBe(true)
+  expect(usageError(error).message).toBe(message)
+})
+
+test('what is thrown by a flag of ours or by a bug is no parse failure', () => {
+  expect(isParseFailure(new TypeError('x is undefined'))).toBe(false)
+  expect(isParseFailure('CLIError')).toBe(false)
+})
