@@ -22,7 +22,7 @@ export const groups: readonly Group[] = [
       'errors/*',
       'host/clock',
       'host/env',
-      'host/loopback',
+      'contract/loopback',
       'host/text',
       'domain/session/credentials',
     ],

@@ -93,7 +93,7 @@ export async function loadForResults(): Promise<void> {
     import('../sheets/template.ts'),
     import('../sheets/xlsx/read.ts'),
     import('../sheets/xlsx/write.ts'),
-    import('../store/files/whole-file.ts'),
+    import('../disk/whole-file.ts'),
   ])
 }
 
@@ -127,7 +127,7 @@ async function writeTable(
 ): Promise<void> {
   const [{ annotatedBytes }, { writeWhole }] = await Promise.all([
     import('../sheets/rewrite.ts'),
-    import('../store/files/whole-file.ts'),
+    import('../disk/whole-file.ts'),
   ])
   await writeWhole(path, annotatedBytes({ sheet, addedColumns, rows }, await dialectFor(path, sheet)))
 }

@@ -3,7 +3,7 @@ import { resolveSession } from '../domain/session/session.ts'
 import { IncompleteError } from '../errors/incomplete.ts'
 import { UsageError } from '../errors/usage.ts'
 import { variable } from '../host/env.ts'
-import { isLoopback } from '../host/loopback.ts'
+import { isLoopbackUrl } from '../contract/loopback.ts'
 import type { CaseResult, ConformanceReport } from '../sandbox/conformance/case.ts'
 import { runConformance } from '../sandbox/conformance/run.ts'
 import { sandboxControl } from '../sandbox/conformance/sandbox-control.ts'
@@ -122,7 +122,7 @@ async function webhookSecretOf(services: Services): Promise<string | undefined> 
 }
 
 function windowsOf(baseUrl: string, env: Services['context']['env']): readonly QuotaWindow[] {
-  const text = isLoopback(new URL(baseUrl).hostname) ? variable(env, 'REFCHECK_QUOTA') : undefined
+  const text = isLoopbackUrl(baseUrl) ? variable(env, 'REFCHECK_QUOTA') : undefined
   return text === undefined ? documented : parseWindows(text, 'REFCHECK_QUOTA')
 }
 

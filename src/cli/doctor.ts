@@ -7,7 +7,7 @@ import { type Examination, examine } from '../domain/doctor/examine.ts'
 import { variable } from '../host/env.ts'
 import { hasFileModes, nodeVersion } from '../host/runtime.ts'
 import { proxySettings } from '../http/proxy.ts'
-import { looseMode } from '../store/files/private-modes.ts'
+import { looseMode } from '../disk/private-modes.ts'
 import { storeLocation } from '../store/ledger/open.ts'
 import type { Services } from './services.ts'
 

@@ -56,7 +56,7 @@ export async function writeOutput(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> {
   if (path !== undefined) {
-    const { writeWhole } = await import('../store/files/whole-file.ts')
+    const { writeWhole } = await import('../disk/whole-file.ts')
     return writeWhole(path, streamed(content), { overwrite })
   }
   for await (const chunk of content) {

@@ -11,7 +11,7 @@ import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/usage.ts'
 import { flatMemory } from '../host/memory.ts'
 import { ReportProgress } from '../output/views/report-progress.ts'
-import type { ReportFolder } from '../store/files/report-folder.ts'
+import type { ReportFolder } from '../store/reports/folder.ts'
 import { following } from './following.ts'
 import type { Services } from './services.ts'
 
@@ -87,8 +87,8 @@ async function openFolder(
   overwrite: boolean,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
   const [{ standingAt, holdsPdf }, { ReportFolder }, { csv }] = await Promise.all([
-    import('../store/files/report-files.ts'),
-    import('../store/files/report-folder.ts'),
+    import('../store/reports/standing.ts'),
+    import('../store/reports/folder.ts'),
     import('../output/csv.ts'),
   ])
   const { clock, random, cwd } = services.context

@@ -1,5 +1,5 @@
 import type { Clock } from '../host/clock.ts'
-import { isLoopback } from '../host/loopback.ts'
+import { isLoopbackHost } from '../contract/loopback.ts'
 import { ManualClock } from '../sandbox/clock.ts'
 import { readFixture } from '../sandbox/fixture-file.ts'
 import { openJournal } from '../sandbox/journal.ts'
@@ -41,7 +41,7 @@ export interface SandboxServer {
 /** The sandbox and the server are made for each other here. */
 export async function startSandbox(context: Context, options: SandboxServerOptions): Promise<SandboxServer> {
   const { host, port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
-  if (host !== undefined && !isLoopback(host) && tls === undefined) {
+  if (host !== undefined && !isLoopbackHost(host) && tls === undefined) {
     throw new UsageError(`--host: plain http is for this machine only, and ${host} is open to others`, {
       hint: 'Give --tls-cert and --tls-key, or leave --host out.',
     })

@@ -228,7 +228,7 @@ export class Services {
 
   /** The service as OpenAPI 3.1. */
   async openApi(baseUrl: string) {
-    return (await import('../sandbox/openapi.ts')).openApi(baseUrl)
+    return (await import('../contract/openapi.ts')).openApi(baseUrl)
   }
 
   /** What a tester can ask a sandbox for. */

@@ -3,7 +3,7 @@ import { Agent, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { InternalError } from '../errors/internal.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { Environment } from '../host/env.ts'
-import { isLoopback } from '../host/loopback.ts'
+import { isLoopbackHost } from '../contract/loopback.ts'
 import { type ProxySettings, proxySettings } from './proxy.ts'
 import type { HttpLimits } from './types.ts'
 
@@ -22,7 +22,7 @@ export function secureUrl(text: string, source = 'this'): URL {
       hint: 'Remove what stands before the @.',
     })
   }
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))) return url
   throw new UsageError(`${url.protocol}//${url.host} is not called: https is required`, {
     hint: 'Plain http is for this machine only (127.0.0.1, ::1, localhost).',
   })
@@ -50,13 +50,13 @@ export class Transport {
 
   /** Whether the environment names a proxy at all for what is not loopback. */
   proxied(url: URL): boolean {
-    return !isLoopback(url.hostname) && this.#settings().httpProxy + this.#settings().httpsProxy !== ''
+    return !isLoopbackHost(url.hostname) && this.#settings().httpProxy + this.#settings().httpsProxy !== ''
   }
 
   /** Connections that are kept and used again: for reads. The connect limit is that of the first call. */
   shared(url: URL, limits: HttpLimits): Dispatcher {
     this.#requireOpen()
-    const place = isLoopback(url.hostname) ? 'loopback' : 'network'
+    const place = isLoopbackHost(url.hostname) ? 'loopback' : 'network'
     let route = this.#kept.get(place)
     if (route === undefined) {
       route = place === 'loopback' ? loopbackRoute(limits) : networkRoute(limits, this.#settings())
@@ -68,7 +68,9 @@ export class Transport {
   /** A connection that nobody used before; the caller closes it. */
   fresh(url: URL, limits: HttpLimits): Route {
     this.#requireOpen()
-    return isLoopback(url.hostname) ? loopbackConnection(url, limits) : networkRoute(limits, this.#settings())
+    return isLoopbackHost(url.hostname)
+      ? loopbackConnection(url, limits)
+      : networkRoute(limits, this.#settings())
   }
 
   /** For good: what is repeated after this opens nothing again. */

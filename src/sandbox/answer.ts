@@ -1,7 +1,5 @@
 import type { Envelope } from '../contract/envelope.ts'
-
-/** "Cache-Control: no-store, Pragma: no-cache, Expires: 0 on every response". */
-export const cacheHeaders = { 'Cache-Control': 'no-store', Pragma: 'no-cache', Expires: '0' } as const
+import { cacheHeaders } from '../contract/headers.ts'
 
 const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 import { RefcheckError } from '../errors/base.ts'
 import { InvalidInputError } from '../errors/invalid-input.ts'
-import { isLoopback } from '../host/loopback.ts'
+import { isLoopbackHost } from '../contract/loopback.ts'
 import type { Connection } from '../server/listen.ts'
 import { controlPath } from './gateway.ts'
 import { checkedInjection } from './injection.ts'
@@ -119,7 +119,8 @@ export function control(
 ): Response | Promise<Response> {
   const url = new URL(request.url)
   const origin = request.headers.get('Origin')
-  const local = isLoopback(connection.remoteAddress.replace(/^::ffff:/, '')) && isLoopback(url.hostname)
+  const local =
+    isLoopbackHost(connection.remoteAddress.replace(/^::ffff:/, '')) && isLoopbackHost(url.hostname)
   if (!local || (origin !== null && origin !== url.origin)) {
     return failed(403, { code: 'forbidden', message: 'a sandbox is controlled from its own machine only' })
   }

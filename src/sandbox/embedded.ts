@@ -92,7 +92,8 @@ export class EmbeddedSandbox implements Sandbox {
     const path = pathOf(request.url)
     const isPage = path === '/' && request.method === 'GET'
     if (isPage || path.startsWith(controlPath)) return this.#controlled(request, connection)
-    if (path === '/openapi.json') return import('./openapi.ts').then(({ described }) => described(request))
+    if (path === '/openapi.json')
+      return import('../contract/openapi.ts').then(({ described }) => described(request))
     return this.#gateway.fetch(request, connection)
   }
 

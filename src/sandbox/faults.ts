@@ -1,4 +1,5 @@
-import { cacheHeaders, failure } from './answer.ts'
+import { failure } from './answer.ts'
+import { cacheHeaders } from '../contract/headers.ts'
 import type { Switch } from './switches.ts'
 
 /** Whether the call has done its work when the fault strikes. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../host/clock.ts'
-import { isLoopback } from '../host/loopback.ts'
+import { isLoopbackHost } from '../contract/loopback.ts'
 import type { Connection } from '../server/listen.ts'
 import { failure } from './answer.ts'
 import { serviceApp } from './app.ts'
@@ -102,5 +102,5 @@ export function pathOf(url: string): string {
 function clearTextRefusal(url: string): Response | undefined {
   if (!url.startsWith('http:') || url.startsWith('http://127.0.0.1:')) return undefined
   const { hostname } = new URL(url)
-  return isLoopback(hostname) ? undefined : failure(400, 'plain HTTP requests are rejected; use HTTPS')
+  return isLoopbackHost(hostname) ? undefined : failure(400, 'plain HTTP requests are rejected; use HTTPS')
 }

@@ -1,6 +1,6 @@
-import type { Connection } from '../server/listen.ts'
-import { cacheHeaders } from './answer.ts'
+import { cacheHeaders } from '../contract/headers.ts'
 import { type Fault, statusAnswer } from './faults.ts'
+import type { Connection } from '../server/listen.ts'
 
 /** Whether a fault keeps the work from being done. */
 export function strikesFirst(fault: Fault): boolean {

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors/usage.ts'
-import { isLoopback } from '../host/loopback.ts'
+import { isLoopbackHost } from '../contract/loopback.ts'
 
 /**
  * "An HTTPS endpoint URL" ("Webhook configuration"), or plain http to this machine, as a receiver under
@@ -18,7 +18,7 @@ export function checkedWebhookUrl(text: string): string {
       hint: 'Remove what stands before the @.',
     })
   }
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return text
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return text
   throw new UsageError(`the webhook ${protocol}//${host} is not https`, {
     hint: 'Plain http is for this machine only (127.0.0.1, ::1, localhost).',
   })

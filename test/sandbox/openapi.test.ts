@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 
-import { openApi } from '../../src/sandbox/openapi.ts'
+import { openApi } from '../../src/contract/openapi.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 import { type Answer, fullOrder, hour, jane, simpleOrder, visit } from './visit.ts'

@@ -3,7 +3,7 @@ import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
 import { processEnvironment } from '../../host/env.ts'
-import { makeFolders } from '../../host/make-folders.ts'
+import { makeFolders } from '../../disk/make-folders.ts'
 import { resolvePaths } from '../../host/paths.ts'
 
 /** What others may do with a folder that code is loaded from: nothing. */

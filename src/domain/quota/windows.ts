@@ -1,5 +1,5 @@
+import { isLoopbackUrl } from '../../contract/loopback.ts'
 import { UsageError } from '../../errors/usage.ts'
-import { isLoopback } from '../session/base-url.ts'
 
 /** A fixed window: so many calls in so many seconds ("Limits"). */
 export interface QuotaWindow {
@@ -16,7 +16,7 @@ const documentedWindows: readonly QuotaWindow[] = [
 /** The document's windows, or those that REFCHECK_QUOTA says, for a service on this machine only. */
 export function windowsFor(baseUrl: string, said: string | undefined): readonly QuotaWindow[] {
   if (said === undefined) return documentedWindows
-  if (isLoopback(baseUrl)) return parseWindows(said, 'REFCHECK_QUOTA')
+  if (isLoopbackUrl(baseUrl)) return parseWindows(said, 'REFCHECK_QUOTA')
   throw new UsageError('REFCHECK_QUOTA is for a sandbox on this machine only', {
     hint: `Unset it: the quota of ${baseUrl} is the service’s own.`,
   })

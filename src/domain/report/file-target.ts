@@ -1,8 +1,8 @@
 import { IncompleteError } from '../../errors/incomplete.ts'
 import { NotFoundError } from '../../errors/not-found.ts'
 import type { HttpStream } from '../../http/types.ts'
-import type { ReportFolder, ReportSubject } from '../../store/files/report-folder.ts'
-import type { ReportRecord } from '../../store/files/report-record.ts'
+import type { ReportFolder, ReportSubject } from '../../store/reports/folder.ts'
+import type { ReportRecord } from './record.ts'
 import { transfer } from './transfer.ts'
 
 export interface TargetOptions {

@@ -1,6 +1,6 @@
 import type { RefcheckError } from '../../errors/base.ts'
-import type { ReportSubject } from '../../store/files/report-folder.ts'
-import type { ReportRecord } from '../../store/files/report-record.ts'
+import type { ReportSubject } from '../../store/reports/folder.ts'
+import type { ReportRecord } from './record.ts'
 import type { ReportTarget } from './targets.ts'
 
 /** A report on disk; cli-contract, `report download --json`. */

@@ -7,8 +7,8 @@ import { IncompleteError } from '../../errors/incomplete.ts'
 import { InterruptedError } from '../../errors/interrupted.ts'
 import { NotFoundError } from '../../errors/not-found.ts'
 import { UnavailableError } from '../../errors/unavailable.ts'
-import type { ReportFolder } from '../../store/files/report-folder.ts'
-import type { ReportRecord } from '../../store/files/report-record.ts'
+import type { ReportFolder } from '../../store/reports/folder.ts'
+import type { ReportRecord } from './record.ts'
 import { FileNames } from './file-names.ts'
 import {
   type FilingEvent,

@@ -3,7 +3,7 @@ import { NotFoundError } from '../../errors/not-found.ts'
 import { UnauthenticatedError } from '../../errors/unauthenticated.ts'
 import { UnavailableError } from '../../errors/unavailable.ts'
 import type { HttpStream } from '../../http/types.ts'
-import type { Kept, KeepRequest, ReportFolder } from '../../store/files/report-folder.ts'
+import type { Kept, KeepRequest, ReportFolder } from '../../store/reports/folder.ts'
 import { PdfStream } from './pdf.ts'
 import { reportTargets, type ReportTarget } from './targets.ts'
 

@@ -1,6 +1,8 @@
+import { isLoopbackUrl } from '../../contract/loopback.ts'
 import { InvalidInputError } from '../../errors/invalid-input.ts'
 
 const longest = 2048
+
 const addressHint = 'Write it like https://api.example.com.'
 
 /**
@@ -27,7 +29,7 @@ export function parseBaseUrl(text: string, source = 'the base URL'): string {
   }
   if (trimmed.includes('?')) throw refused('has a query', 'Leave out the ? and what follows.')
   if (trimmed.includes('#')) throw refused('has a fragment', 'Leave out the # and what follows.')
-  if (url.protocol === 'http:' && !isLoopback(url.href)) {
+  if (url.protocol === 'http:' && !isLoopbackUrl(url.href)) {
     throw refused(
       `would call ${url.host} in clear text: https is required`,
       'Plain http is for this machine only (127.0.0.1, ::1, localhost).',
@@ -41,13 +43,6 @@ export function parseBaseUrl(text: string, source = 'the base URL'): string {
     )
   }
   return `${url.origin}${path}`
-}
-
-/** Whether a URL leads to this machine by its form alone: 127.0.0.0/8, ::1 or localhost. */
-export function isLoopback(url: string): boolean {
-  if (!URL.canParse(url)) return false
-  const { hostname } = new URL(url)
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 }
 
 /** Whether a key given for one may be sent to the other. */

@@ -1,11 +1,12 @@
 import type { Api } from '../../api/api.ts'
+import { parseBaseUrl } from './base-url.ts'
+import { isLoopbackUrl } from '../../contract/loopback.ts'
 import type { User } from '../../contract/user.ts'
+import { checkApiKey, type Credentials } from './credentials.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { ForbiddenError } from '../../errors/forbidden.ts'
 import type { Secrets, SecretStorage } from '../../store/config/secrets.ts'
 import type { Profile, Settings } from '../../store/config/settings.ts'
-import { isLoopback, parseBaseUrl } from './base-url.ts'
-import { checkApiKey, type Credentials } from './credentials.ts'
 import { checkEmail } from './user-email.ts'
 
 /** Makes the API of these credentials; nothing is called yet. */
@@ -110,7 +111,7 @@ async function freeName({ baseUrl, email }: Credentials, settings: Settings): Pr
 }
 
 function hostLabel(baseUrl: string): string {
-  if (isLoopback(baseUrl)) return 'local'
+  if (isLoopbackUrl(baseUrl)) return 'local'
   const { hostname } = new URL(baseUrl)
   const address = /^[\d.]+$|^\[/.test(hostname)
   const label = address ? hostname : (hostname.split('.')[0] ?? '')

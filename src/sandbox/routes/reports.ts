@@ -1,7 +1,8 @@
 import type { Context, Hono } from 'hono'
 
-import { cacheHeaders, refusals } from '../answer.ts'
+import { refusals } from '../answer.ts'
 import { authenticate, type Call, type CallEnv } from '../call.ts'
+import { cacheHeaders } from '../../contract/headers.ts'
 import type { CheckRecord, RefereeRecord, RequestRecord } from '../records.ts'
 import { reportPdf } from '../report.ts'
 import { reportFault } from '../scenarios.ts'

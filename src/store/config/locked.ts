@@ -2,8 +2,8 @@ import { dirname } from 'node:path'
 
 import { IoError } from '../../errors/io.ts'
 import type { Clock } from '../../host/clock.ts'
-import { acquire } from '../files/lock.ts'
-import { privateFolder } from '../files/private-modes.ts'
+import { acquire } from '../../disk/lock.ts'
+import { privateFolder } from '../../disk/private-modes.ts'
 
 /** Far longer than any read-modify-write takes. */
 const waitMs = 15_000

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { UsageError } from '../../errors/usage.ts'
 import { IoError } from '../../errors/io.ts'
 import type { Paths } from '../../host/paths.ts'
-import { privateFolder, readPrivate } from '../files/private-modes.ts'
-import { writeWhole } from '../files/whole-file.ts'
+import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
+import { writeWhole } from '../../disk/whole-file.ts'
 
 /** How the columns of one kind of file are read: header → column, and headers to leave out. */
 export interface KeptMapping {

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors/usage.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
-import { privateFolder } from '../files/private-modes.ts'
+import { privateFolder } from '../../disk/private-modes.ts'
 import type { Store } from './store.ts'
 
 export interface StoreOptions {

@@ -7,9 +7,9 @@ import { z } from 'zod'
 import { type PackageSchema, packageSchema } from '../../contract/package-schema.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
-import { diskFailure } from '../files/disk-failure.ts'
-import { privateFolder, readPrivate } from '../files/private-modes.ts'
-import { writeWhole } from '../files/whole-file.ts'
+import { diskFailure } from '../../disk/failure.ts'
+import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
+import { writeWhole } from '../../disk/whole-file.ts'
 
 /** Whose view of which package: what a user may see depends on organisation and role. */
 export interface SchemaKey {

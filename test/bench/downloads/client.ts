@@ -13,7 +13,7 @@ import { flatMemory } from '../../../src/host/memory.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
 import { csv } from '../../../src/output/csv.ts'
-import { ReportFolder } from '../../../src/store/files/report-folder.ts'
+import { ReportFolder } from '../../../src/store/reports/folder.ts'
 import { peakMegabytes } from '../measuring.ts'
 
 const [, , baseUrl = '', path = ''] = process.argv

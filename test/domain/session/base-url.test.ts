@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { isLoopback, parseBaseUrl, sameOrigin } from '../../../src/domain/session/base-url.ts'
-import { isLoopback as hostIsLoopback } from '../../../src/host/loopback.ts'
+import { isLoopbackUrl } from '../../../src/contract/loopback.ts'
+import { isLoopbackUrl as hostIsLoopback } from '../../../src/contract/loopback.ts'
+import { parseBaseUrl, sameOrigin } from '../../../src/domain/session/base-url.ts'
 
 test.each([
   ['https://api.example.com', 'https://api.example.com'],
@@ -90,12 +91,12 @@ test.each([
   ['http://[::2]', false],
   ['http://sandbox.localhost.example', false],
 ])('%s on this machine: %s, and the wire agrees', (url, here) => {
-  expect(isLoopback(url)).toBe(here)
+  expect(isLoopbackUrl(url)).toBe(here)
   expect(hostIsLoopback(new URL(url).hostname)).toBe(here)
 })
 
 test('what is no URL is not this machine', () => {
-  expect(isLoopback('127.0.0.1')).toBe(false)
+  expect(isLoopbackUrl('127.0.0.1')).toBe(false)
 })
 
 test.each([

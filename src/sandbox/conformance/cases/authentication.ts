@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../host/loopback.ts'
+import { isLoopbackUrl } from '../../../contract/loopback.ts'
 import { entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 import { listed, packages, secondEmail, unknownEmail, userList } from '../discoveries.ts'
@@ -68,7 +68,7 @@ export const authenticationCases: readonly Case[] = [
     rule: 'Keys must be used server-side only, never in URLs, query strings or browser code. HTTPS only.',
     kind: 'read',
     async run({ probe, target }) {
-      unless(isLoopback(new URL(target.baseUrl).hostname), 'trying it would put the key into a URL')
+      unless(isLoopbackUrl(target.baseUrl), 'trying it would put the key into a URL')
       const { apiKey, userEmail } = target
       const key = encodeURIComponent(apiKey)
       const names = ['X-Service-API-Key', 'api_key', 'key']

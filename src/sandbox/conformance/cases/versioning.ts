@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../host/loopback.ts'
+import { isLoopbackHost } from '../../../contract/loopback.ts'
 import { field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 
@@ -23,7 +23,7 @@ export const versioningCases: readonly Case[] = [
     async run({ target, probe }) {
       const { protocol, hostname } = new URL(target.baseUrl)
       unless(protocol === 'https:', 'this machine itself is reached without TLS')
-      unless(isLoopback(hostname), 'plain HTTP is never sent over a network, so nobody tries it')
+      unless(isLoopbackHost(hostname), 'plain HTTP is never sent over a network, so nobody tries it')
       const status = await probe.plainHttp()
       return status !== undefined && status < 300
         ? [`GET /v1/ping over plain HTTP: expected a refusal, got ${status}`]

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { IoError } from '../../../errors/io.ts'
-import { diskFailure, errorNumber } from '../../files/disk-failure.ts'
+import { diskFailure, errorNumber } from '../../../disk/failure.ts'
 import type { Database } from './database.ts'
 
 const runsName = 'runs'

@@ -1,9 +1,9 @@
 import { UsageError } from '../../../errors/usage.ts'
-import { isLoopback } from '../../../host/loopback.ts'
+import { isLoopbackUrl } from '../../../contract/loopback.ts'
 
 /** cli-contract, "Environment": what is forgotten at the end of the process protects nobody. */
 export function refuseForgetting(location: string, baseUrl: string): void {
-  if (location !== ':memory:' || isLoopback(new URL(baseUrl).hostname)) return
+  if (location !== ':memory:' || isLoopbackUrl(baseUrl)) return
   throw new UsageError('a store in memory would forget the order, so nothing is created with it', {
     hint: 'Set REFCHECK_STORE to a file, or unset it. ":memory:" is for a service on this machine only.',
   })

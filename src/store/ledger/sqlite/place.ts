@@ -2,8 +2,8 @@ import { chmod, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { IoError } from '../../../errors/io.ts'
-import { makeFolders } from '../../../host/make-folders.ts'
-import { diskFailure, errorNumber } from '../../files/disk-failure.ts'
+import { makeFolders } from '../../../disk/make-folders.ts'
+import { diskFailure, errorNumber } from '../../../disk/failure.ts'
 
 type Notify = ((notice: string) => void) | undefined
 

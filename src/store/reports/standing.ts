@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises'
 
-import { diskFailure, errorNumber } from './disk-failure.ts'
-import { isWholePdf, statusAt } from './report-file.ts'
+import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { isWholePdf, statusAt } from './file.ts'
 
 /** What stands at a path. A link to a folder is one, since a person named it; any other link counts as a file. */
 export async function standingAt(path: string): Promise<'nothing' | 'folder' | 'file'> {

@@ -1,7 +1,7 @@
 import { unlinkSync } from 'node:fs'
 
-import type { Random } from '../../host/random.ts'
-import { diskFailure, errorNumber } from './disk-failure.ts'
+import type { Random } from '../host/random.ts'
+import { diskFailure, errorNumber } from './failure.ts'
 import { acquire, type LockOptions } from './lock.ts'
 import { readPrivate } from './private-modes.ts'
 import { writeWhole } from './whole-file.ts'

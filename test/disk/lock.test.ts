@@ -6,11 +6,11 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { systemClock as clock } from '../../../src/host/clock.ts'
-import { acquire } from '../../../src/store/files/lock.ts'
+import { systemClock as clock } from '../../src/host/clock.ts'
+import { acquire } from '../../src/disk/lock.ts'
 
-const module = new URL('../../../src/store/files/lock.ts', import.meta.url).href
-const clockModule = new URL('../../../src/host/clock.ts', import.meta.url).href
+const module = new URL('../../src/disk/lock.ts', import.meta.url).href
+const clockModule = new URL('../../src/host/clock.ts', import.meta.url).href
 let folder: string
 let path: string
 const children: ChildProcess[] = []

@@ -20,8 +20,8 @@ import { promisify } from 'node:util'
 
 import { IoError } from '../../errors/io.ts'
 import { InternalError } from '../../errors/internal.ts'
-import { diskFailure, errorNumber } from './disk-failure.ts'
-import type { FolderFlushes } from './report-flush.ts'
+import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import type { FolderFlushes } from './flush.ts'
 
 /*
  * What moves or flushes bytes leaves the event loop free; what only asks or names is called at once,

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { IoError } from '../../errors/io.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
-import { type Claim, claim } from './claim.ts'
-import { diskFailure, errorNumber } from './disk-failure.ts'
+import { type Claim, claim } from '../../disk/claim.ts'
+import { diskFailure, errorNumber } from '../../disk/failure.ts'
 
 export interface WorkOptions {
   clock: Clock

@@ -18,11 +18,11 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { systemRandom } from '../../../src/host/random.ts'
-import { existsAlready } from '../../../src/store/files/disk-failure.ts'
-import { sweepTemporaries, writeWhole } from '../../../src/store/files/whole-file.ts'
+import { systemRandom } from '../../src/host/random.ts'
+import { existsAlready } from '../../src/disk/failure.ts'
+import { sweepTemporaries, writeWhole } from '../../src/disk/whole-file.ts'
 
-const module = new URL('../../../src/store/files/whole-file.ts', import.meta.url).href
+const module = new URL('../../src/disk/whole-file.ts', import.meta.url).href
 let folder: string
 let path: string
 

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs'
 import { chmod, open, stat } from 'node:fs/promises'
 
-import { IoError } from '../../errors/io.ts'
-import { makeFolders } from '../../host/make-folders.ts'
-import { diskFailure, errorNumber } from './disk-failure.ts'
+import { IoError } from '../errors/io.ts'
+import { makeFolders } from './make-folders.ts'
+import { diskFailure, errorNumber } from './failure.ts'
 
 /** What others of this machine may do with a file or folder; a private one grants none of it. */
 const others = 0o077

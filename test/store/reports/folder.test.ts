@@ -16,8 +16,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
-import type { CheckedContent } from '../../../src/store/files/report-file.ts'
-import { ReportFolder } from '../../../src/store/files/report-folder.ts'
+import type { CheckedContent } from '../../../src/store/reports/file.ts'
+import { ReportFolder } from '../../../src/store/reports/folder.ts'
 
 let root: string
 let path: string

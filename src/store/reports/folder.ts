@@ -2,8 +2,8 @@ import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { reportKey } from '../../contract/report-key.ts'
-import { makeFolders } from '../../host/make-folders.ts'
-import { diskFailure, errorNumber } from './disk-failure.ts'
+import { makeFolders } from '../../disk/make-folders.ts'
+import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import {
   type ContentSource,
   fileHash,
@@ -14,8 +14,8 @@ import {
   readText,
   statusAt,
   writeTemporary,
-} from './report-file.ts'
-import { FolderFlushes } from './report-flush.ts'
+} from './file.ts'
+import { FolderFlushes } from './flush.ts'
 import {
   manifestName,
   manifestTable,
@@ -23,9 +23,9 @@ import {
   parseLine,
   parseManifest,
   type ReportRecord,
-} from './report-record.ts'
-import { WorkFolder, type WorkOptions } from './report-work.ts'
-import { sweepTemporaries, writeWhole } from './whole-file.ts'
+} from '../../domain/report/record.ts'
+import { WorkFolder, type WorkOptions } from './work.ts'
+import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
 
 export interface FolderOptions extends WorkOptions {
   /** Where the folder is for one file of this name alone, which gets no manifest. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, fsync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-import { diskFailure, errorNumber } from './disk-failure.ts'
+import { diskFailure, errorNumber } from '../../disk/failure.ts'
 
 const flushAll = promisify(fsync)
 

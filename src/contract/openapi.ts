@@ -1,16 +1,15 @@
 import { z } from 'zod'
 
-import { ping } from '../contract/envelope.ts'
-import { webhookEvent } from '../contract/event.ts'
-import { packageList, packageStatuses } from '../contract/package.ts'
-import { fieldDefinition, fieldTypes, packageSchema } from '../contract/package-schema.ts'
-import { createdRequest, requestResource } from '../contract/request.ts'
-import { checkStatuses, refereeStatuses, requestStatuses } from '../contract/statuses.ts'
-import { requestBody } from '../contract/request-body.ts'
-import { userList } from '../contract/user.ts'
-
-import { cacheHeaders as uncached } from './answer.ts'
+import { ping } from './envelope.ts'
+import { webhookEvent } from './event.ts'
+import { cacheHeaders as uncached } from './headers.ts'
 import { cacheHeaders, type Json, object, openApiPaths, uuid } from './openapi-paths.ts'
+import { fieldDefinition, fieldTypes, packageSchema } from './package-schema.ts'
+import { packageList, packageStatuses } from './package.ts'
+import { requestBody } from './request-body.ts'
+import { createdRequest, requestResource } from './request.ts'
+import { checkStatuses, refereeStatuses, requestStatuses } from './statuses.ts'
+import { userList } from './user.ts'
 
 /** The service as OpenAPI 3.1, made of the same contract that the program reads it by; `baseUrl` is where it is served. */
 export function openApi(baseUrl: string): Json {

@@ -1,9 +1,9 @@
 import { closeSync, lstatSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-import { IoError } from '../../errors/io.ts'
-import type { Clock } from '../../host/clock.ts'
-import { diskFailure, errorNumber } from './disk-failure.ts'
+import { IoError } from '../errors/io.ts'
+import type { Clock } from '../host/clock.ts'
+import { diskFailure, errorNumber } from './failure.ts'
 
 /** An exclusive lock this process holds. */
 export interface Lock {

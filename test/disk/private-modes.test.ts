@@ -14,9 +14,9 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { mendFolder, privateFolder, readPrivate } from '../../../src/store/files/private-modes.ts'
+import { mendFolder, privateFolder, readPrivate } from '../../src/disk/private-modes.ts'
 
-const module = new URL('../../../src/store/files/private-modes.ts', import.meta.url).href
+const module = new URL('../../src/disk/private-modes.ts', import.meta.url).href
 let folder: string
 let path: string
 const modeOf = (name: string): number => statSync(name).mode & 0o777

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { diskFailure, errorNumber, existsAlready } from '../../../src/store/files/disk-failure.ts'
+import { diskFailure, errorNumber, existsAlready } from '../../src/disk/failure.ts'
 
 const failed = (code: string): Error => Object.assign(new Error(`${code}: refused, open '/x'`), { code })
 
