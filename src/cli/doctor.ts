@@ -1,15 +1,15 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+import { looseMode } from '../disk/private-modes.ts'
+import { type Examination, examine } from '../domain/doctor/examine.ts'
 import { machineChecks } from '../domain/doctor/machine.ts'
 import { serviceChecks } from '../domain/doctor/service.ts'
-import { type Examination, examine } from '../domain/doctor/examine.ts'
 import { variable } from '../host/env.ts'
 import { hasFileModes, nodeVersion } from '../host/runtime.ts'
 import { proxySettings } from '../http/proxy.ts'
-import { looseMode } from '../disk/private-modes.ts'
-import { storeLocation } from '../store/ledger/open.ts'
 import type { Services } from './services.ts'
+import { storeLocation } from '../store/ledger/options.ts'
 
 /** Looks at all that a command stands on. `needed`: the versions of Node that will do. */
 export async function diagnose(

@@ -1,6 +1,6 @@
 import { parseBaseUrl } from '../domain/session/base-url.ts'
 import { UsageError } from '../errors/usage.ts'
-import type { RunningSandbox } from '../sandbox/control-client.ts'
+import type { RunningSandbox } from '../sandbox/control/client.ts'
 import { BaseCommand } from './base-command.ts'
 import { type Command, Flags } from './oclif.ts'
 
@@ -12,7 +12,7 @@ export const sandboxFlags = {
 /** A command that steers a sandbox running in another process. */
 export abstract class SandboxCommand<T extends typeof Command> extends BaseCommand<T> {
   protected async running(baseUrl: string | undefined): Promise<RunningSandbox> {
-    const { runningSandbox } = await import('../sandbox/control-client.ts')
+    const { runningSandbox } = await import('../sandbox/control/client.ts')
     const base =
       baseUrl === undefined ? (await this.services.publicApi()).baseUrl : parseBaseUrl(baseUrl, '--base-url')
     return runningSandbox(await this.services.http(), base)

@@ -1,12 +1,12 @@
 import type { Clock } from '../host/clock.ts'
 import { isLoopbackHost } from '../contract/loopback.ts'
-import { ManualClock } from '../sandbox/clock.ts'
-import { readFixture } from '../sandbox/fixture-file.ts'
-import { openJournal } from '../sandbox/journal.ts'
-import { checkedChoice, type Choices } from '../sandbox/rules.ts'
-import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts'
+import { ManualClock } from '../sandbox/control/manual-clock.ts'
+import { readFixture } from '../sandbox/control/fixture-file.ts'
+import { checkedChoice, type Choices } from '../sandbox/service/rules.ts'
+import { createSandbox, type Sandbox } from '../sandbox/control/create-sandbox.ts'
 import { listen } from '../server/listen.ts'
 import type { QuotaWindow } from '../domain/quota/windows.ts'
+import { processId } from '../host/process-id.ts'
 import { UsageError } from '../errors/usage.ts'
 import type { Context } from './context.ts'
 
@@ -46,6 +46,7 @@ export async function startSandbox(context: Context, options: SandboxServerOptio
       hint: 'Give --tls-cert and --tls-key, or leave --host out.',
     })
   }
+  const claiming = { clock: context.clock, random: context.random, pid: processId() }
   const clock: Clock = options.manualClock ? new ManualClock(context.clock.now()) : context.clock
   const sandbox = createSandbox({
     clock,
@@ -55,7 +56,10 @@ export async function startSandbox(context: Context, options: SandboxServerOptio
     seed,
     rules: readRules(options.rules ?? []),
     fixture: fixture === undefined ? undefined : await readFixture(fixture),
-    data: data === undefined ? undefined : await openJournal(data),
+    data:
+      data === undefined
+        ? undefined
+        : await (await import('../sandbox/service/journal.ts')).openJournal(data, claiming),
   })
   try {
     const answer = (request: Request, connection: Parameters<Sandbox['fetch']>[1]) =>

@@ -233,12 +233,12 @@ export class Services {
 
   /** What a tester can ask a sandbox for. */
   async sandboxScenarios() {
-    return (await import('../sandbox/scenarios.ts')).scenarioTable
+    return (await import('../sandbox/service/scenarios.ts')).scenarioTable
   }
 
   /** What the document leaves open, as a sandbox does it unless told otherwise. */
   async sandboxRules() {
-    const { ruleSettings, usualRules } = await import('../sandbox/rules.ts')
+    const { ruleSettings, usualRules } = await import('../sandbox/service/rules.ts')
     return ruleSettings(usualRules())
   }
 

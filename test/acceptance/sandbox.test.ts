@@ -96,7 +96,8 @@ test('--webhook-url is refused before anything starts, and the data is free agai
   })
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/^Error: the webhook http:\/\/hooks\.example\.com is not https\nPlain http .+\n$/)
-  expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state'])
+  // The lock's file stays, and nobody holds it.
+  expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state', 'state.claim'])
 })
 
 describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {

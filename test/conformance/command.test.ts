@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 
-import { ManualClock } from '../../src/sandbox/clock.ts'
-import type { ConformanceReport } from '../../src/sandbox/conformance/case.ts'
+import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
+import type { ConformanceReport } from '../../src/conformance/case.ts'
 import { listen } from '../../src/server/listen.ts'
 import { world } from '../harness/world.ts'
 import { answerOf, onJson } from './defects/defect.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { suite } from '../../src/sandbox/conformance/suite.ts'
+import { suite } from '../../src/conformance/suite.ts'
 import { captions, rules } from './rules.ts'
 
 const caseIds = new Set(suite.map(({ id }) => id))

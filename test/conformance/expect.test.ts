@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { Answer } from '../../src/sandbox/conformance/answer.ts'
-import { expectPdf, expectRefusedField } from '../../src/sandbox/conformance/expect.ts'
-import { nullable, object, text, timestamp, uuid } from '../../src/sandbox/conformance/shape.ts'
+import { Answer } from '../../src/conformance/answer.ts'
+import { expectPdf, expectRefusedField } from '../../src/conformance/expect.ts'
+import { nullable, object, text, timestamp, uuid } from '../../src/conformance/shape.ts'
 
 function answered(status: number, body: string, type = 'application/json'): Answer {
   const response = { status, headers: { 'content-type': type }, body: Buffer.from(body), milliseconds: 1 }

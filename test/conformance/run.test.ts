@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { ForbiddenError } from '../../src/errors/forbidden.ts'
 import { UnauthenticatedError } from '../../src/errors/unauthenticated.ts'
-import { suite } from '../../src/sandbox/conformance/suite.ts'
+import { suite } from '../../src/conformance/suite.ts'
 import { broken, lab, notJudged } from './lab.ts'
 
 const bare = { control: {}, receivePort: undefined }

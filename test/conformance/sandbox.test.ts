@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { type Choices, ruleTable } from '../../src/sandbox/rules.ts'
+import { type Choices, ruleTable } from '../../src/sandbox/service/rules.ts'
+import { controlPath as suitesControlPath } from '../../src/conformance/sandbox-control.ts'
+import { controlPath } from '../../src/sandbox/control/control-path.ts'
 import { broken, lab, notJudged } from './lab.ts'
 import { tight } from './quotas.ts'
 
@@ -87,4 +89,8 @@ test('a request that never begins breaks no rule', async () => {
     only: ({ id }) => /^(statuses|webhook\.(every|only|body))/.test(id),
   })
   expect(broken(report)).toEqual([])
+})
+
+test('the suite and the sandbox mean one place by the control of a sandbox', () => {
+  expect(suitesControlPath).toBe(controlPath)
 })

@@ -10,7 +10,7 @@ import { systemClock } from '../../src/host/clock.ts'
 import { systemRandom as random } from '../../src/host/random.ts'
 import { claim, type Claim } from '../../src/disk/claim.ts'
 
-const source = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
+const source = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href
 const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 21, 9, 30) }
 let folder: string
 let path: string

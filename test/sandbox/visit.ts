@@ -1,8 +1,8 @@
 import { expect, onTestFinished } from 'vitest'
 
 import type { RequestResource } from '../../src/contract/request.ts'
-import { ManualClock } from '../../src/sandbox/clock.ts'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts'
 
 export interface Answer {
   status: number

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { createSandbox, type Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
 import { listen } from '../../src/server/listen.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { temporaryFolder } from '../harness/world.ts'

@@ -4,18 +4,23 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { openJournal } from '../../src/sandbox/journal.ts'
-import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import { ManualClock } from '../../src/sandbox/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { systemRandom } from '../../src/host/random.ts'
+import { openJournal } from '../../src/sandbox/service/journal.ts'
+import { createSandbox } from '../../src/sandbox/control/create-sandbox.ts'
+import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import { simpleOrder, start, visit } from '../sandbox/visit.ts'
 import { smallDisk } from './small-disk.ts'
+
+const openData = (path: string) =>
+  openJournal(path, { clock: systemClock, random: systemRandom, pid: process.pid })
 
 test('a sandbox whose disk was full goes on when there is room, and its data is whole', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-disk-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const disk = smallDisk(join(folder, 'disk'), 64)
   const path = join(folder, 'disk', 'state')
-  const where = visit({ data: await openJournal(path) })
+  const where = visit({ data: await openData(path) })
   const ids = [await where.order()]
   disk.fill()
   const statuses: number[] = []
@@ -29,7 +34,7 @@ test('a sandbox whose disk was full goes on when there is room, and its data is 
   ids.push(await where.order())
   where.sandbox.close()
 
-  const after = createSandbox({ clock: new ManualClock(start), data: await openJournal(path) })
+  const after = createSandbox({ clock: new ManualClock(start), data: await openData(path) })
   onTestFinished(() => after.close())
   expect(after.requests().map(({ request_id }) => request_id)).toEqual(ids)
   expect(readdirSync(join(folder, 'disk')).filter((name) => name.endsWith('.new'))).toEqual([])

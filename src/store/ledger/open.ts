@@ -1,49 +1,8 @@
 import { dirname, resolve } from 'node:path'
 
-import { UsageError } from '../../errors/usage.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Paths } from '../../host/paths.ts'
-import type { Random } from '../../host/random.ts'
 import { privateFolder } from '../../disk/private-modes.ts'
+import { storeLocation, type StoreOptions } from './options.ts'
 import type { Store } from './store.ts'
-
-export interface StoreOptions {
-  /** REFCHECK_STORE, else the setting `store`: a file or `:memory:`; the data folder's own file when undefined. */
-  chosen: string | undefined
-  paths: Paths
-  /** What a relative path starts from. */
-  cwd: string
-  clock: Clock
-  random: Random
-  /** Milliseconds to wait for a store another process is writing to; 5,000 unless told. */
-  busyMs?: number | undefined
-  /** Told in one sentence what was mended on the way (a file or folder others could read). */
-  onNotice?: ((notice: string) => void) | undefined
-}
-
-/**
- * Where the store is: the chosen file or `:memory:`, else `ledger.sqlite` in the data folder.
- * Absolute, but for `:memory:`. Throws UsageError for anything else.
- */
-export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
-  const { chosen, paths, cwd } = options
-  if (chosen === undefined || chosen === '') return resolve(cwd, paths.data, 'ledger.sqlite')
-  if (chosen === ':memory:') return chosen
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(chosen)?.[1]?.toLowerCase()
-  if (scheme === 'postgres' || scheme === 'postgresql') {
-    throw new UsageError('a store on PostgreSQL (postgres://) is not supported yet', {
-      hint: 'Set REFCHECK_STORE to a file, or unset it to use the one in the data folder.',
-    })
-  }
-  // The rest of such a value may hold a password.
-  if (scheme !== undefined) {
-    throw new UsageError(`a store cannot be a "${scheme}://" address`, {
-      hint: 'Set REFCHECK_STORE to a file, or unset it to use the one in the data folder.',
-    })
-  }
-  if (chosen.includes('\0')) throw new UsageError('the name of the store has a NUL character in it')
-  return resolve(cwd, chosen)
-}
 
 /** Opens the store, made on the first use. Throws IoError where it cannot be used, saying why. */
 export async function openStore(options: StoreOptions): Promise<Store> {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 
 import { systemClock } from '../../../src/host/clock.ts'
-import { createSandbox } from '../../../src/sandbox/sandbox.ts'
+import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { program } from '../../harness/program.ts'

@@ -2,8 +2,8 @@ import type { PackageSchema } from '../../../src/contract/package-schema.ts'
 import type { Package } from '../../../src/contract/package.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'
 import type { User } from '../../../src/contract/user.ts'
-import type { Deliver } from '../../../src/sandbox/delivery.ts'
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
+import type { Deliver } from '../../../src/sandbox/service/delivery.ts'
+import type { Sandbox } from '../../../src/sandbox/control/create-sandbox.ts'
 import type { Handler } from '../../../src/server/listen.ts'
 
 /** Something wrong with a service, planted into the sandbox, and the case that must notice. */

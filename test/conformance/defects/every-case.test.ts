@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { suite } from '../../../src/sandbox/conformance/suite.ts'
+import { suite } from '../../../src/conformance/suite.ts'
 import { answerDefects } from './answers.ts'
 import { createDefects } from './creates.ts'
 import { readDefects } from './reads.ts'

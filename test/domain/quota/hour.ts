@@ -1,5 +1,5 @@
 import { governor } from '../../../src/domain/quota/governor.ts'
-import { createSandbox } from '../../../src/sandbox/sandbox.ts'
+import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
 import { seeded } from '../../harness/luck.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'

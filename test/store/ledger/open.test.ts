@@ -15,9 +15,9 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { storeLocation } from '../../../src/store/ledger/open.ts'
 import { addOne, batchOf, beginOne, newAttempt } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
+import { storeLocation } from '../../../src/store/ledger/options.ts'
 
 let place: Scratch
 beforeEach(() => {

@@ -1,4 +1,5 @@
-import { type ExamCase, rules } from './case.ts'
+import type { ExamCase } from './case.ts'
+import { rules } from './report.ts'
 
 /** What a receiver has to take: everything the service may send. */
 export const acceptingCases: readonly ExamCase[] = [

@@ -1,4 +1,5 @@
-import { type ExamCase, rules } from './case.ts'
+import type { ExamCase } from './case.ts'
+import { rules } from './report.ts'
 
 /** How many events come side by side. */
 const burst = 100

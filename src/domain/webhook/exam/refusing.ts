@@ -1,4 +1,5 @@
-import { type ExamCase, rules } from './case.ts'
+import type { ExamCase } from './case.ts'
+import { rules } from './report.ts'
 import type { Sitting } from './sitting.ts'
 
 /** What a receiver has to refuse: everything the service did not sign like this. */

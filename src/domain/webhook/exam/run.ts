@@ -1,16 +1,24 @@
+import { acceptingCases } from './accepting.ts'
+import type { ExamCase } from './case.ts'
 import { signingKey } from '../../../contract/signature.ts'
+import { carry, type Parcel, type Reply, shownUrl, unreachable } from '../courier.ts'
 import { IncompleteError } from '../../../errors/incomplete.ts'
 import { UsageError } from '../../../errors/usage.ts'
 import type { Clock } from '../../../host/clock.ts'
 import type { Random } from '../../../host/random.ts'
 import type { HttpClient } from '../../../http/client.ts'
-import { carry, type Parcel, type Reply, shownUrl, unreachable } from '../courier.ts'
-import { acceptingCases } from './accepting.ts'
-import { type ExamCase, rules } from './case.ts'
 import { lastCases } from './last.ts'
 import { refusingCases } from './refusing.ts'
-import { type CaseReport, caseReport, examReport, type ExamReport, notJudged } from './report.ts'
-import { type Finding, Sitting } from './sitting.ts'
+import {
+  type CaseReport,
+  caseReport,
+  examReport,
+  type ExamReport,
+  type Finding,
+  notJudged,
+  rules,
+} from './report.ts'
+import { Sitting } from './sitting.ts'
 
 export interface ExamOptions {
   http: HttpClient

@@ -1,15 +1,10 @@
 import type { WebhookEvent } from '../../../contract/event.ts'
 import { sign } from '../../../contract/signature.ts'
-import type { Random } from '../../../host/random.ts'
 import { isTaken, type Parcel, type Reply } from '../courier.ts'
+import type { Random } from '../../../host/random.ts'
 import { eventName, eventText } from '../made-up.ts'
+import type { Finding, Level } from './report.ts'
 import type { SigningKey } from '../verify.ts'
-import type { Level } from './case.ts'
-
-export interface Finding {
-  level: Level
-  text: string
-}
 
 export interface SittingOptions {
   key: SigningKey

@@ -1,0 +1,137 @@
+import { ThrottledError } from '../errors/throttled.ts'
+import type { HttpClient } from '../http/client.ts'
+import { TransportError } from '../http/failure.ts'
+import { Answer } from './answer.ts'
+import type { Pace } from './pace.ts'
+import { withoutToken } from './shown.ts'
+import type { Identity, Target } from './target.ts'
+
+export interface CallOptions {
+  /** Default: the identity under examination. An empty one sends neither header. */
+  as?: Partial<Identity> | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  /** Told in findings after the path: "as an unknown user". */
+  note?: string | undefined
+  /** Whether a 429 is the answer, instead of something to wait out. */
+  throttled?: 'tell' | undefined
+}
+
+export interface ProbeOptions {
+  http: HttpClient
+  target: Target
+  pace: Pace
+  signal?: AbortSignal | undefined
+  /** Milliseconds that waiting for the quota may take altogether; default without limit. */
+  waitBudgetMs?: number | undefined
+  /** Told before a throttled call is waited for. */
+  onWait?: ((seconds: number) => void) | undefined
+}
+
+/** Nothing waits longer for the quota: the hour's window and a minute. */
+const longestWait = 3_660
+
+/** How often one call is held back by the quota before its 429 is taken for the answer. */
+const mostWaits = 5
+
+/**
+ * Asks the deployment, and keeps every answer for the rules that hold for all of them. A call throws
+ * TransportError where no whole answer came, and ThrottledError where the quota may not be waited for.
+ */
+export class Probe {
+  readonly answers: Answer[] = []
+  readonly #options: ProbeOptions
+  readonly #base: string
+  #waited = 0
+
+  constructor(options: ProbeOptions) {
+    this.#options = options
+    this.#base = options.target.baseUrl.replace(/\/+$/, '')
+  }
+
+  /** `path` with its query, from the base URL on. */
+  get(path: string, options: CallOptions = {}): Promise<Answer> {
+    return this.#call('GET', this.#base + path, path, undefined, options)
+  }
+
+  /** POST /v1/requests. A string is sent as it stands, anything else as JSON. */
+  post(body: unknown, options: CallOptions = {}): Promise<Answer> {
+    const path = '/v1/requests'
+    const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+    const headers = options.headers ?? { 'Content-Type': 'application/json' }
+    return this.#call('POST', this.#base + path, path, bytes, { ...options, headers })
+  }
+
+  /** GET /v1/ping in clear text on the deployment's own port; undefined where nothing was answered. */
+  async plainHttp(): Promise<number | undefined> {
+    const { http, signal } = this.#options
+    const url = `${this.#base.replace(/^https:/, 'http:')}/v1/ping`
+    try {
+      return (await http.send({ method: 'GET', url, signal })).status
+    } catch (error) {
+      if (error instanceof TransportError) return undefined
+      throw error
+    }
+  }
+
+  /** A URL the deployment handed out; undefined where it leads to another place, which is not called. */
+  path(url: string): string | undefined {
+    return url.startsWith(`${this.#base}/`) ? url.slice(this.#base.length) : undefined
+  }
+
+  async #call(
+    method: 'GET' | 'POST',
+    url: string,
+    path: string,
+    body: Buffer | undefined,
+    options: CallOptions,
+  ): Promise<Answer> {
+    const note = options.note === undefined ? '' : ` ${options.note}`
+    const label = `${method} ${withoutToken(path)}${note}`
+    for (let waits = 0; ; waits += 1) {
+      const answer = await this.#once(method, url, path, body, options, label)
+      if (answer.status !== 429 || options.throttled === 'tell' || waits === mostWaits) return answer
+      await this.#waitOut(answer)
+    }
+  }
+
+  async #once(
+    method: 'GET' | 'POST',
+    url: string,
+    path: string,
+    body: Buffer | undefined,
+    options: CallOptions,
+    label: string,
+  ): Promise<Answer> {
+    const { http, signal, target } = this.#options
+    const headers = { ...identification(options.as ?? target), ...options.headers }
+    const response =
+      body === undefined
+        ? await http.send({ method, url, headers, signal })
+        : await http.sendOnce({ method, url, headers, body, signal })
+    const answer = new Answer(label, response, path.startsWith('/v1/'))
+    this.answers.push(answer)
+    return answer
+  }
+
+  async #waitOut(answer: Answer): Promise<void> {
+    const told = Number(answer.header('retry-after') ?? 60)
+    const seconds = Number.isFinite(told) ? Math.min(longestWait, Math.max(1, told)) : 60
+    this.#waited += seconds * 1000
+    if (this.#waited > (this.#options.waitBudgetMs ?? Number.POSITIVE_INFINITY)) {
+      throw new ThrottledError(`the quota is used up; the service takes calls again in ${seconds} s`, {
+        status: 429,
+        retryAfter: seconds,
+        hint: `Wait ${seconds} s and run it again, or allow the wait with a longer --timeout.`,
+      })
+    }
+    this.#options.onWait?.(seconds)
+    await this.#options.pace.pause(seconds * 1000)
+  }
+}
+
+function identification({ apiKey, userEmail }: Partial<Identity>): Record<string, string> {
+  return {
+    ...(apiKey !== undefined && { 'X-Service-API-Key': apiKey }),
+    ...(userEmail !== undefined && { 'X-Service-User-Email': userEmail }),
+  }
+}

@@ -1,0 +1,158 @@
+import { ForbiddenError } from '../errors/forbidden.ts'
+import { UnauthenticatedError } from '../errors/unauthenticated.ts'
+import type { Clock } from '../host/clock.ts'
+import type { HttpClient } from '../http/client.ts'
+import { TransportError } from '../http/failure.ts'
+import { type Case, type CaseResult, type ConformanceReport, NotJudged } from './case.ts'
+import { paceOf } from './pace.ts'
+import { Probe } from './probe.ts'
+import { Receiver } from './receiver.ts'
+import { suite } from './suite.ts'
+import type { Control, Target } from './target.ts'
+import type { Visit } from './visit.ts'
+
+export interface ConformanceOptions {
+  http: HttpClient
+  clock: Clock
+  target: Target
+  /** Without it nothing is ordered, and what needs an order is not judged. */
+  allowCreate?: boolean | undefined
+  control?: Control | undefined
+  /** A port for events; 0 takes a free one, which makes sense only where `control` can point the webhook at it. */
+  receivePort?: number | undefined
+  /** Milliseconds a request is followed for at most, where time cannot be moved; default a minute. */
+  watchMs?: number | undefined
+  /** Which cases run; default all. */
+  only?: ((each: Case) => boolean) | undefined
+  signal?: AbortSignal | undefined
+  /** Told after each case. */
+  onCase?: ((result: CaseResult, done: number, of: number) => void) | undefined
+  /** Milliseconds that waiting for the quota may take altogether; default without limit. */
+  waitBudgetMs?: number | undefined
+  /** Told before a throttled call is waited for. */
+  onWait?: ((seconds: number) => void) | undefined
+}
+
+const defaultWatchMs = 60_000
+const mostFindings = 8
+
+/**
+ * Asks a deployment for every rule of the document. Throws where nothing can be judged at all: it
+ * does not answer (UnavailableError), or refuses the key (UnauthenticatedError) or the user
+ * (ForbiddenError); and where the quota may not be waited for (ThrottledError).
+ */
+export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
+  const { target, only = () => true, control = {} } = options
+  const receiver = options.receivePort === undefined ? undefined : new Receiver()
+  await receiver?.open(options.receivePort)
+  try {
+    if (receiver !== undefined) await control.pointWebhook?.(receiver.url)
+    const visit = begin(options, control, receiver)
+    await knock(visit)
+    const chosen = suite.filter(only)
+    const cases: CaseResult[] = []
+    for (const each of chosen) {
+      const result = concealed(await judge(each, visit, options.signal), target)
+      cases.push(result)
+      options.onCase?.(result, cases.length, chosen.length)
+    }
+    return { base_url: target.baseUrl, counts: counted(cases), cases }
+  } finally {
+    await receiver?.close()
+  }
+}
+
+function begin(options: ConformanceOptions, control: Control, receiver: Receiver | undefined): Visit {
+  const { http, clock, target, signal, waitBudgetMs, onWait } = options
+  const pace = paceOf(control, clock, signal)
+  const made = new Map<string, Promise<unknown>>()
+  return {
+    probe: new Probe({ http, target, pace, signal, waitBudgetMs, onWait }),
+    pace,
+    target,
+    control,
+    receiver,
+    mayCreate: options.allowCreate === true,
+    watchMs: options.watchMs ?? defaultWatchMs,
+    once<T>(name: string, make: () => Promise<T>): Promise<T> {
+      const known = made.get(name)
+      if (known !== undefined) return known as Promise<T>
+      const coming = make()
+      made.set(name, coming)
+      return coming
+    },
+  }
+}
+
+/** Whether there is anybody, and whether they let us in. */
+async function knock({ probe }: Visit): Promise<void> {
+  await probe.get('/v1/ping', { as: {} })
+  const { status, message = '' } = await probe.get('/v1/users')
+  const said = message === '' ? '' : `: ${message}`
+  if (status === 401) {
+    throw new UnauthenticatedError(`the service does not take this key${said}`, {
+      status,
+      hint: 'The suite needs a key and a user that are good. Check them with "refcheck auth status".',
+    })
+  }
+  if (status === 403) {
+    throw new ForbiddenError(`the service does not let this user in${said}`, {
+      status,
+      hint: 'The suite needs an active user of the organisation. Check it with "refcheck auth status".',
+    })
+  }
+}
+
+async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined): Promise<CaseResult> {
+  const { id, section, rule, kind } = each
+  const result = (verdict: CaseResult['verdict'], findings: string[], reason: string | null): CaseResult => ({
+    id,
+    section,
+    rule,
+    kind,
+    verdict,
+    findings,
+    reason,
+  })
+  try {
+    const findings = [...new Set(await each.run(visit))]
+    if (findings.length === 0) return result('holds', [], null)
+    const more = findings.length - mostFindings
+    const shown = findings.slice(0, mostFindings)
+    return result('broken', more > 0 ? [...shown, `and ${more} more`] : shown, null)
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof NotJudged) return result('not_judged', [], error.message)
+    if (error instanceof TransportError)
+      return result('broken', [`no whole answer came: ${error.message}`], null)
+    throw error
+  }
+}
+
+/** A deployment may say our own secrets back to us; they go no further. */
+function concealed(result: CaseResult, { apiKey, webhookSecret, stranger }: Target): CaseResult {
+  const secrets = [apiKey, webhookSecret, stranger?.apiKey].filter(
+    (secret): secret is string => secret !== undefined && secret !== '',
+  )
+  const conceal = (text: string): string => secrets.reduce(hidden, text)
+  return {
+    ...result,
+    findings: result.findings.map(conceal),
+    reason: result.reason === null ? null : conceal(result.reason),
+  }
+}
+
+/** Without the secret, or its first part where a finding was cut short in it. */
+function hidden(text: string, secret: string): string {
+  let left = text.replaceAll(secret, '***')
+  for (let length = secret.length - 1; length > 3; length -= 1) {
+    left = left.replaceAll(`${secret.slice(0, length)}…`, '***…')
+  }
+  return left
+}
+
+function counted(cases: readonly CaseResult[]): ConformanceReport['counts'] {
+  const of = (verdict: CaseResult['verdict']): number =>
+    cases.filter((each) => each.verdict === verdict).length
+  return { cases: cases.length, holds: of('holds'), broken: of('broken'), not_judged: of('not_judged') }
+}

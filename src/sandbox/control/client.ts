@@ -1,0 +1,54 @@
+import { controlPath } from './control-path.ts'
+import { NotFoundError } from '../../errors/not-found.ts'
+import { UsageError } from '../../errors/usage.ts'
+import type { HttpClient } from '../../http/client.ts'
+
+/** A running sandbox, as its control API is called from another process. */
+export interface RunningSandbox {
+  /** What it tells of itself: `state`, `rules`, `scenarios`, `snapshot` … */
+  read(what: string): Promise<unknown>
+  /** Has it do something; what it answers. Throws UsageError with its words where it refuses. */
+  tell(what: string, order: unknown): Promise<unknown>
+}
+
+/** A snapshot of a hundred thousand requests is large, and an advance by a month takes its time. */
+const limits = { maxBytes: 512 * 1024 * 1024, idleMs: 600_000, totalMs: 600_000 }
+
+/** `baseUrl` without a trailing slash. Nothing is called yet. */
+export function runningSandbox(http: HttpClient, baseUrl: string): RunningSandbox {
+  const url = (what: string): string => `${baseUrl}${controlPath}${what}`
+  const answerOf = ({ status, body }: { status: number; body: Buffer }): unknown => {
+    const said = parsed(body)
+    if (status === 200 && said !== undefined) return said
+    const error = (said as { error?: { message?: unknown; hint?: unknown } } | undefined)?.error
+    if (typeof error?.message !== 'string') {
+      throw new NotFoundError(`${new URL(baseUrl).host} is not a sandbox that can be controlled`, {
+        hint: 'Start one with "refcheck sandbox start --login", or name it with --base-url.',
+      })
+    }
+    throw new UsageError(error.message, {
+      hint: typeof error.hint === 'string' ? error.hint : 'See "refcheck sandbox --help".',
+    })
+  }
+  return {
+    read: async (what) => answerOf(await http.send({ method: 'GET', url: url(what), limits })),
+    tell: async (what, order) =>
+      answerOf(
+        await http.send({
+          method: 'POST',
+          url: url(what),
+          headers: { 'content-type': 'application/json' },
+          body: Buffer.from(JSON.stringify(order)),
+          limits,
+        }),
+      ),
+  }
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,189 @@
+import { readFile } from 'node:fs/promises'
+
+import { parse, YAMLParseError } from 'yaml'
+import { z } from 'zod'
+
+import { fieldTypes } from '../../contract/package-schema.ts'
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { IoError } from '../../errors/io.ts'
+import { UsageError } from '../../errors/usage.ts'
+import type { Fixture } from './fixture.ts'
+import { checkedWebhookUrl } from '../service/webhook-url.ts'
+
+const levels = { none: 0, administrator: 2, requestor: 3, contributor: 4, analyst: 5 } as const
+
+const level = z.union([
+  z.enum(Object.keys(levels) as (keyof typeof levels)[]).transform((name) => levels[name]),
+  z.literal([0, 1, 2, 3, 4, 5]),
+])
+const product = z.enum(['bgc', 'exit', 'integration', 'pulse', 'reference'])
+const role = z.enum(['owner', 'admin', 'support', 'member'])
+
+const user = z.strictObject({
+  email: z.email(),
+  first_name: z.string().default(''),
+  last_name: z.string().default(''),
+  role: role.default('member'),
+  permissions: z.partialRecord(product, level).optional(),
+  teams: z.array(z.string()).optional(),
+  job_title: z.string().optional(),
+  active: z.boolean().optional(),
+})
+
+const field = z.strictObject({
+  type: z.enum(fieldTypes),
+  required: z.boolean().default(false),
+  description: z.string().default(''),
+})
+
+const pack = z.strictObject({
+  id: z.int(),
+  name: z.string(),
+  status: z.enum(['ACTIVE', 'INACTIVE', 'DISABLED']).optional(),
+  roles: z.array(role).optional(),
+  details: z
+    .strictObject({
+      reference_survey: z
+        .strictObject({
+          id: z.int(),
+          name: z.string().nullable().default(null),
+          min_referees: z.int().positive().default(1),
+        })
+        .nullable()
+        .optional(),
+      background_checks: z
+        .array(
+          z.strictObject({
+            check_name: z.string().nullable().default(null),
+            partner_name: z.string().nullable().default(null),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+  additional_information: z
+    .array(
+      z.strictObject({ display_name: z.string(), code: z.string(), fields: z.record(z.string(), field) }),
+    )
+    .optional(),
+})
+
+/** "API keys are 32-character opaque values." */
+const key = z.strictObject({ key: z.string().length(32), revoked: z.boolean().optional() })
+
+const webhookUrl = z.string().superRefine((text, context) => {
+  try {
+    checkedWebhookUrl(text)
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : String(error))
+  }
+})
+
+const organisation = z.strictObject({
+  name: z.string(),
+  credits: z.int().nonnegative().nullable().optional(),
+  trial: z.enum(['none', 'running', 'expired']).optional(),
+  subscription: z.enum(['active', 'inactive']).optional(),
+  webhook: z.strictObject({ url: webhookUrl.optional(), secret: z.string().min(1).optional() }).optional(),
+  keys: z
+    .array(
+      z.union([
+        key,
+        z
+          .string()
+          .length(32)
+          .transform((text) => ({ key: text })),
+      ]),
+    )
+    .optional(),
+  teams: z.array(z.strictObject({ name: z.string(), active: z.boolean().optional() })).optional(),
+  users: z.array(user).min(1),
+  packages: z.array(pack).optional(),
+})
+
+const fixture = z.strictObject({ organisations: z.array(organisation).min(1) })
+
+/**
+ * Reads a fixture from a JSON or YAML file (JSON is YAML). Throws UsageError where there is no such file,
+ * IoError where it cannot be read, InvalidInputError, with line or path, where it does not say what a fixture says.
+ */
+export async function readFixture(path: string): Promise<Fixture> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new UsageError(`there is no fixture ${path}`, { hint: 'Check the path.' })
+    }
+    throw new IoError(`the fixture ${path} cannot be read`, {
+      hint: 'Check the path and that you may read the file.',
+      cause: error,
+    })
+  }
+  return parseFixture(text)
+}
+
+/** The same from a text. */
+export function parseFixture(text: string): Fixture {
+  const parsed = fixture.safeParse(parseYaml(text))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new InvalidInputError(
+      `the fixture's ${pathOf(issue?.path ?? [])}: ${issue?.message ?? 'is not valid'}`,
+      { hint: 'Mend the fixture; nothing was started.' },
+    )
+  }
+  const { organisations } = parsed.data
+  refuseTwice(
+    organisations.flatMap(({ packages }) => (packages ?? []).map(({ id }) => id)),
+    (id) => `the package id ${id}`,
+  )
+  refuseTwice(
+    organisations.flatMap(({ keys }) => (keys ?? []).map((entry) => entry.key)),
+    () => 'an API key',
+  )
+  for (const { users, teams } of organisations) {
+    refuseTwice(
+      users.map(({ email }) => email.toLowerCase()),
+      (email) => `the e-mail "${email}"`,
+    )
+    refuseUnknownTeams(
+      users.flatMap((one) => one.teams ?? []),
+      (teams ?? []).map(({ name }) => name),
+    )
+  }
+  return parsed.data
+}
+
+function parseYaml(text: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 100 }) as unknown
+  } catch (error) {
+    if (!(error instanceof YAMLParseError)) throw error
+    const [start] = error.linePos ?? []
+    const where = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
+    throw new InvalidInputError(`the fixture is neither JSON nor YAML${where}`, {
+      hint: 'Mend the file there; nothing was started.',
+      cause: error,
+    })
+  }
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
+  return text === '' ? 'text' : text.replace(/^\./, '')
+}
+
+function refuseTwice<T>(values: readonly T[], name: (value: T) => string): void {
+  const seen = new Set<T>()
+  for (const value of values) {
+    if (seen.has(value)) throw new InvalidInputError(`the fixture has ${name(value)} more than once`)
+    seen.add(value)
+  }
+}
+
+function refuseUnknownTeams(named: string[], known: string[]): void {
+  const unknown = named.find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  throw new InvalidInputError(`the fixture has a user in the team "${unknown}", but no such team`)
+}

@@ -1,0 +1,106 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+
+import type { Clock } from '../../host/clock.ts'
+
+/** Milliseconds of real time that work begun by the clock, such as a delivery, gets before time moves on. */
+const patience = 250
+
+interface Sleeper {
+  at: number
+  order: number
+  wake: () => void
+}
+
+/**
+ * A clock that stands still until it is advanced; then everything that waits for it happens in
+ * order, each at its moment.
+ */
+export class ManualClock implements Clock {
+  #now: number
+  #order = 0
+  #advancing: Promise<void> = Promise.resolve()
+  readonly #sleepers = new Set<Sleeper>()
+  readonly #held = new Set<Promise<unknown>>()
+
+  /** `start` is milliseconds since the epoch. */
+  constructor(start: number) {
+    this.#now = start
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  /** Puts the clock where a kept state left it; nobody is woken. */
+  set(now: number): void {
+    this.#now = now
+  }
+
+  monotonic(): number {
+    return this.#now
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted()
+      const onAbort = (): void => {
+        this.#sleepers.delete(sleeper)
+        reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
+      }
+      this.#order += 1
+      const wake = (): void => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      const sleeper: Sleeper = { at: this.#now + Math.max(0, ms), order: this.#order, wake }
+      this.#sleepers.add(sleeper)
+      signal?.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  /** Makes `advance` wait for this work, for a moment of real time, before the clock moves past it. */
+  hold(work: Promise<unknown>): void {
+    const held = work.catch(() => {})
+    this.#held.add(held)
+    void held.then(() => this.#held.delete(held))
+  }
+
+  /** Moves on by `ms`; what was asked for at the same time comes after. */
+  advance(ms: number): Promise<void> {
+    this.#advancing = this.#advancing.then(() => this.#moveTo(this.#now + Math.max(0, ms)))
+    return this.#advancing
+  }
+
+  async #moveTo(target: number): Promise<void> {
+    for (;;) {
+      await this.#settle()
+      const next = this.#earliest()
+      if (next === undefined || next.at > target) break
+      this.#now = Math.max(this.#now, next.at)
+      this.#sleepers.delete(next)
+      next.wake()
+    }
+    this.#now = Math.max(this.#now, target)
+  }
+
+  /** Waits until what was woken has had its turn, and the work it began is done or has taken too long. */
+  async #settle(): Promise<void> {
+    await setImmediate()
+    if (this.#held.size === 0) return
+    const giveUp = new AbortController()
+    const late = setTimeout(patience, undefined, { signal: giveUp.signal }).catch(() => {})
+    await Promise.race([Promise.all(this.#held), late])
+    giveUp.abort()
+    this.#held.clear()
+    await setImmediate()
+  }
+
+  #earliest(): Sleeper | undefined {
+    let first: Sleeper | undefined
+    for (const sleeper of this.#sleepers) {
+      const { at, order } = sleeper
+      if (first === undefined || at < first.at || (at === first.at && order < first.order)) first = sleeper
+    }
+    return first
+  }
+}

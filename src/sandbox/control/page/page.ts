@@ -1,0 +1,276 @@
+import { html } from 'hono/html'
+
+import type { RequestResource } from '../../../contract/request.ts'
+import type { LogEntry } from '../../service/log.ts'
+import type { DeliveryRecord } from '../../service/records.ts'
+import { scenarioTable } from '../../service/scenarios.ts'
+import type { Overview } from '../overview.ts'
+import type { Sandbox } from '../sandbox.ts'
+import { logLine, moment, seconds } from './words.ts'
+
+const mostRequests = 200
+const mostDeliveries = 50
+const mostEntries = 200
+
+/** A piece of the page; every value in it is escaped by `html`. */
+type Piece = ReturnType<typeof html>
+
+/** What is going on in a sandbox, whole without a script; with one it keeps itself up to date. */
+export function page(sandbox: Sandbox): Piece {
+  const overview = sandbox.overview()
+  const entries = sandbox.log.entries()
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        <title>refcheck sandbox</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="/_sandbox/page.css" />
+        <script type="module" src="/_sandbox/page.js"></script>
+      </head>
+      <body>
+        <a class="skip" href="#requests">Skip to the requests</a>
+        <header>
+          <h1>refcheck sandbox</h1>
+          <p>No real person is checked here. <a href="/openapi.json">OpenAPI</a></p>
+        </header>
+        <p id="said" role="status"></p>
+        <main>
+          <section aria-labelledby="controls-title">
+            <h2 id="controls-title">Controls</h2>
+            ${controls(overview)}
+          </section>
+          <div id="live">${live(sandbox, overview)}</div>
+          <section aria-labelledby="log-title">
+            <h2 id="log-title">Calls and events</h2>
+            <ol
+              id="log"
+              role="log"
+              aria-live="polite"
+              aria-relevant="additions"
+              tabindex="0"
+              aria-labelledby="log-title"
+              data-next="${String((entries.at(-1)?.n ?? -1) + 1)}"
+            >
+              ${entries.slice(-mostEntries).map(entryItem)}
+            </ol>
+          </section>
+        </main>
+      </body>
+    </html>`
+}
+
+function entryItem(entry: LogEntry): Piece {
+  return html`<li>${logLine(entry)}</li> `
+}
+
+/** The part that the script puts in anew. */
+function live(sandbox: Sandbox, overview: Overview): Piece {
+  return html`
+    <section aria-labelledby="standing-title">
+      <h2 id="standing-title">Standing</h2>
+      <dl>
+        <div>
+          <dt>Clock</dt>
+          <dd>${moment(overview.now)} (${overview.clock})</dd>
+        </div>
+        <div>
+          <dt>Speed</dt>
+          <dd>${String(overview.speed)}</dd>
+        </div>
+        <div>
+          <dt>Credits</dt>
+          <dd>${overview.credits === null ? 'unlimited' : String(overview.credits)}</dd>
+        </div>
+        <div>
+          <dt>Webhook</dt>
+          <dd>${overview.webhook_url ?? 'none'}</dd>
+        </div>
+        ${Object.entries(overview.requests).map(
+          ([status, count]) =>
+            html`<div>
+              <dt>${status}</dt>
+              <dd data-status="${status}">${String(count)}</dd>
+            </div>`,
+        )}
+      </dl>
+      <h3 id="quota-title">Quota of the key</h3>
+      ${overview.quota.map((window) => gauge(window, overview.now))}
+    </section>
+    ${requestTable(sandbox.requests())} ${deliveryTable(sandbox.deliveries())}
+  `
+}
+
+function gauge(window: Overview['quota'][number], now: number): Piece {
+  const { calls, seconds: length, used, ends_at: endsAt } = window
+  const name = `${used} of ${calls} calls in ${seconds(length)}`
+  const rest =
+    endsAt === null ? '' : `, free again in ${seconds(Math.max(0, Math.ceil((endsAt - now) / 1000)))}`
+  return html`<p class="gauge">
+    <meter
+      min="0"
+      max="${String(calls)}"
+      high="${String(calls * 0.8)}"
+      value="${String(Math.min(used, calls))}"
+      aria-label="${name}"
+    ></meter>
+    ${name}${rest}
+  </p>`
+}
+
+function controls({ clock }: Overview): Piece {
+  return html`<div class="controls">
+    ${
+      clock === 'manual'
+        ? html`<form data-control="advance">
+            <label
+              >Move the clock on by
+              <input name="minutes" type="number" min="1" max="100000" value="60" required
+            /></label>
+            minutes <button id="advance">Advance</button>
+          </form>`
+        : ''
+    }
+    <form data-control="scenario">
+      <label
+        >The next request goes by
+        <select name="scenario">
+          ${scenarioTable.map(({ tag, what }) => html`<option value="${tag}">${tag}: ${what}</option>`)}
+        </select>
+      </label>
+      <button id="inject-scenario">Inject</button>
+    </form>
+    <form data-control="fault">
+      <label
+        >The next call
+        <select name="on">
+          <option value="*">of any kind</option>
+          <option value="POST /v1/requests">that creates a request</option>
+          <option value="GET *">that reads</option>
+        </select>
+      </label>
+      <label
+        >meets
+        <select name="fault">
+          <option value='{"kind":"status","status":500,"when":"before"}'>500, nothing done</option>
+          <option value='{"kind":"status","status":500,"when":"after"}'>500, although it was done</option>
+          <option value='{"kind":"cut","when":"before"}'>a cut connection, nothing done</option>
+          <option value='{"kind":"cut","when":"after"}'>a cut connection, although it was done</option>
+          <option value='{"kind":"hang","when":"after"}'>no answer, although it was done</option>
+          <option value='{"kind":"status","status":429,"when":"before","retryAfter":"5"}'>
+            429 for 5 seconds
+          </option>
+        </select>
+      </label>
+      <button id="inject-fault">Inject</button>
+    </form>
+    <form data-control="clear-faults"><button id="clear-faults">Clear all faults</button></form>
+  </div>`
+}
+
+function requestTable(all: readonly RequestResource[]): Piece {
+  const newest = all.slice(-mostRequests).reverse()
+  return html`<section aria-labelledby="requests-title">
+    <h2 id="requests-title">Requests</h2>
+    <div class="wide" id="requests" tabindex="0" role="region" aria-labelledby="requests-title">
+      <table>
+        <caption>
+          ${newest.length === all.length ? `${all.length} in all` : `The newest ${newest.length} of ${all.length}`}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Recipient</th>
+            <th scope="col">Package</th>
+            <th scope="col">Status</th>
+            <th scope="col">Checks</th>
+            <th scope="col">Request</th>
+            <th scope="col">Do</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${newest.map(requestRow)}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+}
+
+const over = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
+
+function requestRow({
+  request_id: id,
+  recipient,
+  package_id: packageId,
+  status,
+  checks,
+}: RequestResource): Piece {
+  const name = `${recipient.first_name} ${recipient.last_name}`
+  return html`<tr>
+    <th scope="row">${name}<br /><small>${recipient.email}</small></th>
+    <td>${String(packageId)}</td>
+    <td><strong>${status}</strong></td>
+    <td>
+      ${checks.map((check) => html`<div>${check.type === 'reference' ? 'references' : (check.check_name ?? check.type)}: ${check.status}</div>`)}
+    </td>
+    <td><code>${id}</code></td>
+    <td>
+      ${
+        over.has(status)
+          ? 'over'
+          : html`<button
+              id="hasten-${id}"
+              data-post="hasten"
+              data-body="${JSON.stringify({ request_id: id })}"
+              aria-label="Advance the request of ${name}"
+            >
+              Advance
+            </button>`
+      }
+    </td>
+  </tr>`
+}
+
+function deliveryTable(all: readonly DeliveryRecord[]): Piece {
+  const newest = all.slice(-mostDeliveries).reverse()
+  return html`<section aria-labelledby="deliveries-title">
+    <h2 id="deliveries-title">Webhook deliveries</h2>
+    <div class="wide" tabindex="0" role="region" aria-labelledby="deliveries-title">
+      <table>
+        <caption>
+          ${all.length === 0 ? 'None yet' : `The newest ${newest.length} of ${all.length}`}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Event</th>
+            <th scope="col">State</th>
+            <th scope="col">Attempts</th>
+            <th scope="col">Last answer</th>
+            <th scope="col">Do</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${newest.map(
+            ({ id, request_id, status, state, attempts, outcome }) =>
+              html`<tr>
+                <th scope="row">${status}<br /><code>${request_id}</code></th>
+                <td>${state}</td>
+                <td>${String(attempts)}</td>
+                <td>${outcome ?? '-'}</td>
+                <td>
+                  <button
+                    id="redeliver-${id}"
+                    data-post="redeliver"
+                    data-body="${JSON.stringify({ delivery_id: id })}"
+                    aria-label="Redeliver ${status} of ${request_id}"
+                  >
+                    Redeliver
+                  </button>
+                </td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+}

@@ -1,0 +1,95 @@
+import type { RequestResource } from '../../contract/request.ts'
+import type { Fixture } from './fixture.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Overview } from './overview.ts'
+import type { packageIds, people } from './seed.ts'
+import type { Connection } from '../../server/listen.ts'
+import type { Deliver } from '../service/delivery.ts'
+import type { Injection } from '../service/faults.ts'
+import type { Journal } from '../service/journal.ts'
+import type { Log } from '../service/log.ts'
+import type { QuotaWindow } from '../service/quota.ts'
+import type { DeliveryRecord } from '../service/records.ts'
+import type { Choices, RuleSetting } from '../service/rules.ts'
+import type { Snapshot } from '../service/state.ts'
+import type { Switch } from '../service/switch-names.ts'
+
+export interface SandboxOptions {
+  /** A ManualClock makes the sandbox stand still until it is advanced. */
+  clock: Clock
+  /** Ids, credentials and luck follow from it; the same seed gives the same sandbox. */
+  seed?: string | number | undefined
+  /** How many times faster than the clock requests progress; nothing else is touched. Default 1. */
+  speed?: number | undefined
+  /** Default: the document's 60 a minute and 1,000 an hour. */
+  quota?: readonly QuotaWindow[] | undefined
+  /** The organisation's webhook. */
+  webhookUrl?: string | undefined
+  /** What to hold instead of the built-in people and packages. */
+  fixture?: Fixture | undefined
+  /** Choices among what the document leaves open; `seeded` draws each from the seed. */
+  rules?: Partial<Choices> | 'seeded' | undefined
+  /** Where the state is kept; it goes on from there. Default: in memory only. */
+  data?: Journal | undefined
+  /** How webhook events travel; default: over HTTP. */
+  deliver?: Deliver | undefined
+}
+
+export interface Credentials {
+  apiKey: string
+  userEmail: string
+  webhookSecret: string
+}
+
+/** The whole service of the document, in this process. */
+export interface Sandbox {
+  /** Of the first organisation. */
+  readonly credentials: Credentials
+  /** Who and what the built-in fixture holds. */
+  readonly people: typeof people
+  readonly packageIds: typeof packageIds
+  /** A key of another organisation, and its owner's e-mail. */
+  readonly stranger: { apiKey: string; userEmail: string }
+  readonly log: Log
+  /** Answers one call. Without a connection a cut shows as a rejection. */
+  fetch(request: Request, connection?: Connection): Response | Promise<Response>
+  /** The answer to what never became a request, or broke on the way: for `onError` of `listen`. */
+  refuse(error: unknown): Response
+  /** Makes calls, or the requests they create, go wrong; returns what takes it back. */
+  inject(injection: Injection): () => void
+  clearFaults(): void
+  /** Every request there is, oldest first, as a client would read it now. */
+  requests(): RequestResource[]
+  /** Every delivery that waits, and the last thousand that are over. */
+  deliveries(): DeliveryRecord[]
+  overview(): Overview
+  rules(): RuleSetting[]
+  /** Throws InvalidInputError where there is no such rule or choice. */
+  setRule(name: string, choice: string): void
+  throwSwitch(name: Switch): void
+  revokeKey(): void
+  /** A new key for the organisation; the old one is revoked. */
+  renewKey(): string
+  deactivateUser(email: string): void
+  activateUser(email: string): void
+  setCredits(credits: number | null): void
+  expireTrial(): void
+  deactivateSubscription(): void
+  /** https, or http to this machine; throws UsageError for any other. */
+  setWebhook(url: string | null): void
+  /** Makes a package INACTIVE in favour of a new one with one more required field; the new id. */
+  replacePackage(id: number): number
+  /** Makes the next turn of a request, or of one of its checks, happen now. */
+  hasten(requestId: string, checkId?: string): void
+  /** Sends an event once more. */
+  redeliver(deliveryId: string): void
+  /** Moves a ManualClock by milliseconds, and everything with it. Throws UsageError under another clock. */
+  advance(ms: number): Promise<void>
+  snapshot(): Snapshot
+  /** Holds what the snapshot held; a ManualClock goes back to where it stood. */
+  restore(snapshot: Snapshot): void
+  /** Back to the beginning. */
+  reset(): void
+  /** Ends timers and deliveries, and closes the data. */
+  close(): void
+}

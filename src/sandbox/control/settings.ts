@@ -1,0 +1,33 @@
+import { UsageError } from '../../errors/usage.ts'
+import { ManualClock } from './manual-clock.ts'
+import { seededLuck } from '../service/luck.ts'
+import { type Choices, drawnRules, usualRules } from '../service/rules.ts'
+import type { Settings } from '../service/state.ts'
+import type { SandboxOptions } from './sandbox.ts'
+
+const usualSeed = 'refcheck'
+
+/**
+ * What holds for a sandbox: its data first, then what was asked for. Throws UsageError where another
+ * seed is asked for than the data was made with, as ids and keys come from it.
+ */
+export function startingSettings({ seed, rules, clock, data }: SandboxOptions): Settings {
+  const kept = data?.changes.findLast((change) => change.does === 'settings')?.settings
+  const wanted = seed === undefined ? undefined : String(seed)
+  if (data !== undefined && kept !== undefined && wanted !== undefined && kept.seed !== wanted) {
+    throw new UsageError(`${data.path} was made with the seed "${kept.seed}", not "${wanted}"`, {
+      hint: 'Leave the seed out, or choose another file.',
+    })
+  }
+  const chosen = kept?.seed ?? wanted ?? usualSeed
+  const manual = clock instanceof ManualClock
+  return {
+    seed: chosen,
+    rules: { ...(kept?.rules ?? usualRules()), ...chosenRules(rules, chosen) },
+    clock: manual ? (kept?.clock ?? clock.now()) : null,
+  }
+}
+
+function chosenRules(rules: SandboxOptions['rules'], seed: string): Partial<Choices> {
+  return rules === 'seeded' ? drawnRules(seededLuck(seed)) : (rules ?? {})
+}

@@ -1,0 +1,65 @@
+import type { Envelope } from '../../contract/envelope.ts'
+import { cacheHeaders } from '../../contract/headers.ts'
+
+const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
+
+/** A success in the envelope: "Empty on success" is said of `message`. */
+export function ok(data: unknown, status: 200 | 201 = 200): Response {
+  return okWith(okText(data), status)
+}
+
+export function okText(data: unknown): string {
+  return JSON.stringify({ data, status_message: 'ok', message: '' })
+}
+
+/** The same with a text made before. */
+export function okWith(text: string, status: 200 | 201 = 200): Response {
+  return new Response(text, { status, headers: jsonHeaders })
+}
+
+/** A failure in the envelope: data null, `status_message` consistent with the status. */
+export function failure(
+  status: number,
+  message: string,
+  headers?: Readonly<Record<string, string>>,
+): Response {
+  const envelope: Envelope = { data: null, status_message: statusMessage(status), message }
+  return new Response(JSON.stringify(envelope), { status, headers: { ...jsonHeaders, ...headers } })
+}
+
+/** "informational, ok, redirect, client_error or server_error. Consistent with the HTTP status". */
+function statusMessage(status: number): string {
+  if (status < 200) return 'informational'
+  if (status < 300) return 'ok'
+  if (status < 400) return 'redirect'
+  return status < 500 ? 'client_error' : 'server_error'
+}
+
+/** Thrown where a call is refused; becomes `failure` at the edge. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>> | undefined
+
+  constructor(status: number, message: string, headers?: Readonly<Record<string, string>>) {
+    super(message)
+    this.name = 'Refusal'
+    this.status = status
+    this.headers = headers
+  }
+}
+
+/** The matrix's texts ("Message texts on error bodies …"). */
+export const refusals = {
+  missingHeaders: () => new Refusal(401, 'missing authentication headers'),
+  invalidKey: () => new Refusal(401, 'invalid API key'),
+  invalidToken: () => new Refusal(401, 'invalid or expired report token'),
+  notMember: () => new Refusal(403, 'user is not an active member of the organisation'),
+  role: () => new Refusal(403, 'the role of the user does not permit this action'),
+  noCredits: () => new Refusal(403, 'organisation has no credits remaining'),
+  trialExpired: () => new Refusal(403, 'organisation trial has expired'),
+  subscription: () => new Refusal(403, 'organisation subscription is not active'),
+  notFound: () => new Refusal(404, 'resource not found'),
+  throttled: (seconds: number) => new Refusal(429, 'rate limit exceeded', { 'Retry-After': String(seconds) }),
+  /** "The message names the offending field (shape: `<field path>: <reason>`)". */
+  invalid: (path: string, reason: string) => new Refusal(400, `${path}: ${reason}`),
+} as const

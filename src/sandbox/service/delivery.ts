@@ -1,0 +1,205 @@
+import type { KeyObject } from 'node:crypto'
+
+import type { WebhookEvent } from '../../contract/event.ts'
+import { signatureHeader } from '../../contract/headers.ts'
+import type { RequestStatus } from '../../contract/statuses.ts'
+import { sign, signingKey } from '../../contract/signature.ts'
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Luck } from './luck.ts'
+import type { DeliveryRecord, Organisation, RequestRecord } from './records.ts'
+import type { Choice } from './rules.ts'
+import type { Service } from './service.ts'
+import type { Timetable } from './timetable.ts'
+
+/** Posts a body to a URL and answers with the HTTP status; throws where no answer came. */
+export type Deliver = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+  signal: AbortSignal,
+) => Promise<number>
+
+/** "The receiver must return a 2xx within 10 seconds." */
+const acknowledgementMs = 10_000
+
+/** Seconds after a failed attempt until the next; after the last, the event is given up. */
+const schedules: Record<Choice<'webhook-retries'>, readonly number[]> = {
+  backoff: [10, 60, 300, 1800, 7200],
+  quick: [1, 2, 4],
+  never: [],
+}
+
+const repeatAfterMs = 2_000
+const lateByMs = 60_000
+
+/** Of acknowledged events, how many are sent again under the rule that allows it. */
+const repeatedShare = 0.25
+
+export interface DeliveriesOptions {
+  service: Service
+  clock: Clock
+  luck: Luck
+  timetable: Timetable
+  deliver: Deliver
+  /** Told of each attempt under way; it may fail where its outcome cannot be kept. */
+  onWork: (work: Promise<void>) => void
+  /** Told after each attempt. */
+  onAttempt?: ((delivery: DeliveryRecord, at: number) => void) | undefined
+}
+
+/** Sends `request.updated` to the organisation's webhook, at least once each, signed over the exact bytes. */
+export class Deliveries {
+  readonly #options: DeliveriesOptions
+  readonly #keys = new Map<string, KeyObject>()
+  readonly #stop = new AbortController()
+
+  constructor(options: DeliveriesOptions) {
+    this.#options = options
+  }
+
+  /** "Every change of the overall request status triggers one `request.updated` event." */
+  announce(request: RequestRecord, status: RequestStatus, at: number): void {
+    const { service, luck } = this.#options
+    const organisation = service.state.organisations.get(request.organisation_id)
+    if (organisation === undefined || organisation.webhook_url === null) return
+    if (status === 'RECEIVED' && service.rule('event-on-acceptance') === 'no') return
+    const { scenarios } = request
+    const first: DeliveryRecord = {
+      id: luck.uuid('delivery', request.number, status, 1),
+      organisation_id: organisation.id,
+      request_id: request.request_id,
+      status,
+      body: JSON.stringify(eventOf(request, status)),
+      state: 'waiting',
+      attempts: 0,
+      forged: scenarios.includes('event-forged') ? 1 : 0,
+      at: at + this.#delay(request),
+      outcome: null,
+    }
+    this.#send(first)
+    if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(first, 2)
+  }
+
+  /** Sends an event once more, now. Throws InvalidInputError for one that is not known any more. */
+  redeliver(id: string): DeliveryRecord {
+    const { service, luck, clock } = this.#options
+    const known = service.state.deliveries.get(id)
+    if (known === undefined) throw new InvalidInputError(`there is no delivery "${id}"`)
+    const at = clock.now()
+    return this.#send({
+      ...known,
+      id: luck.uuid('redelivery', id, at),
+      state: 'waiting',
+      attempts: 0,
+      forged: 0,
+      outcome: null,
+      at,
+    })
+  }
+
+  /** Takes up the deliveries that still wait, after a restart. */
+  resume(): void {
+    for (const delivery of this.#options.service.state.deliveries.values()) {
+      if (delivery.state === 'waiting') this.#schedule(delivery)
+    }
+  }
+
+  /** Stops waiting and ends attempts under way. */
+  close(): void {
+    this.#stop.abort()
+  }
+
+  #isRepeated({ number }: RequestRecord, status: RequestStatus): boolean {
+    const { service, luck } = this.#options
+    if (service.rule('repeated-events') === 'never') return false
+    return luck.fraction('repeat', number, status) < repeatedShare
+  }
+
+  #repeat(first: DeliveryRecord, copy: number): void {
+    this.#send({
+      ...first,
+      id: this.#options.luck.uuid('delivery', first.id, copy),
+      at: first.at + repeatAfterMs,
+    })
+  }
+
+  /** Milliseconds an event is held back by the request's scenarios. */
+  #delay(request: RequestRecord): number {
+    if (request.scenarios.includes('event-late')) return lateByMs
+    if (!request.scenarios.includes('event-unordered')) return 0
+    const { service, clock } = this.#options
+    const last = request.steps.at(-1)
+    if (last === undefined) return 0
+    const left = request.created_at + last.at / service.speed - clock.now()
+    return Math.max(0, left) + 1000 * (request.steps.length - request.applied)
+  }
+
+  #send(delivery: DeliveryRecord): DeliveryRecord {
+    this.#keep(delivery)
+    this.#schedule(delivery)
+    return delivery
+  }
+
+  #schedule(delivery: DeliveryRecord): void {
+    const { timetable, onWork } = this.#options
+    timetable.add(delivery.at, () => onWork(this.#attempt(delivery.id)))
+  }
+
+  async #attempt(id: string): Promise<void> {
+    const { service, clock, onAttempt } = this.#options
+    const delivery = service.state.deliveries.get(id)
+    const organisation = service.state.organisations.get(delivery?.organisation_id ?? '')
+    if (delivery?.state !== 'waiting' || organisation === undefined) return
+    const outcome = await this.#post(delivery, organisation)
+    if (this.#stop.signal.aborted || service.state.deliveries.get(id) !== delivery) return
+    const attempts = delivery.attempts + 1
+    const pause = schedules[service.rule('webhook-retries')][attempts - 1]
+    const now = clock.now()
+    const after: DeliveryRecord = { ...delivery, attempts, outcome, at: now }
+    if (/^2\d\d$/.test(outcome)) this.#keep({ ...after, state: 'delivered' })
+    else if (pause === undefined) this.#keep({ ...after, state: 'given_up' })
+    else this.#send({ ...after, at: now + pause * 1000 })
+    onAttempt?.(after, now)
+  }
+
+  #keep(delivery: DeliveryRecord): void {
+    this.#options.service.commit({ does: 'delivery', delivery })
+  }
+
+  /** The HTTP status as text, or what went wrong. */
+  async #post(delivery: DeliveryRecord, organisation: Organisation): Promise<string> {
+    if (organisation.webhook_url === null) return 'no webhook is configured'
+    const body = Buffer.from(delivery.body)
+    const secret = organisation.webhook_secret + (delivery.attempts < delivery.forged ? ' ' : '')
+    const headers = { 'Content-Type': 'application/json', [signatureHeader]: sign(body, this.#key(secret)) }
+    const ended = new AbortController()
+    const stop = AbortSignal.any([this.#stop.signal, ended.signal])
+    try {
+      const late = this.#options.clock.sleep(acknowledgementMs, stop).then(() => 'no answer within 10 s')
+      const answer = this.#options.deliver(organisation.webhook_url, headers, body, stop).then(String)
+      return await Promise.race([answer, late])
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    } finally {
+      ended.abort()
+    }
+  }
+
+  #key(secret: string): KeyObject {
+    const known = this.#keys.get(secret)
+    if (known !== undefined) return known
+    const made = signingKey(secret)
+    this.#keys.set(secret, made)
+    return made
+  }
+}
+
+function eventOf(request: RequestRecord, status: RequestStatus): WebhookEvent {
+  return {
+    event: 'request.updated',
+    request_id: request.request_id,
+    status,
+    ...(status === 'ERROR' && request.error_reason !== null && { error_reason: request.error_reason }),
+  }
+}

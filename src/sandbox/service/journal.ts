@@ -1,0 +1,228 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+
+import { IoError } from '../../errors/io.ts'
+import type { ClaimOptions } from '../../disk/claim.ts'
+import { claimData } from './data-claim.ts'
+import type { Change } from './state.ts'
+
+const header = { refcheck_sandbox: 1 }
+const newline = 0x0a
+const chunkSize = 1 << 20
+
+/** The file is written anew once it is this much longer than what it says, and never below the first. */
+const rewriteAbove = { bytes: 16 * 1024 * 1024, times: 4 }
+
+/**
+ * The sandbox's state as a file: one line for each change, on disk before the call that made it is
+ * answered. So a kill at any moment loses nothing that was answered; a line cut short by it is
+ * dropped. All state is in memory anyway, which is why no database stands here.
+ */
+export class Journal {
+  readonly path: string
+  /** What the file held when it was opened. */
+  readonly changes: Change[]
+  readonly #release: () => void
+  #file: number
+  #isClosed = false
+  #size: number
+  #sizeWhenRewritten: number
+
+  constructor(path: string, file: number, changes: Change[], release: () => void) {
+    this.path = path
+    this.changes = changes
+    this.#file = file
+    this.#release = release
+    this.#size = fstatSync(file).size
+    this.#sizeWhenRewritten = this.#size
+  }
+
+  /** Throws IoError where the disk takes no more; the file then ends where it ended before. */
+  append(change: Change): void {
+    try {
+      this.#size += this.#write(this.#file, `${JSON.stringify(change)}\n`)
+    } catch (error) {
+      // The part of a line that a full disk took would be in the way of the next line.
+      ftruncateSync(this.#file, this.#size)
+      throw error
+    }
+  }
+
+  /** Whether so much of the file is out of date that it should be written anew. */
+  get isLong(): boolean {
+    return this.#size > Math.max(rewriteAbove.bytes, rewriteAbove.times * this.#sizeWhenRewritten)
+  }
+
+  /** Writes the file anew, beside the old one, and puts it in its place. */
+  rewrite(changes: Iterable<Change>): void {
+    const beside = join(dirname(this.path), `.${basename(this.path)}.new`)
+    try {
+      rmSync(beside, { force: true })
+      const { file, size } = this.#writtenAnew(beside, changes)
+      renameSync(beside, this.path)
+      closeSync(this.#file)
+      this.#file = file
+      this.#size = size
+      this.#sizeWhenRewritten = size
+    } catch (error) {
+      rmSync(beside, { force: true })
+      throw error instanceof IoError ? error : this.#unwritable(error)
+    }
+  }
+
+  #writtenAnew(path: string, changes: Iterable<Change>): { file: number; size: number } {
+    const file = openSync(path, 'ax', 0o600)
+    try {
+      let size = 0
+      let lines = `${JSON.stringify(header)}\n`
+      for (const change of changes) {
+        lines += `${JSON.stringify(change)}\n`
+        if (lines.length < chunkSize) continue
+        size += this.#write(file, lines)
+        lines = ''
+      }
+      size += this.#write(file, lines)
+      fsyncSync(file)
+      return { file, size }
+    } catch (error) {
+      closeSync(file)
+      throw error
+    }
+  }
+
+  /** A second call does nothing. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    closeSync(this.#file)
+    this.#release()
+  }
+
+  #write(file: number, text: string): number {
+    const bytes = Buffer.from(text)
+    try {
+      for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
+    } catch (error) {
+      throw this.#unwritable(error)
+    }
+    return bytes.length
+  }
+
+  #unwritable(cause: unknown): IoError {
+    return new IoError(`the sandbox's data cannot be written to ${this.path}: ${reasonOf(cause)}`, {
+      hint: 'Make room or choose another file; nothing was changed.',
+      cause,
+    })
+  }
+}
+
+/**
+ * Opens the file of a sandbox, or begins one. Throws IoError where it is no such file, cannot be
+ * opened, or another sandbox has it open.
+ */
+export async function openJournal(file: string, claiming: Omit<ClaimOptions, 'waitMs'>): Promise<Journal> {
+  const path = await settled(resolve(file))
+  const release = await claimData(path, claiming)
+  let handle: number | undefined
+  try {
+    handle = openSync(path, 'a+', 0o600)
+    return new Journal(path, handle, readChanges(path, handle), release)
+  } catch (error) {
+    if (handle !== undefined) closeSync(handle)
+    release()
+    if (error instanceof IoError) throw error
+    throw new IoError(`the sandbox's data cannot be opened: ${reasonOf(error)}`, {
+      hint: 'Choose a file in a folder that exists and that you may write to.',
+      cause: error,
+    })
+  }
+}
+
+/** One name for one file, whichever links lead to it. */
+async function settled(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch {
+    return path
+  }
+}
+
+function readChanges(path: string, file: number): Change[] {
+  const [first, ...lines] = readLines(file)
+  // Ours begins with a whole line from the start: what has none is somebody's file of one line.
+  if (first === undefined && fstatSync(file).size > 0) throw notOurs(path)
+  if (first === undefined) return []
+  const parse = (line: string): unknown => {
+    try {
+      return JSON.parse(line)
+    } catch (error) {
+      throw notOurs(path, error)
+    }
+  }
+  if ((parse(first) as Partial<typeof header> | null)?.refcheck_sandbox !== 1) throw notOurs(path)
+  const changes = lines.map(parse)
+  if (!changes.every(isChange)) throw notOurs(path)
+  if (changes.length > 0 && !changes.some(({ does }) => does === 'organisation')) throw notOurs(path)
+  return changes
+}
+
+/** Where each change has what it changes. */
+const subjects: Readonly<Record<Change['does'], string>> = {
+  settings: 'settings',
+  organisation: 'organisation',
+  key: 'key',
+  team: 'team',
+  user: 'user',
+  package: 'package',
+  request: 'request',
+  quota: 'uses',
+  delivery: 'delivery',
+}
+
+function isChange(value: unknown): value is Change {
+  if (typeof value !== 'object' || value === null || !('does' in value)) return false
+  const { does } = value
+  if (typeof does !== 'string' || !Object.hasOwn(subjects, does)) return false
+  const subject = (value as Record<string, unknown>)[subjects[does as Change['does']]]
+  return typeof subject === 'object' && subject !== null
+}
+
+/** Whole lines only: what follows the last line end was being written when the process died. */
+function* readLines(file: number): Generator<string> {
+  const chunk = Buffer.alloc(chunkSize)
+  let rest = Buffer.alloc(0)
+  for (let position = 0; ;) {
+    const count = readSync(file, chunk, 0, chunkSize, position)
+    if (count === 0) return
+    position += count
+    rest = Buffer.concat([rest, chunk.subarray(0, count)])
+    let start = 0
+    for (let end = rest.indexOf(newline); end !== -1; end = rest.indexOf(newline, start)) {
+      yield rest.toString('utf8', start, end)
+      start = end + 1
+    }
+    rest = rest.subarray(start)
+  }
+}
+
+function notOurs(path: string, cause?: unknown): IoError {
+  return new IoError(`${path} is not a sandbox's data, or is damaged`, {
+    hint: 'Choose another file; this one was left as it is.',
+    cause,
+  })
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,163 @@
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import type { Luck } from './luck.ts'
+
+interface Rule {
+  /** The section of the document it belongs to. */
+  section: string
+  /** What the document says, in its own words. */
+  sentence: string
+  /** What it leaves open. */
+  open: string
+  /** The first is what the sandbox does unless told otherwise. */
+  choices: readonly [string, ...string[]]
+}
+
+/** What the document leaves open, and the choices the sandbox has among what it allows. */
+export const ruleTable = {
+  'quota-window-start': {
+    section: 'Limits',
+    sentence: '60 requests per 60-second fixed window, per API key',
+    open: 'When a window starts.',
+    choices: ['first-call', 'clock'],
+  },
+  'refused-calls-count': {
+    section: 'Limits',
+    sentence: 'Breach behaviour: 429 client_error with Retry-After (seconds)',
+    open: 'Whether a call answered with 429 uses up the quota further.',
+    choices: ['no', 'yes'],
+  },
+  'hidden-package-schema': {
+    section: 'GET /v1/packages/{id}/schema',
+    sentence:
+      '403 (user not an active member, or no access to the package); 404 (package not found or not available to the organisation and user)',
+    open: 'Which of the two a package hidden from the role of the user gets.',
+    choices: ['404', '403'],
+  },
+  'disabled-package-schema': {
+    section: 'Package status',
+    sentence: 'the precise meaning of INACTIVE versus DISABLED: not shown',
+    open: 'Whether the schema of a DISABLED package can be read.',
+    choices: ['404', '200'],
+  },
+  'support-creates': {
+    section: 'Authentication',
+    sentence: 'An action not permitted by the role gives 403',
+    open: 'Whether the role support may create requests.',
+    choices: ['no', 'yes'],
+  },
+  'error-checks': {
+    section: 'Request status',
+    sentence: 'ERROR: Terminal. The request could not be processed and no checks were created.',
+    open: 'What `checks` holds then: entries with a null id, or nothing.',
+    choices: ['null-ids', 'none'],
+  },
+  'error-from': {
+    section: 'States and transitions',
+    sentence: 'IN_PROGRESS, Processing failure → ERROR; transitions from RECEIVED: not shown',
+    open: 'Which status a request is in before it turns to ERROR.',
+    choices: ['IN_PROGRESS', 'RECEIVED'],
+  },
+  'leaving-received': {
+    section: 'States and transitions',
+    sentence: 'Transitions from RECEIVED and from PARTIAL: not shown',
+    open: 'Whether a request can go from RECEIVED to its end without being seen IN_PROGRESS.',
+    choices: ['step-by-step', 'at-once'],
+  },
+  'report-ready': {
+    section: 'Check',
+    sentence: 'Signed URL; null until the report is available',
+    open: 'Whether the report is there when the check is COMPLETED, or minutes later.',
+    choices: ['with-completion', 'later'],
+  },
+  'event-on-acceptance': {
+    section: 'Events',
+    sentence: 'It is sent when the overall request status changes',
+    open: 'Whether the acceptance itself (status RECEIVED) sends an event.',
+    choices: ['no', 'yes'],
+  },
+  'webhook-retries': {
+    section: 'Events',
+    sentence: 'Failed deliveries may be retried. Retry count and schedule: not shown',
+    open: 'When a failed delivery is tried again.',
+    choices: ['backoff', 'quick', 'never'],
+  },
+  'repeated-events': {
+    section: 'Events',
+    sentence: 'Delivery is at least once; duplicates are possible.',
+    open: 'Whether an event that was acknowledged is sometimes sent a second time.',
+    choices: ['never', 'sometimes'],
+  },
+  'error-reason-form': {
+    section: 'Events',
+    sentence: 'error_reason: diagnostic text. Its format: not shown',
+    open: 'What the text looks like.',
+    choices: ['sentence', 'code', 'lines'],
+  },
+  'created-at-form': {
+    section: 'Request',
+    sentence: 'created_at: string (ISO 8601 timestamp)',
+    open: 'Its precision and how the zone is written.',
+    choices: ['milliseconds', 'seconds', 'offset'],
+  },
+  'referee-id-form': {
+    section: 'Referee',
+    sentence: 'referee_id: string (in the path: integer or string)',
+    open: 'What the identifier looks like.',
+    choices: ['digits', 'uuid'],
+  },
+  'body-limit': {
+    section: 'Limits',
+    sentence: 'Maximum lengths of text fields and maximum request body size: not shown',
+    open: 'How large the body of a request may be.',
+    choices: ['1 MiB', '64 KiB', 'none'],
+  },
+  'text-limit': {
+    section: 'Limits',
+    sentence: 'Maximum lengths of text fields and maximum request body size: not shown',
+    open: 'How many characters a text field may have.',
+    choices: ['none', '255'],
+  },
+} as const satisfies Record<string, Rule>
+
+export type RuleName = keyof typeof ruleTable
+export type Choice<N extends RuleName = RuleName> = (typeof ruleTable)[N]['choices'][number]
+export type Choices = { [N in RuleName]: Choice<N> }
+
+/** One line of `sandbox rules`. */
+export interface RuleSetting extends Rule {
+  name: RuleName
+  current: string
+}
+
+const ruleNames = Object.keys(ruleTable) as RuleName[]
+
+export function ruleSettings(current: Choices): RuleSetting[] {
+  return ruleNames.map((name) => ({ name, ...ruleTable[name], current: current[name] }))
+}
+
+/** What the sandbox does unless told otherwise: the first choice of each. */
+export function usualRules(): Choices {
+  return Object.fromEntries(ruleNames.map((name) => [name, ruleTable[name].choices[0]])) as Choices
+}
+
+/** Throws InvalidInputError unless there is such a rule with such a choice. */
+export function checkedChoice(name: string, choice: string): Partial<Choices> {
+  const rule: Rule | undefined = Object.hasOwn(ruleTable, name) ? ruleTable[name as RuleName] : undefined
+  if (rule === undefined) {
+    throw new InvalidInputError(`there is no rule "${name}"`, {
+      hint: `The rules are ${ruleNames.join(', ')}.`,
+    })
+  }
+  if (!rule.choices.includes(choice)) {
+    throw new InvalidInputError(`the rule "${name}" has no choice "${choice}"`, {
+      hint: `Its choices are ${rule.choices.join(', ')}.`,
+    })
+  }
+  return { [name]: choice }
+}
+
+/** One choice each, drawn from the seed, so that clients meet all of what the document allows. */
+export function drawnRules(luck: Luck): Choices {
+  const drawn = ruleNames.map((name) => [name, luck.pick<string>(ruleTable[name].choices, 'rule', name)])
+  return Object.fromEntries(drawn) as Choices
+}

@@ -1,0 +1,225 @@
+import { refusals } from './answer.ts'
+import type { RequestStatus } from '../../contract/statuses.ts'
+import { InvalidInputError } from '../../errors/invalid-input.ts'
+import type { Luck } from './luck.ts'
+import { nextStepAt, progress } from './progress/perform.ts'
+import { type Course, plan } from './progress/plan.ts'
+import { inOrder } from './progress/steps.ts'
+import { currentUse, type QuotaWindow, secondsToWait } from './quota.ts'
+import type { Caller, PackageRecord, RequestRecord, Step } from './records.ts'
+import type { Choices, RuleName } from './rules.ts'
+import type { Change, Settings, State } from './state.ts'
+import { ReportTokens } from './token.ts'
+import type { CreateBody } from './validation/create-body.ts'
+
+export interface ServiceOptions {
+  state: State
+  luck: Luck
+  windows: readonly QuotaWindow[]
+  /** How many times faster than the clock requests progress. */
+  speed: number
+  /** Called with every change, before it is made. */
+  onChange?: ((change: Change) => void) | undefined
+  /** Called for every overall status a request comes to, RECEIVED first. */
+  onStatus: (request: RequestRecord, status: RequestStatus, at: number) => void
+}
+
+/** What the service does with its state, whoever calls. */
+export class Service {
+  readonly state: State
+  readonly tokens: ReportTokens
+  readonly windows: readonly QuotaWindow[]
+  readonly speed: number
+  readonly #options: ServiceOptions
+  /** Requests whose course nobody has asked for yet. */
+  readonly #unplanned = new Map<RequestRecord, Omit<Course, 'dice'>>()
+  readonly #armed = new Set<{ tag: string; left: number; pass: number }>()
+
+  constructor(options: ServiceOptions) {
+    this.state = options.state
+    this.windows = options.windows
+    this.speed = options.speed
+    this.tokens = new ReportTokens(options.luck)
+    this.#options = options
+  }
+
+  rule<N extends RuleName>(name: N): Choices[N] {
+    return this.state.settings.rules[name]
+  }
+
+  /** The only door to a change. */
+  commit(change: Change): void {
+    this.#options.onChange?.(change)
+    this.state.apply(change)
+  }
+
+  changeSettings(part: Partial<Settings>): void {
+    this.commit({ does: 'settings', settings: { ...this.state.settings, ...part } })
+  }
+
+  /** Counts a call against the quota of its key; 429 where a window is full. */
+  countCall(key: string, now: number): void {
+    const uses = currentUse(
+      this.state.quota.get(key) ?? [],
+      this.windows,
+      now,
+      this.rule('quota-window-start'),
+    )
+    const wait = secondsToWait(uses, this.windows, now)
+    if (wait === 0 || this.rule('refused-calls-count') === 'yes') {
+      this.commit({
+        does: 'quota',
+        key,
+        uses: uses.map(({ started_at, used }) => ({ started_at, used: used + 1 })),
+      })
+    }
+    if (wait > 0) throw refusals.throttled(wait)
+  }
+
+  /** Makes the next `times` created requests, after the first `after`, go by a scenario. */
+  armScenario(tag: string, times: number, after: number): () => void {
+    const armed = { tag, left: times, pass: after }
+    this.#armed.add(armed)
+    return () => void this.#armed.delete(armed)
+  }
+
+  disarmScenarios(): void {
+    this.#armed.clear()
+  }
+
+  /** The scenarios that wait for a request to be created now. */
+  takeScenarios(): string[] {
+    const taken: string[] = []
+    for (const armed of this.#armed) {
+      if (armed.pass > 0) {
+        armed.pass -= 1
+        continue
+      }
+      taken.push(armed.tag)
+      armed.left -= 1
+      if (armed.left <= 0) this.#armed.delete(armed)
+    }
+    return taken
+  }
+
+  /** Keeps a new request: RECEIVED, its checks planned, a credit used. */
+  accept(
+    body: CreateBody,
+    { organisation, user }: Caller,
+    pack: PackageRecord,
+    scenarios: string[],
+    now: number,
+  ): RequestRecord {
+    const { luck, onStatus } = this.#options
+    const number = this.state.requests.size + 1
+    const request: RequestRecord = {
+      number,
+      request_id: luck.uuid('request', number),
+      organisation_id: organisation.id,
+      package_id: pack.id,
+      created_at: now,
+      requester_email: user.email,
+      recipient: body.recipient,
+      additional_information: body.additional_information,
+      scenarios,
+      status: 'RECEIVED',
+      error_reason: null,
+      checks: [],
+      steps: [],
+      applied: 0,
+    }
+    this.#unplanned.set(request, { pack, scenarios, rules: this.state.settings.rules })
+    if (this.#options.onChange !== undefined) this.#plan(request)
+    const { credits } = organisation
+    if (credits !== null) {
+      this.commit({ does: 'organisation', organisation: { ...organisation, credits: credits - 1 } })
+    }
+    this.commit({ does: 'request', request })
+    onStatus(request, 'RECEIVED', now)
+    return request
+  }
+
+  /** Works out the courses that nobody has asked for, so that the state says all there is. */
+  planAll(): void {
+    for (const request of this.#unplanned.keys()) this.#plan(request)
+  }
+
+  /** Forgets what was only thought of: the state has been replaced. */
+  forget(): void {
+    this.#unplanned.clear()
+    this.#armed.clear()
+  }
+
+  /** Lets what is due by `now` happen to a request. */
+  bringUpToDate(request: RequestRecord, now: number): void {
+    this.#plan(request)
+    const due = nextStepAt(request)
+    const elapsed = this.#elapsed(request, now)
+    if (due === undefined || due > elapsed) return
+    const before = request.status
+    const reached = progress(request, elapsed, (at) => request.created_at + at / this.speed)
+    if (request.status === before) return
+    this.commit({ does: 'request', request })
+    for (const status of reached) this.#options.onStatus(request, status, now)
+  }
+
+  bringAllUpToDate(now: number): void {
+    for (const request of this.state.requests.values()) this.bringUpToDate(request, now)
+  }
+
+  /** When the next thing happens to a request, on the clock. */
+  nextAt(request: RequestRecord): number | undefined {
+    this.#plan(request)
+    const due = nextStepAt(request)
+    return due === undefined ? undefined : request.created_at + due / this.speed
+  }
+
+  /**
+   * Makes the next turn of a request, or of one of its checks, happen now, with what belongs to it.
+   * Throws InvalidInputError where there is none.
+   */
+  hasten(requestId: string, checkId: string | undefined, now: number): RequestRecord {
+    const request = this.state.requests.get(requestId)
+    if (request === undefined) throw new InvalidInputError(`there is no request "${requestId}"`)
+    this.bringUpToDate(request, now)
+    const check = checkId === undefined ? undefined : request.checks.findIndex(({ id }) => id === checkId)
+    const coming = request.steps.slice(request.applied)
+    const last = coming.findIndex((step) => isTurn(step) && (check === undefined || isOf(step, check)))
+    const turn = coming[last]
+    if (turn === undefined) {
+      throw new InvalidInputError(`nothing more will happen to request "${requestId}"`, {
+        hint: 'It is at its end, or a scenario holds it.',
+      })
+    }
+    const at = this.#elapsed(request, now)
+    request.steps = inOrder([
+      ...request.steps.slice(0, request.applied),
+      ...coming.map((step, place) => (place <= last && belongs(step, turn) ? moved(step, at) : step)),
+    ])
+    this.bringUpToDate(request, now)
+    this.commit({ does: 'request', request })
+    return request
+  }
+
+  /**
+   * Works out the course of a request at the first look at it. It was settled when the request was
+   * made; but most of what a load test creates is never looked at.
+   */
+  #plan(request: RequestRecord): void {
+    const course = this.#unplanned.get(request)
+    if (course === undefined) return
+    this.#unplanned.delete(request)
+    Object.assign(request, plan({ ...course, dice: this.#options.luck.dice('course', request.number) }))
+    this.state.apply({ does: 'request', request })
+  }
+
+  #elapsed(request: RequestRecord, now: number): number {
+    return (now - request.created_at) * this.speed
+  }
+}
+
+const isTurn = ({ does }: Step): boolean => does === 'check' || does === 'fail'
+const isOf = (step: Step, check: number): boolean => step.does === 'fail' || step.check === check
+const belongs = (step: Step, turn: Step): boolean =>
+  step === turn || (step.does !== 'fail' && turn.does !== 'fail' && step.check === turn.check)
+const moved = (step: Step, at: number): Step => ({ ...step, at })

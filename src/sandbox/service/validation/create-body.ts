@@ -1,0 +1,114 @@
+import type { AdditionalInformation, FieldValue, Recipient } from '../../../contract/request-body.ts'
+import { Refusal, refusals } from '../answer.ts'
+import type { Choices } from '../rules.ts'
+
+/** A body of POST /v1/requests whose shape is right; the package has not been looked at. */
+export interface CreateBody {
+  package_id: number
+  recipient: Recipient
+  additional_information: AdditionalInformation[]
+}
+
+type Json = Record<string, unknown>
+
+const bodyFields = ['package_id', 'recipient', 'additional_information']
+const recipientFields = ['first_name', 'last_name', 'email', 'phone'] as const
+
+/** Reads the body field by field; the first one at fault is named in a 400. */
+export function parseCreateBody(text: string, rules: Choices): CreateBody {
+  const body = asObject(parseJson(text), 'body')
+  refuseUnknown(body, bodyFields, '')
+  const packageId = required(body, 'package_id', 'package_id')
+  if (!Number.isSafeInteger(packageId)) throw refusals.invalid('package_id', 'must be an integer')
+  return {
+    package_id: packageId as number,
+    recipient: parseRecipient(required(body, 'recipient', 'recipient'), rules),
+    additional_information: parseInformation(body['additional_information']),
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Refusal(400, 'body: must be valid JSON')
+  }
+}
+
+function parseRecipient(value: unknown, rules: Choices): Recipient {
+  const recipient = asObject(value, 'recipient')
+  refuseUnknown(recipient, recipientFields, 'recipient.')
+  const text = (name: (typeof recipientFields)[number]): string => {
+    const path = `recipient.${name}`
+    const given = asText(required(recipient, name, path), path, rules)
+    if (given.trim() === '') throw refusals.invalid(path, 'must not be empty')
+    return given
+  }
+  const parsed: Recipient = {
+    first_name: text('first_name'),
+    last_name: text('last_name'),
+    email: text('email'),
+    phone: text('phone'),
+  }
+  if (!isEmail(parsed.email)) throw refusals.invalid('recipient.email', 'must be a valid email address')
+  if (!isPhone(parsed.phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
+  return parsed
+}
+
+/** "E.164 format with country calling code; at most 15 digits". */
+function isPhone(text: string): boolean {
+  return /^\+[1-9]\d{1,14}$/.test(text)
+}
+
+/** An address as mail takes it: a dot-atom of RFC 5322, an @, a domain of two labels or more. */
+function isEmail(text: string): boolean {
+  if (text.length > 254) return false
+  const at = text.lastIndexOf('@')
+  const local = text.slice(0, at)
+  if (at < 1 || local.length > 64 || !/^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/.test(local)) {
+    return false
+  }
+  const labels = text.slice(at + 1).split('.')
+  return labels.length > 1 && labels.every((label) => /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/i.test(label))
+}
+
+/** The array as sent: codes are told apart, their fields are checked later against the schema. */
+function parseInformation(value: unknown): AdditionalInformation[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) throw refusals.invalid('additional_information', 'must be an array')
+  const seen = new Set<string>()
+  return value.map((entry: unknown, index) => {
+    const path = `additional_information[${index}]`
+    const information = asObject(entry, path)
+    refuseUnknown(information, ['code', 'fields'], `${path}.`)
+    const code = required(information, 'code', `${path}.code`)
+    if (typeof code !== 'string') throw refusals.invalid(`${path}.code`, 'must be a string')
+    if (seen.has(code)) throw refusals.invalid(`${path}.code`, 'appears more than once')
+    seen.add(code)
+    const fields = asObject(required(information, 'fields', `${path}.fields`), `${path}.fields`)
+    return { code, fields: fields as Record<string, FieldValue> }
+  })
+}
+
+function asObject(value: unknown, path: string): Json {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json
+  throw refusals.invalid(path, 'must be an object')
+}
+
+function asText(value: unknown, path: string, rules: Choices): string {
+  if (typeof value !== 'string') throw refusals.invalid(path, 'must be a string')
+  if (rules['text-limit'] === '255' && value.length > 255) {
+    throw refusals.invalid(path, 'must be at most 255 characters')
+  }
+  return value
+}
+
+function required(object: Json, name: string, path: string): unknown {
+  if (!Object.hasOwn(object, name)) throw refusals.invalid(path, 'is required')
+  return object[name]
+}
+
+function refuseUnknown(object: Json, known: readonly string[], prefix: string): void {
+  const unknown = Object.keys(object).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw refusals.invalid(prefix + unknown, 'is not a known field')
+}

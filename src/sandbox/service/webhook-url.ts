@@ -1,0 +1,25 @@
+import { UsageError } from '../../errors/usage.ts'
+import { isLoopbackHost } from '../../contract/loopback.ts'
+
+/**
+ * "An HTTPS endpoint URL" ("Webhook configuration"), or plain http to this machine, as a receiver under
+ * test listens. Throws UsageError for anything else; what is refused is not shown whole, since a URL may
+ * hold a token.
+ */
+export function checkedWebhookUrl(text: string): string {
+  if (!URL.canParse(text)) {
+    throw new UsageError('the webhook is not a URL', {
+      hint: 'A webhook looks like https://hooks.example.com/in, or http://127.0.0.1:4281/ on this machine.',
+    })
+  }
+  const { protocol, host, hostname, username, password } = new URL(text)
+  if (username !== '' || password !== '') {
+    throw new UsageError(`the webhook at ${host} has a user name in its URL`, {
+      hint: 'Remove what stands before the @.',
+    })
+  }
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return text
+  throw new UsageError(`the webhook ${protocol}//${host} is not https`, {
+    hint: 'Plain http is for this machine only (127.0.0.1, ::1, localhost).',
+  })
+}

@@ -1,0 +1,200 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, test } from 'vitest'
+
+import { openApi } from '../../src/contract/openapi.ts'
+import { refcheck } from '../harness/run-command.ts'
+import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
+import { type Answer, fullOrder, hour, jane, simpleOrder, visit } from '../sandbox/visit.ts'
+
+interface Operation {
+  operationId: string
+  responses: Record<string, unknown>
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  webhooks: Record<string, unknown>
+  components: { schemas: Record<string, object>; responses: Record<string, object> }
+}
+
+const document = openApi('http://127.0.0.1:4280') as unknown as Document
+
+test('a validator of OpenAPI 3.1 finds nothing wrong', async () => {
+  const validator = new Validator()
+  expect(await validator.validate(openApi('http://127.0.0.1:4280'))).toMatchObject({ valid: true })
+  expect(validator.version).toBe('3.1')
+})
+
+test('every endpoint of the document, with the failures it names', () => {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, { responses }]) => `${method.toUpperCase()} ${path} ${Object.keys(responses).join(' ')}`,
+    ),
+  )
+  expect(operations).toEqual([
+    'GET /v1/ping 200 5XX',
+    'GET /v1/packages 200 400 401 403 429 5XX',
+    'GET /v1/packages/{id}/schema 200 401 403 404 429 5XX',
+    'POST /v1/requests 201 400 401 403 404 429 5XX',
+    'GET /v1/requests/{request_id} 200 401 403 404 429 5XX',
+    'GET /v1/reports/{check_id} 200 401 403 404 429 5XX',
+    'GET /v1/reports/{check_id}/referees/{referee_id} 200 401 403 404 429 5XX',
+    'GET /v1/users 200 401 403 429 5XX',
+  ])
+  expect(Object.keys(document.webhooks)).toEqual(['request.updated'])
+})
+
+test('ids, addresses and times are told by their formats', () => {
+  const { RequestBody, Request, UserList, WebhookEvent } = document.components.schemas
+  const text = (name: string) => ({ type: 'string', format: name })
+  const orNull = (name: string) => ({ type: ['string', 'null'], format: name })
+  expect(RequestBody).toMatchObject({
+    properties: { recipient: { properties: { email: text('email') } } },
+  })
+  const referee = { properties: { report_pdf_url: orNull('uri') } }
+  const check = { id: orNull('uuid'), report_pdf_url: orNull('uri'), references: { items: referee } }
+  expect(Request).toMatchObject({
+    properties: {
+      request_id: text('uuid'),
+      created_at: text('date-time'),
+      checks: { items: { properties: check } },
+    },
+  })
+  expect(UserList).toMatchObject({
+    properties: { users: { items: { properties: { id: text('uuid'), email: text('email') } } } },
+  })
+  expect(WebhookEvent).toMatchObject({ properties: { request_id: text('uuid') } })
+})
+
+interface Media {
+  schema?: object
+}
+interface Documented {
+  $ref?: string
+  headers?: Record<string, { $ref: string }>
+  content?: Record<string, Media>
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+ajv.addSchema(document, 'openapi')
+
+/** What the document says of an answer to an operation, references followed. */
+function documented(method: string, path: string, status: number): Documented {
+  const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {}
+  const found = (responses[String(status)] ?? responses[`${String(status).slice(0, 1)}XX`]) as
+    | Documented
+    | undefined
+  if (found === undefined) throw new Error(`${method} ${path} has no answer ${status}`)
+  const name = found.$ref?.split('/').pop()
+  return name === undefined ? found : (document.components.responses[name] as Documented)
+}
+
+/** Fails where an answer is not as the document says it is: status, headers, content type and body. */
+function expectDocumented(method: string, path: string, answer: Answer): void {
+  const { content = {}, headers = {} } = documented(method, path, answer.status)
+  const [type = '', media] = Object.entries(content)[0] ?? []
+  expect(answer.headers.get('Content-Type')).toBe(type)
+  expect(Object.keys(headers).filter((name) => answer.headers.get(name) === null)).toEqual([])
+  expect(answer.bytes.toString('latin1', 0, 5) === '%PDF-').toBe(type === 'application/pdf')
+  // A PDF has no schema, and anything fits that.
+  const schema = JSON.parse(JSON.stringify(media?.schema ?? {}).replaceAll('"#/', '"openapi#/')) as object
+  const fits = ajv.compile(schema)
+  const body = type === 'application/pdf' ? undefined : answer.envelope()
+  expect([`${method} ${path} ${answer.status}`, fits(body), fits.errors]).toEqual([
+    `${method} ${path} ${answer.status}`,
+    true,
+    null,
+  ])
+}
+
+const packages = '/v1/packages'
+const schema = '/v1/packages/{id}/schema'
+const create = '/v1/requests'
+const read = '/v1/requests/{request_id}'
+const report = '/v1/reports/{check_id}'
+const reference = '/v1/reports/{check_id}/referees/{referee_id}'
+
+test('every answer of the sandbox is as the document says: successes, failures and PDFs', async () => {
+  const place = visit()
+  const { sandbox, get, post, order, signedIn } = place
+  const id = await order(fullOrder)
+  await sandbox.advance(2 * hour)
+  const { checks } = await place.read(id)
+  const background = checks.find(({ type }) => type === 'background')
+  const referees = checks.find(({ type }) => type === 'reference')
+  const refereePath = `/v1/reports/${referees?.id}/referees/${referees?.references?.[0]?.referee_id}`
+  const unknown = '00000000-0000-4000-8000-000000000000'
+  const answers: [method: string, path: string, status: number, answer: Answer][] = [
+    ['GET', '/v1/ping', 200, await get('/v1/ping', {})],
+    ['GET', packages, 200, await get(packages)],
+    ['GET', packages, 400, await get(`${packages}?status=paused`)],
+    ['GET', packages, 401, await get(packages, {})],
+    ['GET', packages, 403, await get(packages, signedIn('nobody@example.com'))],
+    ['GET', schema, 200, await get('/v1/packages/101/schema')],
+    ['GET', schema, 401, await get('/v1/packages/101/schema', {})],
+    ['GET', schema, 403, await get('/v1/packages/101/schema', signedIn('nobody@example.com'))],
+    ['GET', schema, 404, await get('/v1/packages/999/schema')],
+    ['POST', create, 201, await post(simpleOrder)],
+    ['POST', create, 400, await post({ ...simpleOrder, recipient: {} })],
+    ['POST', create, 401, await post(simpleOrder, {})],
+    ['POST', create, 403, await post(simpleOrder, signedIn('nobody@example.com'))],
+    ['POST', create, 404, await post({ ...simpleOrder, package_id: 999 })],
+    ['GET', read, 200, await get(`/v1/requests/${id}`)],
+    ['GET', read, 401, await get(`/v1/requests/${id}`, {})],
+    ['GET', read, 403, await get(`/v1/requests/${id}`, signedIn('nobody@example.com'))],
+    ['GET', read, 404, await get(`/v1/requests/${unknown}`)],
+    ['GET', report, 200, await get(`/v1/reports/${background?.id}`)],
+    ['GET', report, 401, await get(`/v1/reports/${background?.id}?t=wrong`, {})],
+    ['GET', report, 403, await get(`/v1/reports/${background?.id}`, signedIn('nobody@example.com'))],
+    ['GET', report, 404, await get(`/v1/reports/${unknown}`)],
+    ['GET', reference, 200, await get(refereePath)],
+    ['GET', reference, 401, await get(refereePath, {})],
+    ['GET', reference, 404, await get(`/v1/reports/${referees?.id}/referees/999`)],
+    ['GET', '/v1/users', 200, await get('/v1/users')],
+    ['GET', '/v1/users', 401, await get('/v1/users', {})],
+  ]
+  sandbox.inject({ on: 'GET *', fault: { kind: 'status', status: 503, when: 'before' } })
+  answers.push(['GET', '/v1/users', 503, await get('/v1/users')])
+  for (let calls = 0; calls < 100; calls += 1) await get('/v1/users')
+  answers.push(['GET', '/v1/users', 429, await get('/v1/users')])
+  for (const [method, path, status, answer] of answers) {
+    expect([method, path, answer.status]).toEqual([method, path, status])
+    expectDocumented(method, path, answer)
+  }
+})
+
+test('what the sandbox delivers is the event of the document', async () => {
+  const bodies: unknown[] = []
+  const place = visit({
+    webhookUrl: 'https://hooks.example.com/',
+    deliver: async (_url, _headers, body) => {
+      bodies.push(JSON.parse(Buffer.from(body).toString()))
+      return 204
+    },
+  })
+  await place.order()
+  await place.order({ ...simpleOrder, recipient: { ...jane, email: 'jane+error@example.com' } })
+  await place.sandbox.advance(2 * hour)
+  const fits = ajv.compile({ $ref: 'openapi#/components/schemas/WebhookEvent' })
+  expect(bodies.length).toBeGreaterThan(2)
+  for (const body of bodies) expect([body, fits(body), fits.errors]).toEqual([body, true, null])
+})
+
+test('a body that the document forbids does not fit its schema', () => {
+  const fits = ajv.compile({ $ref: 'openapi#/components/schemas/RequestBody' })
+  expect(fits(fullOrder)).toBe(true)
+  expect(fits({ ...fullOrder, recipient: { ...jane, phone: '0400 000 000' } })).toBe(false)
+  expect(fits({ package_id: 102 })).toBe(false)
+})
+
+test('it is served beside the service and printed by the command', async () => {
+  const { url, sandbox } = await world()
+  const served = await fetch(`${url}/openapi.json`)
+  expect([served.headers.get('Cache-Control'), served.headers.get('Expires')]).toEqual(['no-store', '0'])
+  expect(await served.json()).toEqual(openApi(url))
+  expect(sandbox.log.entries()).toEqual([])
+  const printed = await refcheck(['sandbox', 'openapi', '--base-url', url], {
+    env: emptyEnv(temporaryFolder()),
+  })
+  expect(printed.json()).toEqual(openApi(url))
+})

@@ -1,0 +1,18 @@
+import { expect, onTestFinished, test } from 'vitest'
+
+import { systemClock } from '../../../src/host/clock.ts'
+import { HttpClient } from '../../../src/http/client.ts'
+import { runningSandbox } from '../../../src/sandbox/control/client.ts'
+import { listen } from '../../../src/server/listen.ts'
+
+test('a snapshot larger than any answer of the service is taken whole', async () => {
+  const large = 'x'.repeat(40 * 1024 * 1024)
+  const listener = await listen(() => Response.json({ large }))
+  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'test' })
+  onTestFinished(async () => {
+    await http.close()
+    await listener.close()
+  })
+  const snapshot = (await runningSandbox(http, listener.url).read('snapshot')) as { large: string }
+  expect(snapshot.large.length).toBe(large.length)
+})

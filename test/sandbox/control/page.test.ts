@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+
+import { visit } from '../visit.ts'
+
+const at = (path: string, init?: RequestInit): Request => new Request(`http://127.0.0.1:4010${path}`, init)
+
+test('the page shows what is going on, and runs nothing but its own script', async () => {
+  const { sandbox, order } = visit()
+  await order()
+  const answer = await sandbox.fetch(at('/'))
+  expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(answer.headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'")
+  const text = await answer.text()
+  expect(text).toContain('<dd data-status="RECEIVED">1</dd>')
+  expect(text).toMatch(/POST \/v1\/requests {2}201/)
+  expect(text).toContain('id="advance"')
+  for (const [path, type] of [
+    ['/_sandbox/page.css', 'text/css'],
+    ['/_sandbox/page.js', 'text/javascript'],
+  ] as const) {
+    const asset = await sandbox.fetch(at(path))
+    expect([asset.status, asset.headers.get('Content-Type')]).toEqual([200, `${type}; charset=utf-8`])
+  }
+})
+
+test('it is for this machine only, under its own name', async () => {
+  const { sandbox } = visit()
+  const foreign = await sandbox.fetch(new Request('http://evil.example/'))
+  expect(foreign.status).toBe(403)
+})

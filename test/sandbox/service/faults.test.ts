@@ -1,0 +1,177 @@
+import { expect, onTestFinished, test } from 'vitest'
+
+import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import { listen } from '../../../src/server/listen.ts'
+import { ManualClock } from '../../../src/sandbox/control/manual-clock.ts'
+import { hour, simpleOrder, start, visit } from '../visit.ts'
+
+const create = 'POST /v1/requests'
+
+test('a status before the work creates nothing, one after the work creates all the same', async () => {
+  const { sandbox, post } = visit()
+  sandbox.inject({ on: create, fault: { kind: 'status', status: 500, when: 'before' } })
+  expect((await post(simpleOrder)).status).toBe(500)
+  expect(sandbox.requests()).toHaveLength(0)
+  sandbox.inject({ on: create, fault: { kind: 'status', status: 503, when: 'after' } })
+  expect((await post(simpleOrder)).status).toBe(503)
+  expect(sandbox.requests()).toHaveLength(1)
+  expect((await post(simpleOrder)).status).toBe(201)
+})
+
+test('`times` and `after` say which calls are struck', async () => {
+  const { sandbox, get } = visit()
+  sandbox.inject({
+    on: 'GET /v1/users',
+    after: 2,
+    times: 2,
+    fault: { kind: 'status', status: 502, when: 'before', body: 'html' },
+  })
+  const statuses: number[] = []
+  for (let call = 0; call < 6; call += 1) statuses.push((await get('/v1/users')).status)
+  expect(statuses).toEqual([200, 200, 502, 502, 200, 200])
+})
+
+test('a fault can be taken back', async () => {
+  const { sandbox, get } = visit()
+  const takeBack = sandbox.inject({
+    on: '*',
+    times: 9,
+    fault: { kind: 'status', status: 500, when: 'before' },
+  })
+  expect((await get('/v1/ping')).status).toBe(500)
+  takeBack()
+  expect((await get('/v1/ping')).status).toBe(200)
+})
+
+test.each([
+  ['GET /v1/requests/:id', '/v1/requests/abc', true],
+  ['GET /v1/requests/:id', '/v1/requests', false],
+  ['GET /v1/reports/*', '/v1/reports/a/referees/b', true],
+  ['POST *', '/v1/users', false],
+  ['/v1/users', '/v1/users', true],
+  ['get /v1/users', '/v1/users', true],
+  ['GET /v1/package', '/v1/packages', false],
+])('"%s" strikes GET %s: %s', async (on, path, struck) => {
+  const { sandbox, get } = visit()
+  sandbox.inject({ on, fault: { kind: 'status', status: 599, when: 'before' } })
+  expect((await get(path)).status === 599).toBe(struck)
+})
+
+test.each([
+  ['envelope', 'application/json', /"status_message":"server_error"/],
+  ['html', 'text/html', /^<html>/],
+  ['empty', null, /^$/],
+] as const)('a status with %s body', async (body, type, text) => {
+  const { sandbox, get } = visit()
+  sandbox.inject({ on: '*', fault: { kind: 'status', status: 502, when: 'before', body } })
+  const answer = await get('/v1/users')
+  expect(answer.headers.get('Content-Type')).toBe(type)
+  expect(answer.bytes.toString()).toMatch(text)
+})
+
+test.each(['-5', 'soon', 'Wed, 21 Oct 2026 07:28:00 GMT', '99999999', undefined])(
+  'a 429 with Retry-After %s as it stands',
+  async (retryAfter) => {
+    const { sandbox, get } = visit()
+    sandbox.inject({ on: '*', fault: { kind: 'status', status: 429, when: 'before', retryAfter } })
+    expect((await get('/v1/users')).headers.get('Retry-After')).toBe(retryAfter ?? null)
+  },
+)
+
+test('a 201 without id, though the request is there', async () => {
+  const { sandbox, post } = visit()
+  sandbox.inject({ on: create, fault: { kind: 'no-id' } })
+  const answer = await post(simpleOrder)
+  expect(answer.status).toBe(201)
+  expect(answer.envelope()).toEqual({ data: { status: 'RECEIVED' }, status_message: 'ok', message: '' })
+  expect(sandbox.requests()).toHaveLength(1)
+})
+
+test('a wrong content type, and a body of one’s own', async () => {
+  const { sandbox, get } = visit()
+  sandbox.inject({ on: '*', fault: { kind: 'content-type', value: 'text/plain' } })
+  const relabelled = await get('/v1/ping')
+  expect(relabelled.headers.get('Content-Type')).toBe('text/plain')
+  expect(relabelled.envelope().data).toEqual({ status: 'ok' })
+  sandbox.inject({ on: '*', fault: { kind: 'body', body: '{"data":' } })
+  const broken = await get('/v1/ping')
+  expect(broken.status).toBe(200)
+  expect(broken.bytes.toString()).toBe('{"data":')
+})
+
+test('a truncated report that pretends to be whole', async () => {
+  const { sandbox, order, clock, read, get } = visit()
+  const id = await order()
+  await clock.advance(hour)
+  const url = (await read(id)).checks[0]?.report_pdf_url ?? ''
+  const whole = await get(url)
+  sandbox.inject({ on: 'GET /v1/reports/:id', fault: { kind: 'truncated', keep: 0.5, announced: false } })
+  const half = await get(url)
+  expect(half.status).toBe(200)
+  expect(half.bytes.equals(whole.bytes.subarray(0, Math.floor(whole.bytes.length / 2)))).toBe(true)
+})
+
+/** The same over a real connection, where cuts and hangs show as what they are. */
+async function connected() {
+  const sandbox = createSandbox({ clock: new ManualClock(start) })
+  const { url, close } = await listen((request, connection) => sandbox.fetch(request, connection))
+  onTestFinished(close)
+  const headers = {
+    'X-Service-API-Key': sandbox.credentials.apiKey,
+    'X-Service-User-Email': sandbox.credentials.userEmail,
+    'Content-Type': 'application/json',
+  }
+  const post = (signal?: AbortSignal) =>
+    fetch(`${url}/v1/requests`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(simpleOrder),
+      signal: signal ?? null,
+    })
+  return { sandbox, post, url, headers }
+}
+
+test.each([
+  ['before', 0],
+  ['after', 1],
+] as const)('a connection cut %s the work leaves %i requests', async (when, count) => {
+  const { sandbox, post } = await connected()
+  sandbox.inject({ on: create, fault: { kind: 'cut', when } })
+  await expect(post()).rejects.toThrow('fetch failed')
+  expect(sandbox.requests()).toHaveLength(count)
+  expect((await post()).status).toBe(201)
+})
+
+test.each([
+  ['before', 0],
+  ['after', 1],
+] as const)('an answer that hangs %s the work leaves %i requests', async (when, count) => {
+  const { sandbox, post } = await connected()
+  const struck = Promise.withResolvers<void>()
+  sandbox.log.subscribe((entry) => {
+    if (entry.kind === 'call' && entry.fault === 'hang') struck.resolve()
+  })
+  sandbox.inject({ on: create, fault: { kind: 'hang', when } })
+  const impatience = new AbortController()
+  const hanging = post(impatience.signal)
+  await struck.promise
+  expect(sandbox.requests()).toHaveLength(count)
+  impatience.abort()
+  await expect(hanging).rejects.toThrow('aborted')
+})
+
+test('a body that breaks off under its announced length', async () => {
+  const { sandbox, url, headers } = await connected()
+  sandbox.inject({ on: 'GET /v1/users', fault: { kind: 'truncated', keep: 0.5, announced: true } })
+  const answer = await fetch(`${url}/v1/users`, { headers })
+  expect(answer.status).toBe(200)
+  await expect(answer.text()).rejects.toThrow('terminated')
+})
+
+test('reads that fail do not use up the quota when the fault comes first', async () => {
+  const { sandbox, get } = visit({ quota: [{ calls: 1, seconds: 60 }] })
+  sandbox.inject({ on: 'GET *', fault: { kind: 'status', status: 500, when: 'before' } })
+  expect((await get('/v1/users')).status).toBe(500)
+  expect((await get('/v1/users')).status).toBe(200)
+  expect((await get('/v1/users')).status).toBe(429)
+})

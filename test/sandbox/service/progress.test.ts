@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest'
+
+import type { RequestResource } from '../../../src/contract/request.ts'
+import { fullOrder, hour, jane, minute, refusal, simpleOrder, start, visit } from '../visit.ts'
+
+const terminal = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
+
+/** The status a request must have by the meanings of "Request status", from its checks alone. */
+function statusByMeaning({ checks }: RequestResource): string {
+  const finished = checks.filter(({ status }) => ['COMPLETED', 'CANCELLED', 'ERROR'].includes(status))
+  const completed = checks.filter(({ status }) => status === 'COMPLETED')
+  if (finished.length === checks.length) return completed.length > 0 ? 'COMPLETED' : 'CANCELLED'
+  if (completed.length > 0) return 'PARTIAL'
+  return checks.some(({ status }) => status === 'IN_PROGRESS') ? 'IN_PROGRESS' : 'RECEIVED'
+}
+
+async function course(body: object, step = minute): Promise<RequestResource[]> {
+  const { order, read, clock } = visit({ quota: [] })
+  const id = await order(body)
+  const seen = [await read(id)]
+  while (!terminal.has(seen.at(-1)?.status ?? '') && seen.length < (61 * minute) / step) {
+    await clock.advance(step)
+    seen.push(await read(id))
+  }
+  return seen
+}
+
+test('a new request is RECEIVED, its checks not started and without ids', async () => {
+  const { order, read } = visit()
+  const id = await order(fullOrder)
+  expect(await read(id)).toEqual({
+    request_id: id,
+    package_id: 101,
+    status: 'RECEIVED',
+    created_at: '2026-03-02T09:00:00.000Z',
+    requester: { email: 'olive.owner@example.com' },
+    recipient: jane,
+    checks: [
+      { id: null, type: 'reference', status: 'RECEIVED', references: [] },
+      {
+        id: null,
+        type: 'background',
+        status: 'RECEIVED',
+        partner_name: 'Verity Checks',
+        check_name: 'National police check',
+        report_pdf_url: null,
+      },
+      {
+        id: null,
+        type: 'background',
+        status: 'RECEIVED',
+        partner_name: 'Ledgerline Bureau',
+        check_name: 'Credit history check',
+        report_pdf_url: null,
+      },
+    ],
+  })
+})
+
+test('it goes through RECEIVED, IN_PROGRESS and PARTIAL to COMPLETED within an hour', async () => {
+  const seen = await course(fullOrder)
+  const statuses = seen.map(({ status }) => status)
+  expect([...new Set(statuses)]).toEqual(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED'])
+  expect(seen.length).toBeLessThanOrEqual(61)
+})
+
+test('a request with one check is never PARTIAL', async () => {
+  const seen = await course(simpleOrder)
+  expect([...new Set(seen.map(({ status }) => status))]).toEqual(['RECEIVED', 'IN_PROGRESS', 'COMPLETED'])
+})
+
+test.each([1, 2, 3, 4, 5, 6])(
+  'at every moment the status is the one its checks mean (seed %i)',
+  async (seed) => {
+    const { order, read, clock } = visit({ quota: [], seed })
+    const ids = [
+      await order(fullOrder),
+      await order(simpleOrder),
+      await order({ ...simpleOrder, package_id: 103 }),
+    ]
+    for (let at = 0; at <= 60; at += 1) {
+      for (const id of ids) {
+        const request = await read(id)
+        expect(request.status).toBe(statusByMeaning(request))
+        for (const check of request.checks) {
+          expect(check.id === null).toBe(check.status === 'RECEIVED')
+          expect('references' in check).toBe(check.type === 'reference')
+          expect('check_name' in check && 'partner_name' in check && 'report_pdf_url' in check).toBe(
+            check.type === 'background',
+          )
+          const reported = check.type === 'background' && check.report_pdf_url !== null
+          expect(reported).toBe(check.type === 'background' && check.status === 'COMPLETED')
+          for (const referee of check.references ?? []) {
+            expect(referee.report_pdf_url !== null).toBe(referee.status === 'COMPLETED')
+          }
+        }
+      }
+      await clock.advance(minute)
+    }
+    expect((await read(ids[0] ?? '')).status).toBe('COMPLETED')
+  },
+)
+
+test('references is an empty array until referees are nominated, then has as many as the survey asks for', async () => {
+  const seen = await course({ ...simpleOrder, package_id: 103 }, minute / 4)
+  const references = seen.map(({ checks }) => checks[0]?.references ?? [])
+  expect(references[0]).toEqual([])
+  expect(references.at(-1)).toHaveLength(2)
+  const [first] = references.at(-1) ?? []
+  expect(first).toEqual({
+    referee_id: expect.stringMatching(/^\d+$/),
+    referee_name: expect.stringMatching(/ Referee$/),
+    referee_email: expect.stringMatching(/@example\.com$/),
+    status: 'COMPLETED',
+    report_pdf_url: expect.stringContaining('/referees/'),
+  })
+})
+
+test('a terminal status never changes, nor does the id of a check', async () => {
+  const { order, read, clock } = visit({ quota: [] })
+  const id = await order(fullOrder)
+  await clock.advance(hour)
+  const before = await read(id)
+  await clock.advance(30 * 24 * hour)
+  const after = await read(id)
+  expect(after.status).toBe('COMPLETED')
+  expect(after.checks.map((check) => check.id)).toEqual(before.checks.map((check) => check.id))
+})
+
+test('speed makes progress faster and touches created_at, quota and tokens not', async () => {
+  const { order, read, clock, get } = visit({ speed: 600, quota: [{ calls: 4, seconds: 60 }] })
+  const id = await order(fullOrder)
+  await clock.advance(6000)
+  const request = await read(id)
+  expect(request.status).toBe('COMPLETED')
+  expect(request.created_at).toBe(new Date(start).toISOString())
+  expect((await get('/v1/users')).status).toBe(200)
+  expect((await get('/v1/users')).status).toBe(200)
+  const throttled = await get('/v1/users')
+  expect(throttled.headers.get('Retry-After')).toBe('54')
+  const url = request.checks[1]?.report_pdf_url ?? ''
+  await clock.advance(hour - 1)
+  expect((await get(url, {})).status).toBe(200)
+  await clock.advance(1)
+  expect((await get(url, {})).status).toBe(401)
+})
+
+test.each(['00000000-0000-4000-8000-000000000000', 'not-a-uuid', '%00'])(
+  'request %s is a 404',
+  async (id) => {
+    const { get } = visit()
+    const answer = await get(`/v1/requests/${id}`)
+    expect(answer.status).toBe(404)
+    expect(answer.envelope()).toEqual(refusal('resource not found'))
+  },
+)

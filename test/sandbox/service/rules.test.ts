@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs'
+
+import { expect, test } from 'vitest'
+
+import { ruleTable } from '../../../src/sandbox/service/rules.ts'
+import { fullOrder, hour, jane, minute, refusal, simpleOrder, visit } from '../visit.ts'
+
+const inError = { ...fullOrder, recipient: { ...jane, email: 'jane+error@example.com' } }
+
+test('each rule is listed with the document’s sentence, its choices and the one in force', () => {
+  const { sandbox } = visit({ rules: { 'body-limit': 'none' } })
+  const listed = sandbox.rules()
+  expect(listed.map(({ name }) => name)).toEqual(Object.keys(ruleTable))
+  expect(listed.find(({ name }) => name === 'body-limit')).toEqual({
+    name: 'body-limit',
+    section: 'Limits',
+    sentence: 'Maximum lengths of text fields and maximum request body size: not shown',
+    open: 'How large the body of a request may be.',
+    choices: ['1 MiB', '64 KiB', 'none'],
+    current: 'none',
+  })
+})
+
+test('a rule is switched while the sandbox runs, and an unknown one is refused', async () => {
+  const { sandbox, get } = visit()
+  expect((await get('/v1/packages/106/schema')).status).toBe(404)
+  sandbox.setRule('disabled-package-schema', '200')
+  expect((await get('/v1/packages/106/schema')).status).toBe(200)
+  expect(() => sandbox.setRule('weather', 'fine')).toThrow('there is no rule "weather"')
+  expect(() => sandbox.setRule('body-limit', '2 MiB')).toThrow('the rule "body-limit" has no choice "2 MiB"')
+  expect(() => sandbox.setRule('constructor', 'x')).toThrow('there is no rule "constructor"')
+})
+
+test('`seeded` draws each choice from the seed, the same one every time', () => {
+  const chosen = (seed: number) =>
+    visit({ rules: 'seeded', seed })
+      .sandbox.rules()
+      .map(({ current }) => current)
+  expect(chosen(1)).toEqual(chosen(1))
+  const met = new Set(
+    Array.from({ length: 40 }, (_, seed) => chosen(seed).map((choice, rule) => `${rule} ${choice}`)).flat(),
+  )
+  const all = Object.values(ruleTable).flatMap(({ choices }, rule) =>
+    choices.map((choice) => `${rule} ${choice}`),
+  )
+  expect([...met].sort()).toEqual([...all].sort())
+})
+
+test('quota-window-start: clock makes windows start on the full minute', async () => {
+  const { get, clock } = visit({
+    rules: { 'quota-window-start': 'clock' },
+    quota: [{ calls: 1, seconds: 60 }],
+  })
+  await clock.advance(45_000)
+  await get('/v1/users')
+  expect((await get('/v1/users')).headers.get('Retry-After')).toBe('15')
+  await clock.advance(15_000)
+  expect((await get('/v1/users')).status).toBe(200)
+})
+
+test('refused-calls-count: yes uses up the hour while the minute refuses', async () => {
+  const quota = [
+    { calls: 1, seconds: 60 },
+    { calls: 4, seconds: 3600 },
+  ]
+  const statuses: Record<string, (string | null)[]> = {}
+  for (const choice of ['no', 'yes'] as const) {
+    const { get, clock } = visit({ rules: { 'refused-calls-count': choice }, quota })
+    statuses[choice] = []
+    for (let call = 0; call < 5; call += 1) {
+      statuses[choice].push((await get('/v1/users')).headers.get('Retry-After'))
+      if (call === 3) await clock.advance(minute)
+    }
+  }
+  expect(statuses).toEqual({ no: [null, '60', '60', '60', null], yes: [null, '60', '60', '60', '3540'] })
+})
+
+test('hidden-package-schema: 403 tells a role that a package is not for it', async () => {
+  const { get, signedIn } = visit({ rules: { 'hidden-package-schema': '403' } })
+  const answer = await get('/v1/packages/104/schema', signedIn('max.member@example.com'))
+  expect(answer.status).toBe(403)
+  expect(answer.envelope()).toEqual(refusal('the role of the user does not permit this action'))
+  expect((await get('/v1/packages/999/schema')).status).toBe(404)
+})
+
+test('support-creates: yes lets the role support create', async () => {
+  const { post, signedIn } = visit({ rules: { 'support-creates': 'yes' } })
+  const headers = { ...signedIn('sam.support@example.com'), 'Content-Type': 'application/json' }
+  expect((await post(simpleOrder, headers)).status).toBe(201)
+})
+
+test('error-checks: none leaves a request in ERROR without checks', async () => {
+  const { order, read, clock } = visit({ rules: { 'error-checks': 'none' } })
+  const id = await order(inError)
+  await clock.advance(hour)
+  expect(await read(id)).toMatchObject({ status: 'ERROR', checks: [] })
+})
+
+test('error-from: RECEIVED turns a request to ERROR without IN_PROGRESS', async () => {
+  const { order, read, clock } = visit({ rules: { 'error-from': 'RECEIVED' } })
+  const id = await order(inError)
+  const statuses = new Set<string>()
+  for (let at = 0; at < 20; at += 1) {
+    statuses.add((await read(id)).status)
+    await clock.advance(minute / 2)
+  }
+  expect([...statuses]).toEqual(['RECEIVED', 'ERROR'])
+})
+
+test('leaving-received: at-once goes from RECEIVED to COMPLETED', async () => {
+  const { order, read, clock } = visit({ rules: { 'leaving-received': 'at-once' }, quota: [] })
+  const id = await order(fullOrder)
+  const statuses = new Set<string>()
+  for (let at = 0; at <= 60; at += 1) {
+    statuses.add((await read(id)).status)
+    await clock.advance(minute)
+  }
+  expect([...statuses]).toEqual(['RECEIVED', 'COMPLETED'])
+})
+
+test('report-ready: later leaves a COMPLETED check without report for minutes', async () => {
+  const { order, read, clock } = visit({ rules: { 'report-ready': 'later' }, quota: [] })
+  const id = await order()
+  let without = 0
+  for (let at = 0; at <= 60; at += 1) {
+    const [check] = (await read(id)).checks
+    if (check?.status === 'COMPLETED' && check.report_pdf_url === null) without += 1
+    await clock.advance(minute)
+  }
+  expect(without).toBe(4)
+  expect((await read(id)).checks[0]?.report_pdf_url).not.toBeNull()
+})
+
+test.each([
+  ['milliseconds', '2026-03-02T09:00:00.000Z'],
+  ['seconds', '2026-03-02T09:00:00Z'],
+  ['offset', '2026-03-02T09:00:00.000+00:00'],
+] as const)('created-at-form: %s is %s', async (form, text) => {
+  const { order, read } = visit({ rules: { 'created-at-form': form } })
+  expect((await read(await order())).created_at).toBe(text)
+})
+
+test('referee-id-form: uuid', async () => {
+  const { order, read, clock, get } = visit({ rules: { 'referee-id-form': 'uuid' } })
+  const id = await order(fullOrder)
+  await clock.advance(hour)
+  const referee = (await read(id)).checks[0]?.references?.[0]
+  expect(referee?.referee_id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  expect((await get(referee?.report_pdf_url ?? '', {})).status).toBe(200)
+})
+
+test('text-limit: 255 refuses longer text fields', async () => {
+  const { post } = visit({ rules: { 'text-limit': '255' } })
+  const long = { ...simpleOrder, recipient: { ...jane, last_name: 'x'.repeat(256) } }
+  expect((await post(long)).envelope()).toEqual(
+    refusal('recipient.last_name: must be at most 255 characters'),
+  )
+})
+
+test('body-limit: 64 KiB refuses larger bodies, of announced length or not', async () => {
+  const { sandbox, signedIn } = visit({ rules: { 'body-limit': '64 KiB' } })
+  const headers = { ...signedIn(), 'Content-Type': 'application/json' }
+  const body = new Blob(['x'.repeat(70_000)])
+  for (const [given, more] of [
+    ['x'.repeat(70_000), { 'Content-Length': '70000' }],
+    [body.stream(), {}],
+  ] as const) {
+    const init = { method: 'POST', headers: { ...headers, ...more }, body: given, duplex: 'half' as const }
+    const answer = await sandbox.fetch(new Request('http://127.0.0.1:1/v1/requests', init))
+    expect(await answer.json()).toEqual(refusal('body: must not be larger than 64 KiB'))
+  }
+})
+
+test.each(['quick', 'never'] as const)('webhook-retries: %s', async (choice) => {
+  const at: number[] = []
+  const where = visit({
+    rules: { 'webhook-retries': choice },
+    webhookUrl: 'https://hooks.example.com/in',
+    deliver: () => {
+      at.push(where.clock.now())
+      return Promise.resolve(500)
+    },
+  })
+  await where.order({ ...simpleOrder, recipient: { ...jane, email: 'jane+stalled@example.com' } })
+  await where.clock.advance(24 * hour)
+  const pauses = at.slice(1).map((time, index) => (time - (at[index] ?? 0)) / 1000)
+  expect(pauses).toEqual(choice === 'quick' ? [1, 2, 4] : [])
+})
+
+test('repeated-events: sometimes sends some acknowledged events a second time', async () => {
+  let sent = 0
+  const where = visit({
+    rules: { 'repeated-events': 'sometimes' },
+    webhookUrl: 'https://hooks.example.com/in',
+    deliver: () => {
+      sent += 1
+      return Promise.resolve(200)
+    },
+  })
+  for (let count = 0; count < 20; count += 1) await where.order()
+  await where.clock.advance(hour)
+  expect(sent).toBeGreaterThan(40)
+  expect(sent).toBeLessThan(80)
+})
+
+test.each([
+  ['code', /^[A-Z_]+$/],
+  ['lines', /\n/],
+] as const)('error-reason-form: %s', async (form, pattern) => {
+  const reasons: unknown[] = []
+  const where = visit({
+    rules: { 'error-reason-form': form },
+    webhookUrl: 'https://hooks.example.com/in',
+    deliver: (_url, _headers, body) => {
+      reasons.push((JSON.parse(Buffer.from(body).toString()) as { error_reason?: string }).error_reason)
+      return Promise.resolve(200)
+    },
+  })
+  await where.order(inError)
+  await where.clock.advance(hour)
+  expect(reasons).toEqual([undefined, expect.stringMatching(pattern)])
+})
+
+test('every rule is tried here or beside the part it rules', () => {
+  const tests = ['rules', 'events'].map((name) =>
+    readFileSync(new URL(`./${name}.test.ts`, import.meta.url), 'utf8'),
+  )
+  const tried = (name: string): boolean => tests.some((text) => text.includes(`'${name}': `))
+  const untried = Object.keys(ruleTable).filter((name) => !tried(name) && name !== 'disabled-package-schema')
+  expect(untried).toEqual([])
+})
