@@ -183,8 +183,8 @@ function onCircles(graph: Map<string, Set<string>>): string[] {
   }
   for (let before = -1; before !== left.size;) {
     before = left.size
-    const imported = new Set([...left.values()].flatMap((targets) => [...targets]))
-    for (const path of left.keys()) if (!imported.has(path)) left.delete(path)
+    const values = [...left.values()]
+    for (const path of left.keys()) if (!values.some((targets) => targets.has(path))) left.delete(path)
   }
   return [...left.keys()].sort()
 }
