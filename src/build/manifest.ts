@@ -1,26 +1,13 @@
 /*
- * Writes oclif.manifest.json out of dist: the commands and their flags, by name. Run: npm run manifest
+ * Sorts the commands of oclif.manifest.json by name: oclif writes them as its folders come. Run: npm run manifest
  */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { Plugin } from '@oclif/core'
+const file = join(import.meta.dirname, '..', '..', 'oclif.manifest.json')
 
-const root = join(import.meta.dirname, '..', '..')
-
-const plugin = new Plugin({
-  errorOnManifestCreate: true,
-  ignoreManifest: true,
-  respectNoCacheDefault: true,
-  root,
-  type: 'core',
-})
-await plugin.load()
-const { commands, version } = plugin.manifest
-const ids = Object.keys(commands).sort()
-if (ids.length === 0) throw new Error('dist holds no commands')
-const sorted = Object.fromEntries(ids.map((id) => [id, commands[id]]))
-writeFileSync(
-  join(root, 'oclif.manifest.json'),
-  `${JSON.stringify({ commands: sorted, version }, null, 2)}\n`,
-)
+const manifest = JSON.parse(readFileSync(file, 'utf8')) as { commands: Record<string, object> }
+const ids = Object.keys(manifest.commands).sort()
+if (ids.length === 0) throw new Error('oclif found no commands in dist')
+const commands = Object.fromEntries(ids.map((id) => [id, manifest.commands[id]]))
+writeFileSync(file, `${JSON.stringify({ ...manifest, commands }, null, 2)}\n`)

@@ -1,5 +1,6 @@
-import stringWidth from 'fast-string-width'
+import Table from 'cli-table3'
 import { wrapAnsi } from 'fast-wrap-ansi'
+import stringWidth from 'string-width'
 
 import { harmless } from '../host/text.ts'
 import { type Style, styled, type Terminal } from './terminal.ts'
@@ -9,6 +10,20 @@ const gap = 2
 /** Columns a cell is narrowed to as long as that is enough, and at the very least. */
 const comfortable = 8
 const narrowest = 3
+/** Rows that are drawn together: the time of one drawing grows with their square. */
+const atOnce = 16
+/** No frame: columns apart from each other by blanks alone. */
+const bare = {
+  chars: Object.fromEntries(
+    ['top', 'bottom', 'left', 'mid', 'right']
+      .flatMap((name) => [name, `${name}-left`, `${name}-mid`, `${name}-right`])
+      .concat('middle')
+      .map((name) => [name, '']),
+  ),
+  // Nothing is cut, but cli-table3 measures what it would cut with, and the width of its own "…" takes emoji patterns.
+  truncate: '~',
+  style: { 'padding-left': 0, 'padding-right': gap, head: [], border: [] },
+}
 
 /** Rows as aligned columns; cells wrap where the terminal is too narrow for them. */
 export function table<Row>(
@@ -24,39 +39,45 @@ export function table<Row>(
     terminal.columns,
     columns.map((column) => column.whole === true),
   )
-  const drawn = (texts: readonly string[], style: (at: number) => Style | undefined): string[] =>
-    beside(texts.map((text, at) => wrapped(text, widths[at] ?? 1, style(at), terminal)))
-  return [
-    ...(header ? drawn(head, () => 'bold') : []),
-    ...rows.flatMap((row, at) => drawn(cells[at] ?? [], (place) => columns[place]?.style?.(row))),
-  ].join('\n')
+  const styles =
+    (row: Row): StyleAt =>
+    (at) =>
+      columns[at]?.style?.(row)
+  const drawn = rows.map((row, at) => linesOf(cells[at] ?? [], widths, styles(row), terminal))
+  return draw(header ? [linesOf(head, widths, () => 'bold', terminal), ...drawn] : drawn, widths)
 }
 
-/** A cell's lines, as wide as its column and styled. */
-interface DrawnCell {
-  lines: string[]
-  blank: string
+type StyleAt = (column: number) => Style | undefined
+
+/** The lines of each cell of a row, wrapped to its column and styled. */
+function linesOf(
+  cells: readonly string[],
+  widths: readonly number[],
+  style: StyleAt,
+  terminal: Terminal,
+): string[][] {
+  return cells.map((text, at) => {
+    const width = widths[at] ?? 1
+    const lines = stringWidth(text) <= width ? [text] : wrapAnsi(text, width, { hard: true }).split('\n')
+    const chosen = style(at)
+    return chosen === undefined ? lines : lines.map((line) => styled(terminal, chosen, line))
+  })
 }
 
-function wrapped(text: string, width: number, style: Style | undefined, terminal: Terminal): DrawnCell {
-  const lines = wrapAnsi(text, width, { hard: true })
-    .split('\n')
-    .map((line) => {
-      const padding = ' '.repeat(Math.max(0, width - stringWidth(line)))
-      return (style === undefined ? line : styled(terminal, style, line)) + padding
-    })
-  return { lines, blank: ' '.repeat(width) }
-}
-
-/** Cells of a row side by side, the shorter ones with blank lines below. */
-function beside(cells: readonly DrawnCell[]): string[] {
-  const height = Math.max(...cells.map((cell) => cell.lines.length))
-  return Array.from({ length: height }, (_, at) =>
-    cells
-      .map((cell) => cell.lines[at] ?? cell.blank)
-      .join(' '.repeat(gap))
-      .trimEnd(),
-  )
+/** Rows of cells of lines, as text. */
+function draw(rows: readonly (readonly string[][])[], widths: readonly number[]): string {
+  const drawn: string[] = []
+  for (let from = 0; from < rows.length; from += atOnce) {
+    const some = rows.slice(from, from + atOnce)
+    // A line may be wider than its column where one character is: it must not be cut.
+    const colWidths = widths.map(
+      (width, at) => some.reduce((most, row) => Math.max(most, longest(row[at] ?? [])), width) + gap,
+    )
+    const drawing = new Table({ ...bare, colWidths })
+    drawing.push(...some.map((row) => row.map((lines) => lines.join('\n'))))
+    drawn.push(drawing.toString())
+  }
+  return drawn.join('\n').replace(/ +$/gm, '')
 }
 
 /** What a person sees of a value: words for what is missing, no control characters. */
@@ -67,7 +88,7 @@ function shown<Row>(column: Column<Row>, row: Row): string {
 }
 
 function longest(texts: readonly string[]): number {
-  return Math.max(1, ...texts.map((text) => stringWidth(text)))
+  return texts.reduce((most, text) => Math.max(most, stringWidth(text)), 1)
 }
 
 /** Takes from the widest columns until the row fits; from those that are kept whole only when nothing else is left. */
