@@ -2,7 +2,7 @@ import type { z } from 'zod'
 
 import { type Envelope, envelope } from '../contract/envelope.ts'
 import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
-import { UnavailableError } from '../errors/unavailable.ts'
+import { UnavailableError } from '../errors/kinds.ts'
 import type { HttpHeaders } from '../http/types.ts'
 
 /** A header's only value; the first where it came more than once. */

@@ -1,11 +1,13 @@
 import type { Envelope } from '../contract/envelope.ts'
 import type { RefcheckError } from '../errors/base.ts'
-import { ForbiddenError } from '../errors/forbidden.ts'
-import { InvalidInputError } from '../errors/invalid-input.ts'
-import { NotFoundError } from '../errors/not-found.ts'
-import { ThrottledError } from '../errors/throttled.ts'
-import { UnauthenticatedError } from '../errors/unauthenticated.ts'
-import { UnavailableError } from '../errors/unavailable.ts'
+import {
+  ForbiddenError,
+  InvalidInputError,
+  NotFoundError,
+  ThrottledError,
+  UnauthenticatedError,
+  UnavailableError,
+} from '../errors/kinds.ts'
 
 /** What to do about a status where an endpoint knows better than the matrix. */
 export type StatusHints = Readonly<Partial<Record<401 | 404, string>>>

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../errors/invalid-input.ts'
+import { InvalidInputError } from '../errors/kinds.ts'
 
 /**
  * A path with its ids encoded, as a template: apiPath`/v1/requests/${id}`. An id that a URL would read

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../errors/invalid-input.ts'
+import { InvalidInputError } from '../errors/kinds.ts'
 
 const longest = 4096
 /** Below the base URL. Of encoded characters, controls and those that a server might read as a path (% . / \\) do not pass. */

@@ -1,8 +1,7 @@
 import type * as Interfaces from '@oclif/core/interfaces'
 
 import type { RefcheckError } from '../errors/base.ts'
-import { InterruptedError } from '../errors/interrupted.ts'
-import { UsageError } from '../errors/usage.ts'
+import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { failureText } from '../output/failure.ts'
 import { arrange, jsonDocument, type ListFormat, presentList, presentText } from '../output/present.ts'
 import type { Sink } from '../output/streams.ts'

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 
 import type { Mapping } from '../domain/batch/mapping.ts'
 import type { Orders } from '../domain/batch/orders.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import type { Sheet } from '../sheets/sheet.ts'
 import type { SheetSource } from '../sheets/source.ts'
 import type { Mappings } from '../store/config/mappings.ts'

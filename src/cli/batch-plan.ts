@@ -1,5 +1,5 @@
 import type { Api } from '../api/api.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import { type BatchFile, openBatchFile } from './batch-file.ts'
 import type { Context } from './context.ts'
 import type { ColumnFlags } from './flags/columns.ts'

@@ -1,7 +1,7 @@
 import type { CarriedOut } from '../domain/batch/run/carry-out.ts'
 import type { Reconciliation } from '../domain/batch/reconcile.ts'
 import { RefcheckError } from '../errors/base.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import { fileOfBatch, writeResults } from './batch-results.ts'
 import { batchRunning, carryOutBatch } from './batch-run.ts'
 import { readInput } from './input.ts'

@@ -3,7 +3,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { Orders } from '../domain/batch/orders.ts'
 import type { BatchCheck } from '../domain/batch/validate.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import type { AnnotatedRow } from '../sheets/rewrite.ts'
 import type { Dialect, Sheet, SheetFormat } from '../sheets/sheet.ts'
 import type { Batch, Batches } from '../store/ledger/batches.ts'

@@ -1,6 +1,6 @@
 import type { Hook } from '@oclif/core/hooks'
 
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import { concealed } from './concealed.ts'
 import { nearest } from '../domain/form/nearest.ts'
 

@@ -1,7 +1,6 @@
 import { parseWindows } from '../domain/quota/windows.ts'
 import { resolveSession } from '../domain/session/session.ts'
-import { IncompleteError } from '../errors/incomplete.ts'
-import { UsageError } from '../errors/usage.ts'
+import { IncompleteError, UsageError } from '../errors/kinds.ts'
 import { variable } from '../host/env.ts'
 import { isLoopbackUrl } from '../contract/loopback.ts'
 import type { CaseResult, ConformanceReport } from '../conformance/case.ts'

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-import { InternalError } from '../errors/internal.ts'
+import { InternalError } from '../errors/kinds.ts'
 import { type Clock, systemClock } from '../host/clock.ts'
 import { type Environment, processEnvironment } from '../host/env.ts'
 import { type Random, systemRandom } from '../host/random.ts'

@@ -1,5 +1,5 @@
 import type { RequestResource } from '../contract/request.ts'
-import type { UnavailableError } from '../errors/unavailable.ts'
+import type { UnavailableError } from '../errors/kinds.ts'
 import type { Services } from './services.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */

@@ -2,9 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { InvalidInputError } from '../errors/invalid-input.ts'
-import { IoError } from '../errors/io.ts'
-import { UsageError } from '../errors/usage.ts'
+import { InvalidInputError, IoError, UsageError } from '../errors/kinds.ts'
 import type { Context } from './context.ts'
 
 const largestInput = 16 * 1024 * 1024

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 
 import type { ExportTable } from '../domain/batch/export.ts'
 import { RefcheckError } from '../errors/base.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import type { Context } from './context.ts'
 
 /** Where `--output` leads: standard output where it is left out or `-`, else a file by its absolute path. */

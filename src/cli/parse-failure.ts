@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 
 import type { RefcheckError } from '../errors/base.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import { concealed } from './concealed.ts'
 import { nearest } from '../domain/form/nearest.ts'
 

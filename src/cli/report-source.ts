@@ -1,6 +1,6 @@
 import type { SingleSource } from '../domain/report/download.ts'
 import type { ReportSource } from '../domain/report/fetch.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import type { Context } from './context.ts'
 import { readSecretLine } from './input.ts'
 

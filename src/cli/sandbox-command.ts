@@ -1,5 +1,5 @@
 import { parseBaseUrl } from '../domain/session/base-url.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import type { RunningSandbox } from '../sandbox/control/client.ts'
 import { BaseCommand } from './base-command.ts'
 import { type Command, Flags } from './oclif.ts'

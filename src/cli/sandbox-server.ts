@@ -7,7 +7,7 @@ import { createSandbox, type Sandbox } from '../sandbox/control/create-sandbox.t
 import { listen } from '../server/listen.ts'
 import type { QuotaWindow } from '../domain/quota/windows.ts'
 import { processId } from '../host/process-id.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import type { Context } from './context.ts'
 
 export interface SandboxServerOptions {

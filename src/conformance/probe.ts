@@ -1,4 +1,4 @@
-import { ThrottledError } from '../errors/throttled.ts'
+import { ThrottledError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
 import { Answer } from './answer.ts'

@@ -1,5 +1,4 @@
-import { ForbiddenError } from '../errors/forbidden.ts'
-import { UnauthenticatedError } from '../errors/unauthenticated.ts'
+import { ForbiddenError, UnauthenticatedError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'

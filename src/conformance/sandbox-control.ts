@@ -1,5 +1,5 @@
 import { entries, field } from './answer.ts'
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
 import type { Control, Identity, Plan, QuotaWindow, Target } from './target.ts'
 

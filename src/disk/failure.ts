@@ -1,4 +1,4 @@
-import { IoError } from '../errors/io.ts'
+import { IoError } from '../errors/kinds.ts'
 
 /** What the operating system said, in words a person can act on: [what is wrong, what to do]. */
 const reasons: Readonly<Record<string, readonly [string, string]>> = {

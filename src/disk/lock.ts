@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-import { IoError } from '../errors/io.ts'
+import { IoError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import { diskFailure, errorNumber } from './failure.ts'
 

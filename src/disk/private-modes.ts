@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { chmod, open, stat } from 'node:fs/promises'
 
-import { IoError } from '../errors/io.ts'
+import { IoError } from '../errors/kinds.ts'
 import { makeFolders } from './make-folders.ts'
 import { diskFailure, errorNumber } from './failure.ts'
 

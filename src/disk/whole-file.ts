@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, link, lstat, open, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-import { IoError } from '../errors/io.ts'
+import { IoError } from '../errors/kinds.ts'
 import { type Random, systemRandom } from '../host/random.ts'
 import { diskFailure, errorNumber } from './failure.ts'
 

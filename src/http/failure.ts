@@ -1,6 +1,6 @@
 import { errors } from 'undici'
 
-import { UnavailableError } from '../errors/unavailable.ts'
+import { UnavailableError } from '../errors/kinds.ts'
 
 interface TransportDetails {
   sent: boolean

@@ -1,6 +1,6 @@
 import { errors } from 'undici'
 
-import { InternalError } from '../errors/internal.ts'
+import { InternalError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import { TransportError, transportFailure } from './failure.ts'
 import type { ExchangeReport, HttpLimits, HttpRequest } from './types.ts'

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import { type Environment, variable } from '../host/env.ts'
 
 /** The proxies of the environment, each absent as ''. */

@@ -1,4 +1,4 @@
-import { ThrottledError } from '../errors/throttled.ts'
+import { ThrottledError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Random } from '../host/random.ts'
 import { TransportError } from './failure.ts'

@@ -1,7 +1,6 @@
 import { Agent, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 
-import { InternalError } from '../errors/internal.ts'
-import { UsageError } from '../errors/usage.ts'
+import { InternalError, UsageError } from '../errors/kinds.ts'
 import type { Environment } from '../host/env.ts'
 import { isLoopbackHost } from '../contract/loopback.ts'
 import { type ProxySettings, proxySettings } from './proxy.ts'

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { csv } from './csv.ts'
 import { failureJson } from './failure.ts'

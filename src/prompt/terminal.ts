@@ -1,7 +1,6 @@
 import { type Readable, Writable } from 'node:stream'
 
-import { InterruptedError } from '../errors/interrupted.ts'
-import { UsageError } from '../errors/usage.ts'
+import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { harmless } from '../host/text.ts'
 import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQuestion } from './prompter.ts'
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { IoError } from '../errors/io.ts'
+import { IoError } from '../errors/kinds.ts'
 
 /** Starts listening; the port that it is. Throws IoError when it cannot be had. */
 export function bind(server: Server, host: string, port: number): Promise<number> {

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../errors/invalid-input.ts'
+import { InvalidInputError } from '../errors/kinds.ts'
 
 /** Makes a server of a certificate and its key; what OpenSSL says of two that are no pair helps nobody. */
 export function withTls<T>(create: () => T): T {

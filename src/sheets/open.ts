@@ -1,4 +1,4 @@
-import { UsageError } from '../errors/usage.ts'
+import { UsageError } from '../errors/kinds.ts'
 import { openCsv } from './csv/read.ts'
 import { detectFormat } from './detect.ts'
 import { type JsonRowReader, openJson } from './json/read.ts'

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../errors/invalid-input.ts'
+import { InvalidInputError } from '../errors/kinds.ts'
 
 /** The file cannot be understood: what, where, and what to do. */
 export function refusal(name: string, what: string, hint: string, cause?: unknown): InvalidInputError {

@@ -1,9 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 
-import { InvalidInputError } from '../errors/invalid-input.ts'
-import { IoError } from '../errors/io.ts'
-import { UsageError } from '../errors/usage.ts'
+import { InvalidInputError, IoError, UsageError } from '../errors/kinds.ts'
 import { limits } from './limits.ts'
 import { refusal } from './refusal.ts'
 

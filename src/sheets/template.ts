@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../errors/invalid-input.ts'
+import { InvalidInputError } from '../errors/kinds.ts'
 import { harmless } from '../host/text.ts'
 import { csvBytes } from './csv/write.ts'
 import { type Cell, plainDialect } from './sheet.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { InternalError } from '../../src/errors/internal.ts'
+import { InternalError } from '../../src/errors/kinds.ts'
 import { startConnectProxy } from '../http/connect-proxy.ts'
 import { answer, enveloped, type RawServerOptions, startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults, startClient } from '../http/setup.ts'

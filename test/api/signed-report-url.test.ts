@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { signedReportUrl } from '../../src/api/signed-report-url.ts'
-import { InvalidInputError } from '../../src/errors/invalid-input.ts'
+import { InvalidInputError } from '../../src/errors/kinds.ts'
 import { startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults, nextTurn } from '../http/setup.ts'
 import { checkId, startApi } from './setup.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { ForbiddenError } from '../../src/errors/forbidden.ts'
-import { UnauthenticatedError } from '../../src/errors/unauthenticated.ts'
+import { ForbiddenError, UnauthenticatedError } from '../../src/errors/kinds.ts'
 import { suite } from '../../src/conformance/suite.ts'
 import { broken, lab, notJudged } from './lab.ts'
 

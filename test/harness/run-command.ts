@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 
 import type { Context } from '../../src/cli/context.ts'
 import { main as mainOfSource } from '../../src/cli/main.ts'
-import * as interruptedOfSource from '../../src/errors/interrupted.ts'
+import * as kindsOfSource from '../../src/errors/kinds.ts'
 import { type Clock, systemClock } from '../../src/host/clock.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
@@ -40,7 +40,7 @@ export function builtProgram() {
 const isBuilt = process.env['REFCHECK_BUILT'] === '1'
 
 /** What a prompt throws that somebody leaves: the class of the program that the tests run on. */
-export const { InterruptedError } = isBuilt ? builtProgram() : interruptedOfSource
+export const { InterruptedError } = isBuilt ? builtProgram() : kindsOfSource
 
 /** The program: src as it is, or with `npm run test:built` the bundle, its commands found as bin/run.js finds them. */
 const program: NonNullable<RunOptions['main']> = isBuilt

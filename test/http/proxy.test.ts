@@ -2,7 +2,7 @@ import { setDefaultCACertificates } from 'node:tls'
 
 import { beforeAll, expect, test } from 'vitest'
 
-import { UsageError } from '../../src/errors/usage.ts'
+import { UsageError } from '../../src/errors/kinds.ts'
 import { proxySettings } from '../../src/http/proxy.ts'
 import { startConnectProxy } from './connect-proxy.ts'
 import { answer, identity, startRawServer, vector } from './raw-server.ts'

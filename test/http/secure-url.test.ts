@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { UsageError } from '../../src/errors/usage.ts'
+import { UsageError } from '../../src/errors/kinds.ts'
 import { secureUrl } from '../../src/http/transport.ts'
 import { startConnectProxy } from './connect-proxy.ts'
 import { startRawServer } from './raw-server.ts'

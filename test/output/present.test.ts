@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { ForbiddenError } from '../../src/errors/forbidden.ts'
-import { UsageError } from '../../src/errors/usage.ts'
+import { ForbiddenError, UsageError } from '../../src/errors/kinds.ts'
 import { failureJson, failureText } from '../../src/output/failure.ts'
 import { arrange, jsonDocument, type ListFormat, presentList } from '../../src/output/present.ts'
 import type { ListView } from '../../src/output/view.ts'

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 
 import { afterEach, expect, test } from 'vitest'
 
-import { IoError } from '../../src/errors/io.ts'
+import { IoError } from '../../src/errors/kinds.ts'
 import { type Handler, listen, type Listener, type ListenOptions } from '../../src/server/listen.ts'
 
 const open: Listener[] = []

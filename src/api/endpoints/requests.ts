@@ -1,6 +1,6 @@
 import { type RequestResource, requestResource } from '../../contract/request.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { InternalError } from '../../errors/internal.ts'
+import { InternalError } from '../../errors/kinds.ts'
 import { TransportError } from '../../http/failure.ts'
 import type { HttpResponse } from '../../http/types.ts'
 import { header, parseEnvelope } from '../answer.ts'

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { Flags } from '../oclif.ts'
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const

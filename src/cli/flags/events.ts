@@ -1,6 +1,6 @@
 import { Args, Flags } from '../oclif.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { uuidFlag } from './identifiers.ts'
 import { momentFlag } from './moment.ts'
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { Args, Flags } from '../oclif.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -1,5 +1,5 @@
 import { Flags } from '../oclif.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { currentContext } from '../context.ts'
 import { parseDuration } from './duration.ts'
 

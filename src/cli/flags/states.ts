@@ -1,5 +1,5 @@
 import { requestStatuses } from '../../contract/statuses.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { type SubmissionState, submissionStates } from '../../store/ledger/types.ts'
 
 /** `rejected,unknown` as states of rows; undefined where nothing was said. */

@@ -3,8 +3,7 @@ import { resolve } from 'node:path'
 
 import { Flags } from '@oclif/core'
 
-import { IoError } from '../../errors/io.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Context } from '../context.ts'
 
 /** Flags of every command that listens and can do so by https. */

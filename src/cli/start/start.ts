@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 
-import { InterruptedError } from '../../errors/interrupted.ts'
+import { InterruptedError } from '../../errors/kinds.ts'
 import { processContext } from '../context.ts'
 import { main } from '../main.ts'
 import { builtCommands } from './built-command.ts'

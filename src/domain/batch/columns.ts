@@ -1,7 +1,6 @@
 import { recipientFields } from '../../contract/package-schema.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { nearest } from '../form/nearest.ts'
 import { formFields } from '../form/fields.ts'
 import { type Mapping, mappingFlags } from './mapping.ts'

@@ -1,6 +1,4 @@
-import { DuplicateError } from '../../errors/duplicate.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { DuplicateError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { BatchRow } from '../../store/ledger/batches.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'

@@ -1,5 +1,5 @@
 import { uuid } from '../../contract/identifiers.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 
 /**
  * Ids of requests in a file of captured events: JSON objects a line, each an event itself

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 
 /** What a person said about the columns of a file: header → column, and headers to leave out. */
 export interface Mapping {

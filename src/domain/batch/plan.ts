@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview } from '../../store/ledger/batches.ts'
 import type { Submission } from '../../store/ledger/types.ts'
 import type { QuotaWindow } from '../quota/windows.ts'

@@ -1,7 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
-import { OutcomeUnknownError } from '../../errors/outcome-unknown.ts'
+import { NotFoundError, OutcomeUnknownError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Submission } from '../../store/ledger/types.ts'

@@ -1,6 +1,4 @@
-import { IncompleteError } from '../../errors/incomplete.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { IncompleteError, NotFoundError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batch, BatchCounts, Batches, BatchRow, Halt } from '../../store/ledger/batches.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'

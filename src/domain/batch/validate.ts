@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import { Duplicates } from './duplicates.ts'
 import type { Orders } from './orders.ts'
 import type { RowChange, RowProblem, RowReading } from './row.ts'

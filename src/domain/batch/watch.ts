@@ -1,5 +1,4 @@
-import { InterruptedError } from '../../errors/interrupted.ts'
-import { InternalError } from '../../errors/internal.ts'
+import { InternalError, InterruptedError } from '../../errors/kinds.ts'
 import type { Batch } from '../../store/ledger/batches.ts'
 import type { Stored } from './standing.ts'
 

@@ -1,4 +1,4 @@
-import { IoError } from '../../errors/io.ts'
+import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
 import { given } from '../session/chosen-profile.ts'

@@ -1,5 +1,5 @@
 import type { Api } from '../../api/api.ts'
-import { UnavailableError } from '../../errors/unavailable.ts'
+import { UnavailableError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
 import type { Governor } from '../quota/governor.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import { placeOf, readJson } from './json-text.ts'
 
 const byteOrderMark = '\uFEFF'

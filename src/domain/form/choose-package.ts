@@ -1,5 +1,5 @@
 import type { Package } from '../../contract/package.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 /** The package to order from: the only ACTIVE one, or the one a person chooses. */

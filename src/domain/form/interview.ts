@@ -1,6 +1,6 @@
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { AdditionalInformation, FieldValue, RequestBody } from '../../contract/request-body.ts'
-import { InterruptedError } from '../../errors/interrupted.ts'
+import { InterruptedError } from '../../errors/kinds.ts'
 import type { Choice, Prompter } from '../../prompt/prompter.ts'
 import { askField } from './ask-field.ts'
 import { type FormField, formFields } from './fields.ts'

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
+import { NotFoundError } from '../../errors/kinds.ts'
 
 /** Where schemas are kept between runs; keyed by the service and user that it was made for. */
 export interface SchemaCache {

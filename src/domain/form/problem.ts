@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 
 /** One thing that is wrong with a body. */
 export interface Problem {

@@ -1,7 +1,6 @@
 import { dateRule } from '../../contract/date-format.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { TemplateColumn } from '../../sheets/template.ts'
 import { type FormField, formFields } from './fields.ts'
 import { shown } from './problem.ts'

@@ -1,4 +1,4 @@
-import { ThrottledError } from '../../errors/throttled.ts'
+import { ThrottledError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Quota, QuotaPlace } from '../../store/ledger/quota.ts'
 import {

@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../contract/loopback.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 
 /** A fixed window: so many calls in so many seconds ("Limits"). */
 export interface QuotaWindow {

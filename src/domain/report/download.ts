@@ -1,7 +1,5 @@
 import type { Api } from '../../api/api.ts'
-import { IncompleteError } from '../../errors/incomplete.ts'
-import { IoError } from '../../errors/io.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { IncompleteError, IoError, UsageError } from '../../errors/kinds.ts'
 import type { HttpStream } from '../../http/types.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
 import { type FilingEvent, type StoredReport, storedReport } from './filed.ts'

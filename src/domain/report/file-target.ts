@@ -1,5 +1,4 @@
-import { IncompleteError } from '../../errors/incomplete.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
+import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
 import type { HttpStream } from '../../http/types.ts'
 import type { ReportFolder, ReportSubject } from '../../store/reports/folder.ts'
 import type { ReportRecord } from './record.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { UnavailableError } from '../../errors/unavailable.ts'
+import { UnavailableError } from '../../errors/kinds.ts'
 import type { HttpStream } from '../../http/types.ts'
 
 export interface Received {

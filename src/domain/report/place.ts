@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 
 /** What stands at a path. */
 export type Standing = 'nothing' | 'folder' | 'file'

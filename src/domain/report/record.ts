@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { IoError } from '../../errors/io.ts'
+import { IoError } from '../../errors/kinds.ts'
 
 /** A path below the folder, `/` between its parts; a manifest from elsewhere cannot lead out of it. */
 const fileBelow = z.string().refine((file) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import { reportKey } from '../../contract/report-key.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { namePart, truncated, unreserved } from './name.ts'
 import type { ReportTarget } from './targets.ts'
 

@@ -1,7 +1,5 @@
 import type { Api } from '../../api/api.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
-import { UnauthenticatedError } from '../../errors/unauthenticated.ts'
-import { UnavailableError } from '../../errors/unavailable.ts'
+import { NotFoundError, UnauthenticatedError, UnavailableError } from '../../errors/kinds.ts'
 import type { HttpStream } from '../../http/types.ts'
 import type { Kept, KeepRequest, ReportFolder } from '../../store/reports/folder.ts'
 import { PdfStream } from './pdf.ts'

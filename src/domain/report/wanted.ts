@@ -1,5 +1,4 @@
-import { IncompleteError } from '../../errors/incomplete.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
+import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Submission } from '../../store/ledger/types.ts'
 

@@ -1,7 +1,6 @@
 import type { CreateAnswer } from '../../api/create-answer.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { InternalError } from '../../errors/internal.ts'
-import { UnavailableError } from '../../errors/unavailable.ts'
+import { InternalError, UnavailableError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Attempt, NewAttempt } from '../../store/ledger/types.ts'
 import type { Ordering } from './ordering.ts'

@@ -1,4 +1,4 @@
-import { DuplicateError } from '../../errors/duplicate.ts'
+import { DuplicateError } from '../../errors/kinds.ts'
 import type { Submission } from '../../store/ledger/types.ts'
 
 /** Why an order is not made again: what it matches, when that was ordered, and how to go on. */

@@ -1,5 +1,5 @@
 import type { Api } from '../../api/api.ts'
-import type { InterruptedError } from '../../errors/interrupted.ts'
+import type { InterruptedError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Random } from '../../host/random.ts'

@@ -3,7 +3,7 @@ import type { Envelope } from '../../contract/envelope.ts'
 import { uuid } from '../../contract/identifiers.ts'
 import { parseRetryAfter } from '../../contract/retry-after.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import { InternalError } from '../../errors/internal.ts'
+import { InternalError } from '../../errors/kinds.ts'
 
 /** What one POST came to for the order (ordering protocol, the table of "One submission"). */
 export type Outcome =

@@ -1,7 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
+import { NotFoundError } from '../../errors/kinds.ts'
 
 /**
  * Reads requests in the order of their ids. One that is not found does not keep the others from being

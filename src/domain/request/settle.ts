@@ -1,4 +1,4 @@
-import { IoError } from '../../errors/io.ts'
+import { IoError } from '../../errors/kinds.ts'
 import type { Attempt, Change, RowVersion } from '../../store/ledger/types.ts'
 import { changedElsewhere, type Tried } from './attempt.ts'
 import type { Ordering } from './ordering.ts'

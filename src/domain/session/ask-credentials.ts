@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Settings } from '../../store/config/settings.ts'
 import { parseBaseUrl } from './base-url.ts'

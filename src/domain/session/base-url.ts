@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../contract/loopback.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 
 const longest = 2048
 

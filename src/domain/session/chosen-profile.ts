@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import type { Environment } from '../../host/env.ts'
 import type { Profile, Settings } from '../../store/config/settings.ts'
 

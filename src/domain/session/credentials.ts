@@ -1,5 +1,5 @@
 import { apiKeyLength } from '../../contract/headers.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 
 /** What a call is made with ("Authentication"). */
 export interface Credentials {

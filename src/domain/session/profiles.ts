@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import type { SecretName, Secrets, SecretStorage } from '../../store/config/secrets.ts'
 import type { Settings } from '../../store/config/settings.ts'
 import { chosenProfile, type ProfileSources, unknownProfile } from './chosen-profile.ts'

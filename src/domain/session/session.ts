@@ -1,5 +1,4 @@
-import { UnauthenticatedError } from '../../errors/unauthenticated.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { UnauthenticatedError, UsageError } from '../../errors/kinds.ts'
 import type { Environment } from '../../host/env.ts'
 import type { KeptSecret, Secrets, SecretStorage } from '../../store/config/secrets.ts'
 import { parseBaseUrl, sameOrigin } from './base-url.ts'

@@ -1,4 +1,4 @@
-import { NotFoundError } from '../../errors/not-found.ts'
+import { NotFoundError } from '../../errors/kinds.ts'
 import type { SettingDefinition } from '../../store/config/setting-keys.ts'
 import type { Settings } from '../../store/config/settings.ts'
 

@@ -1,6 +1,6 @@
 import type { User } from '../../contract/user.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { ForbiddenError } from '../../errors/forbidden.ts'
+import { ForbiddenError } from '../../errors/kinds.ts'
 import { maskKey } from './credentials.ts'
 import type { Connect } from './login.ts'
 import { resolveSession, type Session, type SessionSources } from './session.ts'

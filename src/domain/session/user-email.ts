@@ -1,5 +1,5 @@
 import { emailAddress } from '../../contract/email-address.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 
 /** A user's e-mail as it goes into a header. Only what looks like one is repeated in the InvalidInputError. */
 export function checkEmail(text: string, source = 'the e-mail'): string {

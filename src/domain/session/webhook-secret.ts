@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import type { Environment } from '../../host/env.ts'
 import type { SecretStorage } from '../../store/config/secrets.ts'
 import { chosenProfile } from './chosen-profile.ts'

@@ -1,4 +1,4 @@
-import { IoError } from '../../errors/io.ts'
+import { IoError } from '../../errors/kinds.ts'
 
 /** What is wrong with a store, in sentences; `missing`: runs that it does not know of. */
 export function findingsOf(damage: readonly string[], missing: number): string[] {

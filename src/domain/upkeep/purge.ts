@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import type { Forgotten } from '../../store/ledger/upkeep.ts'
 
 /** Whom a purge is about; a UsageError where nobody is named. */

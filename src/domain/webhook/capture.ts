@@ -1,5 +1,5 @@
 import { signatureHeader } from '../../contract/headers.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import { decodeChunked } from './chunked.ts'
 
 /** A delivery as it was captured: its exact body and every value its signature header had. */

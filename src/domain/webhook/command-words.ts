@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 
 /**
  * The words of a command line as a person quotes them: 'as it stands', "with \" and \\", or a\ b. No

@@ -1,5 +1,5 @@
 import { signatureHeader } from '../../contract/headers.ts'
-import { UnavailableError } from '../../errors/unavailable.ts'
+import { UnavailableError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { HttpClient } from '../../http/client.ts'
 

@@ -1,6 +1,4 @@
-import { IncompleteError } from '../../errors/incomplete.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { IncompleteError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
 import type { EventFilter, Inbox, InboxEvent } from '../../store/ledger/inbox.ts'
 import { carry, type CourierOptions, isTaken } from './courier.ts'
 import { readLog } from './log.ts'

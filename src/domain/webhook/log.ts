@@ -1,5 +1,5 @@
 import { signatureHeader } from '../../contract/headers.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import type { CapturedDelivery } from './capture.ts'
 
 /** One delivery out of many, by where it stands: `line 3`, `entry 12`. */

@@ -1,7 +1,6 @@
 import { sign, signingKey } from '../../contract/signature.ts'
-import { IncompleteError } from '../../errors/incomplete.ts'
+import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import { UsageError } from '../../errors/usage.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import type { HttpClient } from '../../http/client.ts'

@@ -1,6 +1,5 @@
 import { sign, signaturePattern, signingKey, verify } from '../../contract/signature.ts'
-import { BadSignatureError } from '../../errors/bad-signature.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { BadSignatureError, InvalidInputError } from '../../errors/kinds.ts'
 import type { CapturedDelivery } from './capture.ts'
 import { diagnose, type Diagnosis, type OtherSecret } from './diagnose.ts'
 import type { LoggedDelivery } from './log.ts'

@@ -1,7 +1,7 @@
 import type { KeptEvent } from '../../domain/webhook/receive.ts'
 import type { Delivered } from '../../domain/webhook/relay.ts'
 import type { Imported, ListedEvent, ReplayReply } from '../../domain/webhook/events.ts'
-import { InterruptedError } from '../../errors/interrupted.ts'
+import { InterruptedError } from '../../errors/kinds.ts'
 import { harmless } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'

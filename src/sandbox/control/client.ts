@@ -1,6 +1,5 @@
 import { controlPath } from './control-path.ts'
-import { NotFoundError } from '../../errors/not-found.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { NotFoundError, UsageError } from '../../errors/kinds.ts'
 import type { HttpClient } from '../../http/client.ts'
 
 /** A running sandbox, as its control API is called from another process. */

@@ -1,6 +1,6 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { controlPath } from './control-path.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { seedFrom } from './fixture.ts'
 import { homeOf, strangerOf } from './home.ts'
 import type { Clock } from '../../host/clock.ts'

@@ -4,9 +4,7 @@ import { parse, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 
 import { fieldTypes } from '../../contract/package-schema.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
-import { IoError } from '../../errors/io.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { InvalidInputError, IoError, UsageError } from '../../errors/kinds.ts'
 import type { Fixture } from './fixture.ts'
 import { checkedWebhookUrl } from '../service/webhook-url.ts'
 

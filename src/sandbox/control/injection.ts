@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Injection } from '../service/faults.ts'
 import { switchNames } from '../service/switch-names.ts'
 

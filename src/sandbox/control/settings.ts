@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { ManualClock } from './manual-clock.ts'
 import { seededLuck } from '../service/luck.ts'
 import { type Choices, drawnRules, usualRules } from '../service/rules.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import { ruleTable } from '../service/rules.ts'
 import type { Snapshot } from '../service/state.ts'
 

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Luck } from '../service/luck.ts'
 import type { Organisation, PackageRecord } from '../service/records.ts'
 import type { Service } from '../service/service.ts'

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { connect } from 'node:net'
 
 import { claim, type ClaimOptions } from '../../disk/claim.ts'
-import { IoError } from '../../errors/io.ts'
+import { IoError } from '../../errors/kinds.ts'
 
 /**
  * Makes this process the only one with a sandbox's data, until it lets go or dies. Throws IoError where another

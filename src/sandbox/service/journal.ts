@@ -12,7 +12,7 @@ import {
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
-import { IoError } from '../../errors/io.ts'
+import { IoError } from '../../errors/kinds.ts'
 import type { ClaimOptions } from '../../disk/claim.ts'
 import { claimData } from './data-claim.ts'
 import type { Change } from './state.ts'

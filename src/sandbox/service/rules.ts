@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Luck } from './luck.ts'
 
 interface Rule {

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Fault } from './faults.ts'
 
 /** One thing a tester can ask for, by the tag in a recipient's e-mail: `jane+declined@example.com`. */

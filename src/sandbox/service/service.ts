@@ -1,6 +1,6 @@
 import { refusals } from './answer.ts'
 import type { RequestStatus } from '../../contract/statuses.ts'
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Luck } from './luck.ts'
 import { nextStepAt, progress } from './progress/perform.ts'
 import { type Course, plan } from './progress/plan.ts'

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { isLoopbackHost } from '../../contract/loopback.ts'
 
 /**

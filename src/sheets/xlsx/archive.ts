@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 

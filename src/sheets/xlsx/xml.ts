@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import { refusal } from '../refusal.ts'
 import type { Archive } from './archive.ts'
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-import { IoError } from '../../errors/io.ts'
+import { IoError } from '../../errors/kinds.ts'
 
 /**
  * The content of a JSON file of ours, checked. A damaged one is an IoError that names it and, where

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 
-import { IoError } from '../../errors/io.ts'
+import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import { acquire } from '../../disk/lock.ts'
 import { privateFolder } from '../../disk/private-modes.ts'

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 
-import { UsageError } from '../../errors/usage.ts'
-import { IoError } from '../../errors/io.ts'
+import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Paths } from '../../host/paths.ts'
 import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../errors/invalid-input.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 
 const longest = 64
 

@@ -1,5 +1,4 @@
-import { InvalidInputError } from '../../errors/invalid-input.ts'
-import { UsageError } from '../../errors/usage.ts'
+import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 
 /** A default that a person sets once, as `config list` shows it. */
 export interface SettingDefinition {

@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join } from 'node:path'
 
-import { UsageError } from '../../errors/usage.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
 import { withoutItsSignalHandlers } from '../../host/signals.ts'

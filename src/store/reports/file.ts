@@ -18,8 +18,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { IoError } from '../../errors/io.ts'
-import { InternalError } from '../../errors/internal.ts'
+import { InternalError, IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import type { FolderFlushes } from './flush.ts'
 

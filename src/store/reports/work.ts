@@ -2,7 +2,7 @@ import { closeSync, lstatSync, openSync, type Stats, unlinkSync, writeSync } fro
 import { lstat, mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { IoError } from '../../errors/io.ts'
+import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { type Claim, claim } from '../../disk/claim.ts'

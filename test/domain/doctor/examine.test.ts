@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { type Check, examine } from '../../../src/domain/doctor/examine.ts'
-import { InterruptedError } from '../../../src/errors/interrupted.ts'
-import { IoError } from '../../../src/errors/io.ts'
-import { UnavailableError } from '../../../src/errors/unavailable.ts'
+import { InterruptedError, IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 
 const well = (name: string, after: string[] = []): Check => ({
   name,

@@ -4,7 +4,7 @@ import { assert, property, uint8Array } from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { firstBadByte, parseBodyFile } from '../../../src/domain/form/body-file.ts'
-import { InvalidInputError } from '../../../src/errors/invalid-input.ts'
+import { InvalidInputError } from '../../../src/errors/kinds.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array =>
   Buffer.concat(

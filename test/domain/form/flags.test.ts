@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { PackageSchema } from '../../../src/contract/package-schema.ts'
 import { type BodyFlags, bodyFromFlags } from '../../../src/domain/form/flags.ts'
-import { InvalidInputError } from '../../../src/errors/invalid-input.ts'
+import { InvalidInputError } from '../../../src/errors/kinds.ts'
 import { plainSchema, sampleSchema, schemaOf } from './sample-schema.ts'
 
 function refusal(flags: BodyFlags, schema: PackageSchema = sampleSchema): string {

@@ -3,7 +3,7 @@ import { failure } from '../../../src/api/failure.ts'
 import type { Envelope } from '../../../src/contract/envelope.ts'
 import type { RequestBody } from '../../../src/contract/request-body.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'
-import { UnavailableError } from '../../../src/errors/unavailable.ts'
+import { UnavailableError } from '../../../src/errors/kinds.ts'
 
 type Answered = Extract<CreateAnswer, { kind: 'answered' }>
 

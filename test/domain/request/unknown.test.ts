@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { createRequest } from '../../../src/domain/request/create.ts'
-import { IoError } from '../../../src/errors/io.ts'
-import { UnavailableError } from '../../../src/errors/unavailable.ts'
+import { IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { bound } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'

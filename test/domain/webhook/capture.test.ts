@@ -5,7 +5,7 @@ import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
 import { readHar, readLog } from '../../../src/domain/webhook/log.ts'
 import { verifyDelivery } from '../../../src/domain/webhook/verify.ts'
-import { InvalidInputError } from '../../../src/errors/invalid-input.ts'
+import { InvalidInputError } from '../../../src/errors/kinds.ts'
 
 const secret = 'whsec-of-a-test'
 const body =

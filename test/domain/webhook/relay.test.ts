@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { type Delivered, Relay } from '../../../src/domain/webhook/relay.ts'
 import { read } from '../../../src/domain/webhook/receive.ts'
-import { IoError } from '../../../src/errors/io.ts'
+import { IoError } from '../../../src/errors/kinds.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import type { Inbox, InboxEvent } from '../../../src/store/ledger/inbox.ts'
 import { eventBody, requestIds } from '../../harness/deliveries.ts'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
 import { signBody, verifyDelivery } from '../../../src/domain/webhook/verify.ts'
-import { InvalidInputError } from '../../../src/errors/invalid-input.ts'
+import { InvalidInputError } from '../../../src/errors/kinds.ts'
 
 const secret = 'whsec-of-a-test'
 const body = Buffer.from(

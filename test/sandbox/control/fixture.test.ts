@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 import type { User } from '../../../src/contract/user.ts'
-import { IoError } from '../../../src/errors/io.ts'
-import { UsageError } from '../../../src/errors/usage.ts'
+import { IoError, UsageError } from '../../../src/errors/kinds.ts'
 import { parseFixture, readFixture } from '../../../src/sandbox/control/fixture-file.ts'
 import { fullOrder, jane, refusal, simpleOrder, visit } from '../visit.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { IoError } from '../../../src/errors/io.ts'
+import { IoError } from '../../../src/errors/kinds.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { ManualClock } from '../../../src/sandbox/control/manual-clock.ts'

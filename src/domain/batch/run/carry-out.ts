@@ -1,6 +1,5 @@
-import { UsageError } from '../../../errors/usage.ts'
+import { InternalError, UsageError } from '../../../errors/kinds.ts'
 import { RefcheckError } from '../../../errors/base.ts'
-import { InternalError } from '../../../errors/internal.ts'
 import type { Batch } from '../../../store/ledger/batches.ts'
 import type { Hold } from '../../../store/ledger/ledger.ts'
 import { reconcile, type Reconciliation } from '../reconcile.ts'

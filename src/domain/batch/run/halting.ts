@@ -1,7 +1,5 @@
 import type { RefcheckError } from '../../../errors/base.ts'
-import { IncompleteError } from '../../../errors/incomplete.ts'
-import { OutcomeUnknownError } from '../../../errors/outcome-unknown.ts'
-import { ThrottledError } from '../../../errors/throttled.ts'
+import { IncompleteError, OutcomeUnknownError, ThrottledError } from '../../../errors/kinds.ts'
 
 /** Why a batch stops of itself, where no single answer of the service says it. */
 

@@ -1,5 +1,4 @@
-import { InternalError } from '../../../errors/internal.ts'
-import { IoError } from '../../../errors/io.ts'
+import { InternalError, IoError } from '../../../errors/kinds.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 import type { BatchRow } from '../../../store/ledger/batches.ts'
 import type { Attempt, SubmissionState } from '../../../store/ledger/types.ts'

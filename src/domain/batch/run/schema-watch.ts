@@ -1,4 +1,4 @@
-import { IncompleteError } from '../../../errors/incomplete.ts'
+import { IncompleteError } from '../../../errors/kinds.ts'
 import { readJson } from '../../form/json-text.ts'
 import { loadSchema } from '../../form/load-schema.ts'
 import { sentence } from '../../form/problem.ts'

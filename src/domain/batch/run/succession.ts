@@ -1,7 +1,7 @@
 import type { Api } from '../../../api/api.ts'
 import type { Package } from '../../../contract/package.ts'
 import type { PackageSchema } from '../../../contract/package-schema.ts'
-import { NotFoundError } from '../../../errors/not-found.ts'
+import { NotFoundError } from '../../../errors/kinds.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 import { type FormField, formFields } from '../../form/fields.ts'
 import { loadSchema, type SchemaCache } from '../../form/load-schema.ts'

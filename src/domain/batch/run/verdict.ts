@@ -1,9 +1,11 @@
 import type { RefcheckError } from '../../../errors/base.ts'
-import { DuplicateError } from '../../../errors/duplicate.ts'
-import { IncompleteError } from '../../../errors/incomplete.ts'
-import { InterruptedError } from '../../../errors/interrupted.ts'
-import { InvalidInputError } from '../../../errors/invalid-input.ts'
-import { OutcomeUnknownError } from '../../../errors/outcome-unknown.ts'
+import {
+  DuplicateError,
+  IncompleteError,
+  InterruptedError,
+  InvalidInputError,
+  OutcomeUnknownError,
+} from '../../../errors/kinds.ts'
 import type { BatchCounts } from '../../../store/ledger/batches.ts'
 import type { RunEnd } from './running.ts'
 

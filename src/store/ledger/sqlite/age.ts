@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { IoError } from '../../../errors/io.ts'
+import { IoError } from '../../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
 import type { Database } from './database.ts'
 

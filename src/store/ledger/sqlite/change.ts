@@ -1,4 +1,4 @@
-import { InternalError } from '../../../errors/internal.ts'
+import { InternalError } from '../../../errors/kinds.ts'
 import { type Change, type RowVersion, transitions } from '../types.ts'
 import type { Database } from './database.ts'
 import { changeState, endAttempt, insertDecision } from './statements.ts'

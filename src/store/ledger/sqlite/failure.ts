@@ -1,5 +1,4 @@
-import { InternalError } from '../../../errors/internal.ts'
-import { IoError } from '../../../errors/io.ts'
+import { InternalError, IoError } from '../../../errors/kinds.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */

@@ -1,4 +1,4 @@
-import { UsageError } from '../../../errors/usage.ts'
+import { UsageError } from '../../../errors/kinds.ts'
 import { isLoopbackUrl } from '../../../contract/loopback.ts'
 
 /** cli-contract, "Environment": what is forgotten at the end of the process protects nobody. */

@@ -1,4 +1,4 @@
-import { IoError } from '../../../errors/io.ts'
+import { IoError } from '../../../errors/kinds.ts'
 import type { Database } from './database.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { InternalError } from '../../../errors/internal.ts'
-import { IoError } from '../../../errors/io.ts'
+import { InternalError, IoError } from '../../../errors/kinds.ts'
 import type { Hold, Ledger } from '../ledger.ts'
 import type { QuotaPlace } from '../quota.ts'
 import type {

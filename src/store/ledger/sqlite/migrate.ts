@@ -1,4 +1,4 @@
-import { IoError } from '../../../errors/io.ts'
+import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Database } from './database.ts'
 import { first } from './migrations/0001-first.ts'

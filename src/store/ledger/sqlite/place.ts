@@ -1,7 +1,7 @@
 import { chmod, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-import { IoError } from '../../../errors/io.ts'
+import { IoError } from '../../../errors/kinds.ts'
 import { makeFolders } from '../../../disk/make-folders.ts'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
 

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { expect, test } from 'vitest'
 
-import { UsageError } from '../../../../src/errors/usage.ts'
+import { UsageError } from '../../../../src/errors/kinds.ts'
 import { Database } from '../../../../src/store/ledger/sqlite/database.ts'
 import { storeFailure } from '../../../../src/store/ledger/sqlite/failure.ts'
 

@@ -1,0 +1,76 @@
+import { RefcheckError } from './base.ts'
+
+/** The command line itself is wrong: flags, arguments, or a prompt needed and no terminal. */
+export class UsageError extends RefcheckError {
+  override readonly code = 'usage'
+}
+
+/** A value fails validation, here or by a 400 of the service. */
+export class InvalidInputError extends RefcheckError {
+  override readonly code = 'invalid_input'
+}
+
+/** The same order (package and recipient) was made before. */
+export class DuplicateError extends RefcheckError {
+  override readonly code = 'duplicate'
+}
+
+/** A 401, or no key at hand. */
+export class UnauthenticatedError extends RefcheckError {
+  override readonly code = 'unauthenticated'
+}
+
+/** A 403: membership, role, credits, trial or subscription. */
+export class ForbiddenError extends RefcheckError {
+  override readonly code = 'forbidden'
+}
+
+/** A 404, or a name this machine does not know. */
+export class NotFoundError extends RefcheckError {
+  override readonly code = 'not_found'
+}
+
+/** A 429, and waiting was not allowed or ran out. */
+export class ThrottledError extends RefcheckError {
+  override readonly code = 'throttled'
+}
+
+/** Unreachable, a 5xx or a malformed answer, and nothing was created. */
+export class UnavailableError extends RefcheckError {
+  override readonly code = 'unavailable'
+}
+
+/** A create that may or may not have been accepted. */
+export class OutcomeUnknownError extends RefcheckError {
+  override readonly code = 'outcome_unknown'
+}
+
+/** A webhook signature that does not match the bytes. */
+export class BadSignatureError extends RefcheckError {
+  override readonly code = 'bad_signature'
+}
+
+/** Finished, but not all of it. */
+export class IncompleteError extends RefcheckError {
+  override readonly code = 'incomplete'
+}
+
+/** A wait's own time limit has passed. */
+export class TimedOutError extends RefcheckError {
+  override readonly code = 'timed_out'
+}
+
+/** The person stopped it (Ctrl-C); what was journaled stays. */
+export class InterruptedError extends RefcheckError {
+  override readonly code = 'interrupted'
+}
+
+/** The disk or the operating system refused something. */
+export class IoError extends RefcheckError {
+  override readonly code = 'io'
+}
+
+/** A fault of this program: a state it holds impossible. */
+export class InternalError extends RefcheckError {
+  override readonly code = 'internal'
+}
