@@ -3,7 +3,7 @@ import type { PackageSchema } from '../contract/package-schema.ts'
 import type { RequestResource } from '../contract/request.ts'
 import type { User } from '../contract/user.ts'
 import type { HttpStream } from '../http/types.ts'
-import type { CreateAnswer } from './create-answer.ts'
+import type { CreateAnswer } from '../domain/submission/create-answer.ts'
 
 export interface PackageFilter {
   status?: 'active' | 'inactive' | 'disabled' | undefined

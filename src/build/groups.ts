@@ -28,10 +28,10 @@ export const groups: readonly Group[] = [
     ],
     priority: 1,
   },
-  { name: 'settings', sources: ['cli/session-sources', 'domain/session/chosen-profile'], priority: 1 },
-  { name: 'session', sources: ['domain/session/session'] },
-  { name: 'wire', sources: ['cli/open-http', 'api/service'] },
-  { name: 'ledger', sources: ['store/ledger/open', 'domain/quota/governor'] },
+  { name: 'settings', sources: ['compose/session', 'usecases/session/chosen-profile'], priority: 1 },
+  { name: 'session', sources: ['usecases/session/resolve'] },
+  { name: 'wire', sources: ['compose/http', 'api/service'] },
+  { name: 'ledger', sources: ['store/ledger/open', 'usecases/quota/governor'] },
 ]
 
 /** What a group asks for, each with the module ids it matches. */

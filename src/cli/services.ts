@@ -1,15 +1,13 @@
 import type { Api } from '../api/api.ts'
-import { parsePackageId } from './flags/identifiers.ts'
-import type { SchemaCache } from '../domain/form/load-schema.ts'
-import type { Ordering } from '../domain/request/ordering.ts'
-import type { Credentials } from '../domain/session/credentials.ts'
-import type { Governor } from '../domain/quota/governor.ts'
+import type { Context } from './context.ts'
 import type { QuotaWindow } from '../domain/quota/windows.ts'
-import type { SessionSources } from '../domain/session/session.ts'
-import type { HttpClient } from '../http/client.ts'
-import type { ExchangeReport } from '../http/types.ts'
+import type { Credentials } from '../domain/session/credentials.ts'
+import { defaultTimeoutMs, parseDuration } from './flags/duration.ts'
+import { parsePackageId } from './flags/identifiers.ts'
 import { variable } from '../host/env.ts'
 import { type Paths, resolvePaths } from '../host/paths.ts'
+import type { HttpClient } from '../http/client.ts'
+import type { ExchangeReport } from '../http/types.ts'
 import { Progress } from '../output/progress.ts'
 import { Reporter } from '../output/reporter.ts'
 import { terminalOf } from '../output/terminal.ts'
@@ -18,10 +16,12 @@ import type { Prompter } from '../prompt/prompter.ts'
 import { TerminalPrompter } from '../prompt/terminal.ts'
 import type { Ledger } from '../store/ledger/ledger.ts'
 import type { Store } from '../store/ledger/store.ts'
-import type { Context } from './context.ts'
-import { defaultTimeoutMs, parseDuration } from './flags/duration.ts'
-import { tellingOfOrders } from './order-on-its-way.ts'
-import { QuotaUsage } from './quota-usage.ts'
+import type { SchemaCache } from '../usecases/form/load-schema.ts'
+import type { Governor } from '../usecases/quota/governor.ts'
+import { QuotaUsage } from '../usecases/quota/usage.ts'
+import { tellingOfOrders } from '../usecases/request/order-on-its-way.ts'
+import type { Ordering } from '../usecases/request/ports.ts'
+import type { SessionSources } from '../usecases/session/resolve.ts'
 
 export interface ServiceOptions {
   profile: string | undefined
@@ -78,7 +78,7 @@ export class Services {
 
   /** For ping: no key, no user. */
   async publicApi(): Promise<Api> {
-    const { resolveBaseUrl } = await import('../domain/session/session.ts')
+    const { resolveBaseUrl } = await import('../usecases/session/resolve.ts')
     const baseUrl = await resolveBaseUrl(await this.sessionSources())
     return this.#connect(baseUrl, undefined, await this.#budgetMs())
   }
@@ -106,7 +106,7 @@ export class Services {
   }
 
   async webhookSecret(): Promise<string> {
-    const { resolveWebhookSecret } = await import('../domain/session/webhook-secret.ts')
+    const { resolveWebhookSecret } = await import('../usecases/session/webhook-secret.ts')
     return (await resolveWebhookSecret(await this.sessionSources())).secret
   }
 
@@ -124,7 +124,7 @@ export class Services {
 
   /** Every setting that there is. */
   async settingKeys() {
-    return (await import('../store/config/setting-keys.ts')).settingDefinitions
+    return (await import('../domain/session/setting-keys.ts')).settingDefinitions
   }
 
   /** Schemas kept here, of the service and user in use. */
@@ -194,13 +194,13 @@ export class Services {
 
   /** Who may call next with the key in use. */
   async governor(): Promise<Governor> {
-    const { resolveSession } = await import('../domain/session/session.ts')
+    const { resolveSession } = await import('../usecases/session/resolve.ts')
     const { baseUrl, apiKey } = await resolveSession(await this.sessionSources())
     return this.#usage.through(await this.#governorOf(baseUrl, apiKey))
   }
 
   async #governorOf(baseUrl: string, apiKey: string): Promise<Governor> {
-    const { governor } = await import('../domain/quota/governor.ts')
+    const { governor } = await import('../usecases/quota/governor.ts')
     const windows = await this.quotaWindows(baseUrl)
     const { quota } = await this.store()
     return governor({ quota, account: quota.account(baseUrl, apiKey), windows, clock: this.context.clock })
@@ -245,7 +245,7 @@ export class Services {
   readonly #note = (text: string): void => this.reporter.note(text)
 
   async #connected(budgetMs: number | undefined): Promise<Api> {
-    const { resolveSession } = await import('../domain/session/session.ts')
+    const { resolveSession } = await import('../usecases/session/resolve.ts')
     const { baseUrl, apiKey, email } = await resolveSession(await this.sessionSources())
     this.#usage.of(baseUrl, apiKey)
     return this.#connect(baseUrl, { apiKey, userEmail: email }, budgetMs ?? (await this.#budgetMs()))
@@ -284,7 +284,7 @@ export class Services {
   }
 
   async #openHttp(): Promise<HttpClient> {
-    const { openHttp } = await import('./open-http.ts')
+    const { openHttp } = await import('../compose/http.ts')
     const onExchange = (report: ExchangeReport): void => {
       this.#usage.exchange(report.url)
       if (this.#options.verbose) this.reporter.exchange(exchangeText(report))
@@ -295,7 +295,7 @@ export class Services {
   }
 
   async #openSources(): Promise<SessionSources> {
-    const { openSessionSources } = await import('./session-sources.ts')
+    const { openSessionSources } = await import('../compose/session.ts')
     return openSessionSources(this.context, this.paths, this.#options.profile, this.#note)
   }
 

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { diagnose } from '../cli/doctor.ts'
+import { diagnose } from '../compose/doctor.ts'
 import { timeoutFlag } from '../cli/flags/duration.ts'
 import { doctorView } from '../output/views/doctor.ts'
 

@@ -1,5 +1,5 @@
+import type { SheetFormat } from '../domain/sheet/cell.ts'
 import { refusal } from './refusal.ts'
-import type { SheetFormat } from './sheet.ts'
 import type { SheetSource } from './source.ts'
 
 const ole = Buffer.from('d0cf11e0a1b11ae1', 'hex')

@@ -1,4 +1,4 @@
-import type { Dialect } from './sheet.ts'
+import type { Dialect } from '../domain/sheet/cell.ts'
 
 /**
  * How a text goes into a file. Windows-1252 cannot say every name, so such a file goes on as UTF-8 with a

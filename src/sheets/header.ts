@@ -1,6 +1,6 @@
+import { type Dialect, placeOf } from '../domain/sheet/cell.ts'
 import { limits } from './limits.ts'
 import { refusal, shown } from './refusal.ts'
-import { type Dialect, placeOf } from './sheet.ts'
 
 /** For a table whose first row has one cell and the next has more. */
 export const titleHint = 'If a title stands above the header, delete it: the first row names the columns.'

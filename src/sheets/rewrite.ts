@@ -1,6 +1,7 @@
 import { csvBytes } from './csv/write.ts'
+import { type Cell, type Dialect, plainDialect, type SheetRow } from '../domain/sheet/cell.ts'
 import { jsonBytes } from './json/write.ts'
-import { type Cell, type Dialect, plainDialect, type Sheet, type SheetRow } from './sheet.ts'
+import type { Sheet } from './sheet.ts'
 import { bookBytes } from './xlsx/book.ts'
 
 /** A row of the person's own, and what we have to say about it. */

@@ -1,54 +1,4 @@
-export type SheetFormat = 'csv' | 'xlsx' | 'json' | 'jsonl'
-
-/** What JSON can say. */
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
-
-/** One value as it stands in a file: a plain text, '' where nothing stands, or a value with a type of its own. */
-export type Cell = string | TypedCell
-
-export type TypedCell =
-  /** `format` is the number format it is shown in. `text` is the shortest decimal that is the same number. */
-  | { kind: 'number'; text: string; value: number; format: string }
-  /** `text` is ISO 8601: a day, a time of day, or both. `serial` counts days as the workbook does. */
-  | { kind: 'date'; text: string; serial: number; format: string }
-  | { kind: 'boolean'; text: string; value: boolean }
-  /** JSON files only, anything but a text; `text` is its JSON. */
-  | { kind: 'json'; text: string; value: Exclude<JsonValue, string> }
-  /** A text that an apostrophe kept from being run as a formula; `written` has it. */
-  | { kind: 'marked'; text: string; written: string }
-  /** No value can be had; `reason` goes on after the cell's name. */
-  | { kind: 'fault'; text: string; reason: string }
-
-/** What is to be done so that what is written looks like what was read. */
-export interface Dialect {
-  format: SheetFormat
-  /** Of text formats; XLSX is UTF-8 within. Known for sure once all rows have been read. */
-  encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
-  /** Whether a byte order mark stands first. */
-  bom: boolean
-  /** CSV only, as all below but the sheet. */
-  delimiter: string
-  lineEnd: '\r\n' | '\n' | '\r'
-  /** Whether every cell is quoted, or those that need it. */
-  quote: 'needed' | 'all'
-  /** Whether the first line is Excel's `sep=;`. */
-  separatorLine: boolean
-  /** XLSX only. */
-  sheet: string | undefined
-  /** XLSX only: whether days count from 1904. */
-  from1904: boolean
-}
-
-export interface SheetRow {
-  /** Data rows from 1: the records below the header, empty ones counted though they are not given out. */
-  row: number
-  /** Where it stands: the line it begins on, or the number of an XLSX row; from 1. */
-  line: number
-  /** One for each column. */
-  cells: Cell[]
-  /** JSON only: the row's own text. */
-  source?: string
-}
+import type { Dialect, SheetRow } from '../domain/sheet/cell.ts'
 
 /** An opened table. Each call of `rows` reads the file from its start. */
 export interface Sheet {
@@ -66,36 +16,4 @@ export interface Sheet {
 /** Rows that come by parts, one by one. */
 export async function* oneByOne(parts: AsyncIterable<readonly SheetRow[]>): AsyncGenerator<SheetRow> {
   for await (const rows of parts) yield* rows
-}
-
-export const plainDialect: Dialect = {
-  format: 'csv',
-  encoding: 'utf-8',
-  bom: false,
-  delimiter: ',',
-  lineEnd: '\n',
-  quote: 'needed',
-  separatorLine: false,
-  sheet: undefined,
-  from1904: false,
-}
-
-/** A cell's text, whatever its type. */
-export function textOf(cell: Cell): string {
-  return typeof cell === 'string' ? cell : cell.text
-}
-
-/** How people find a cell: `C5`, `line 5, column 3`, `line 5`. `column` counts from 0. */
-export function placeOf({ format }: Dialect, line: number, column: number): string {
-  if (format === 'xlsx') return `${columnName(column)}${String(line)}`
-  return format === 'csv' ? `line ${String(line)}, column ${String(column + 1)}` : `line ${String(line)}`
-}
-
-/** 0 → A, 25 → Z, 26 → AA. */
-export function columnName(column: number): string {
-  let name = ''
-  for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26)) {
-    name = String.fromCodePoint(65 + ((rest - 1) % 26)) + name
-  }
-  return name
 }

@@ -1,21 +1,18 @@
+import { csvBytes } from './csv/write.ts'
+import { plainDialect } from '../domain/sheet/cell.ts'
+import type { TemplateColumn, XlsxColumn } from '../domain/sheet/column.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
 import { harmless } from '../host/text.ts'
-import { csvBytes } from './csv/write.ts'
-import { type Cell, plainDialect } from './sheet.ts'
-import type { XlsxColumn } from './xlsx/sheet-xml.ts'
 import { bookBytes } from './xlsx/book.ts'
 
 /** The sheet people fill in, and the one that shows how; the second is never read as data. */
 export const templateSheet = 'Requests'
-export const exampleSheet = 'Example'
 
-/** A column to be filled in, with a cell that shows how. */
-export interface TemplateColumn extends XlsxColumn {
-  example: Cell
-}
+export const exampleSheet = 'Example'
 
 /** What a cell of a workbook holds at most, and a note of it that is still read. */
 const longestHeader = 32_767
+
 const longestNote = 2000
 
 /** An empty table: a header as CSV, or a workbook whose header explains itself. */

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 
+import type { Dialect } from '../domain/sheet/cell.ts'
 import { refusal, shown } from './refusal.ts'
-import type { Dialect } from './sheet.ts'
 import type { SheetSource } from './source.ts'
 import { notWestern } from './western.ts'
 

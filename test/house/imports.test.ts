@@ -66,6 +66,8 @@ const packages: Record<string, string[]> = {
   // The wire, and nothing that could talk over it.
   contract: ['zod', 'node:crypto'],
   errors: [],
+  // It decides, and reaches nothing: a digest and a look at bytes are sums.
+  domain: ['zod', 'fastest-levenshtein', 'libphonenumber-js', 'node:crypto', 'node:buffer'],
 }
 
 /** Packages that these rooms alone may import. */
@@ -86,15 +88,7 @@ const keepers: [name: string, rooms: string[], why: string][] = [
 ]
 
 /** Left from the old layout, room by room; shrinks to nothing. */
-const notYet = new Set([
-  'commands → contract',
-  'cli → *',
-  'domain → *',
-  'output → *',
-  'store → *',
-  'compose → *',
-  'usecases → *',
-])
+const notYet = new Set(['cli → *', 'commands → contract', 'domain → *', 'output → *', 'usecases → *'])
 
 const files = sources('src/**/*.ts')
 const roomOf = (path: string): string => path.split('/')[1] ?? ''

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { type Cell, type Dialect, plainDialect } from '../../src/domain/sheet/cell.ts'
 import { annotatedBytes } from '../../src/sheets/rewrite.ts'
-import { type Cell, type Dialect, plainDialect } from '../../src/sheets/sheet.ts'
 import { all, bytesOf, openBytes, plain } from './table.ts'
 
 /** Whatever a person or a program may have put in a cell, the hard parts more often than by chance. */

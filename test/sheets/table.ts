@@ -1,6 +1,6 @@
+import type { Cell, JsonRow, JsonValue, SheetRow } from '../../src/domain/sheet/cell.ts'
 import { openSheet } from '../../src/sheets/open.ts'
-import type { JsonRow } from '../../src/sheets/json/read.ts'
-import type { Cell, JsonValue, Sheet, SheetRow } from '../../src/sheets/sheet.ts'
+import type { Sheet } from '../../src/sheets/sheet.ts'
 import { heldSource } from '../../src/sheets/source.ts'
 
 /** Opens bytes as a file of that name would be; JSON objects are taken as they are. */

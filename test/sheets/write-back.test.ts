@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { type Cell, type Dialect, plainDialect, type SheetRow } from '../../src/domain/sheet/cell.ts'
 import { annotatedBytes } from '../../src/sheets/rewrite.ts'
-import { type Cell, type Dialect, plainDialect, type Sheet, type SheetRow } from '../../src/sheets/sheet.ts'
+import type { Sheet } from '../../src/sheets/sheet.ts'
 import { all, bytesOf, openBytes, plain, table } from './table.ts'
 import { excelParts, row, workbook, zipped } from './workbook.ts'
 

@@ -2,7 +2,7 @@ import type { Api } from '../../src/api/api.ts'
 import type { Clock } from '../../src/host/clock.ts'
 import type { Batches } from '../../src/store/ledger/batches.ts'
 import type { Ledger } from '../../src/store/ledger/ledger.ts'
-import type { Attempt, NewAttempt, RowVersion } from '../../src/store/ledger/types.ts'
+import type { Attempt, NewAttempt, RowVersion } from '../../src/domain/submission/submission.ts'
 
 export interface Parts {
   api: Api

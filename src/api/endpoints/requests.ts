@@ -5,7 +5,7 @@ import { TransportError } from '../../http/failure.ts'
 import type { HttpResponse } from '../../http/types.ts'
 import { header, parseEnvelope } from '../answer.ts'
 import type { ApiClient } from '../client.ts'
-import type { CreateAnswer } from '../create-answer.ts'
+import type { CreateAnswer } from '../../domain/submission/create-answer.ts'
 import { apiPath } from '../path.ts'
 
 /** GET /v1/requests/{request_id}. */

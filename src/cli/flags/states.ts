@@ -1,6 +1,6 @@
 import { requestStatuses } from '../../contract/statuses.ts'
+import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import { type SubmissionState, submissionStates } from '../../store/ledger/types.ts'
 
 /** `rejected,unknown` as states of rows; undefined where nothing was said. */
 export function rowStates(text: string | undefined): SubmissionState[] | undefined {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
-import { listProfiles } from '../../domain/session/profiles.ts'
+import { listProfiles } from '../../usecases/session/profiles.ts'
 import { profilesView } from '../../output/views/auth.ts'
 
 export default class AuthList extends BaseCommand<typeof AuthList> {

@@ -1,9 +1,9 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
-import { readSecretLine } from '../../cli/input.ts'
+import { readSecretLine } from '../../compose/input.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { askCredentials } from '../../domain/session/ask-credentials.ts'
-import { login } from '../../domain/session/login.ts'
+import { askCredentials } from '../../usecases/session/ask-credentials.ts'
+import { login } from '../../usecases/session/login.ts'
 import { loginView, replacedText } from '../../output/views/auth.ts'
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
-import { logout } from '../../domain/session/profiles.ts'
+import { logout } from '../../usecases/session/profiles.ts'
 import { logoutView } from '../../output/views/auth.ts'
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
-import { sessionStatus } from '../../domain/session/status.ts'
+import { sessionStatus } from '../../usecases/session/status.ts'
 import { statusView } from '../../output/views/auth.ts'
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {

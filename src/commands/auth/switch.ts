@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
-import { switchTo } from '../../domain/session/profiles.ts'
+import { switchTo } from '../../usecases/session/profiles.ts'
 import { switchView } from '../../output/views/auth.ts'
 
 export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {

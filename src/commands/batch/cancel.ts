@@ -1,8 +1,10 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { cancelBatch, findBatch, statusOf } from '../../domain/batch/standing.ts'
+import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
+import { cancelBatch } from '../../usecases/batch/cancel.ts'
+import { findBatch } from '../../usecases/batch/standing.ts'
 
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override summary = 'Drop the rows of a batch that were not sent yet.'

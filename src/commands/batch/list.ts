@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
-import { listBatches } from '../../domain/batch/standing.ts'
 import { batchListView } from '../../output/views/batches.ts'
+import { listBatches } from '../../usecases/batch/standing.ts'
 
 export default class BatchList extends BaseCommand<typeof BatchList> {
   static override summary = 'List the batches of this store, the newest first.'

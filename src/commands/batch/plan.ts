@@ -1,13 +1,14 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
-import { planBatch } from '../../cli/batch-run.ts'
 import { columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { outputPlace, writeOutput } from '../../cli/output-file.ts'
+import { outputPlace, writeOutput } from '../../compose/output-file.ts'
 import { keptPlan } from '../../domain/batch/plan.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import { keptPlanView, planText } from '../../output/views/batch-check.ts'
+import { openBatchFile } from '../../usecases/batch/open-file.ts'
+import { planBatch } from '../../usecases/batch/plan.ts'
+import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
 
 export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
   static override summary = 'Show what running a file would do, and keep the plan.'

@@ -1,11 +1,11 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { reconcileFrom, settleByHand } from '../../cli/batch-reconcile.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { unsettled } from '../../domain/batch/reconcile.ts'
+import { unsettled } from '../../domain/batch/proof.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView, reconciledView } from '../../output/views/batches.ts'
+import { reconcileFrom, settleByHand } from '../../usecases/batch/settle.ts'
 
 export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override summary = 'Settle rows that may or may not have been ordered.'

@@ -1,10 +1,11 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { carryOutBatch } from '../../cli/batch-run.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { findBatch, statusOf } from '../../domain/batch/standing.ts'
+import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
+import { findBatch } from '../../usecases/batch/standing.ts'
+import { carryOutBatch } from '../../usecases/batch/start.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
   static override summary = 'Go on with a batch that was stopped or halted.'

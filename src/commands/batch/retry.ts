@@ -1,8 +1,10 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { findBatch, retryBatch, statusOf } from '../../domain/batch/standing.ts'
+import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
+import { retryBatch } from '../../usecases/batch/retry.ts'
+import { findBatch } from '../../usecases/batch/standing.ts'
 
 export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   static override summary = 'Queue rejected rows of a batch again.'

@@ -3,8 +3,8 @@ import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { rowStates } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { findBatch, listRows } from '../../domain/batch/standing.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
+import { findBatch, listRows } from '../../usecases/batch/standing.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch, each with its state.'

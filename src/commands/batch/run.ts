@@ -1,23 +1,18 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { type BatchFile, openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
-import { appliedPlan } from '../../cli/batch-plan.ts'
-import { resultsPlace } from '../../cli/batch-results.ts'
-import {
-  applyToKnown,
-  type Batch,
-  carryOutBatch,
-  knownBatch,
-  notOrderable,
-  planBatch,
-  requireSameReading,
-} from '../../cli/batch-run.ts'
 import { columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import { planText, unstartedView } from '../../output/views/batch-check.ts'
 import { batchGoesOnText, batchStatusView } from '../../output/views/batches.ts'
+import { appliedPlan } from '../../usecases/batch/apply-plan.ts'
+import { type BatchFile, openBatchFile } from '../../usecases/batch/open-file.ts'
+import { notOrderable, planBatch } from '../../usecases/batch/plan.ts'
+import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
+import { resultsPlace } from '../../usecases/batch/results-file.ts'
+import { applyToKnown, carryOutBatch, knownBatch, requireSameReading } from '../../usecases/batch/start.ts'
 
 export default class BatchRun extends BaseCommand<typeof BatchRun> {
   static override summary = 'Order checks for every row of a file, nobody twice.'

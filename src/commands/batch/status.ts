@@ -2,9 +2,10 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { progressOf } from '../../domain/batch/progress.ts'
-import { findBatch, statusOf } from '../../domain/batch/standing.ts'
-import { watchBatch } from '../../domain/batch/watch.ts'
+import { statusOf } from '../../domain/batch/standing.ts'
 import { batchProgressText, batchStatusView } from '../../output/views/batches.ts'
+import { findBatch } from '../../usecases/batch/standing.ts'
+import { watchBatch } from '../../usecases/batch/watch.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   static override summary = 'Show where a batch stands.'

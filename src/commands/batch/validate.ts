@@ -1,11 +1,13 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { noteGuess, openBatchFile, packageFor, readOrders } from '../../cli/batch-file.ts'
-import { writeBatchErrors } from '../../cli/batch-results.ts'
 import { columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { badRows, checkBatch } from '../../domain/batch/validate.ts'
+import { badRows } from '../../domain/batch/check.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
+import { checkBatch } from '../../usecases/batch/check.ts'
+import { openBatchFile } from '../../usecases/batch/open-file.ts'
+import { noteGuess, packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
+import { writeBatchErrors } from '../../usecases/batch/results-file.ts'
 
 export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
   static override summary = 'Check every row of a file against the package’s schema; nothing is sent.'

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
-import { getSetting } from '../../domain/session/settings.ts'
+import { getSetting } from '../../usecases/session/settings.ts'
 import { settingView } from '../../output/views/config.ts'
 
 export default class ConfigGet extends BaseCommand<typeof ConfigGet> {

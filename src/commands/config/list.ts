@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
-import { listSettings } from '../../domain/session/settings.ts'
+import { listSettings } from '../../usecases/session/settings.ts'
 import { settingsView } from '../../output/views/config.ts'
 
 export default class ConfigList extends BaseCommand<typeof ConfigList> {

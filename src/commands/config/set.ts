@@ -3,9 +3,9 @@ import { resolve } from 'node:path'
 import { Args } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { readSecretLine } from '../../cli/input.ts'
-import { setSetting } from '../../domain/session/settings.ts'
-import { keepWebhookSecret } from '../../domain/session/webhook-secret.ts'
+import { readSecretLine } from '../../compose/input.ts'
+import { setSetting } from '../../usecases/session/settings.ts'
+import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'
 
 const secretKey = 'webhook-secret'

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
-import { unsetSetting } from '../../domain/session/settings.ts'
-import { forgetWebhookSecret } from '../../domain/session/webhook-secret.ts'
+import { unsetSetting } from '../../usecases/session/settings.ts'
+import { forgetWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'
 
 export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {

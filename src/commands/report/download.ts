@@ -1,12 +1,15 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { filingFlags } from '../../cli/flags/filing.ts'
 import { parseUuid, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { fileAll, filingFlags, openFiling, showReports } from '../../cli/report-filing.ts'
-import { isSingle, reportSource } from '../../cli/report-source.ts'
-import { streamReport, type SingleSource } from '../../domain/report/download.ts'
+import { reportSource } from '../../compose/report-source.ts'
+import { openFiling } from '../../compose/report.ts'
+import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { missingText, reportsView } from '../../output/views/reports.ts'
+import { fileAll, showReports } from '../../usecases/report/file-all.ts'
+import { streamReport } from '../../usecases/report/file-one.ts'
 
 export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   static override summary = 'Download finished PDF reports, each whole or not at all.'

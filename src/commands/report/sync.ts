@@ -1,8 +1,10 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { filingFlags } from '../../cli/flags/filing.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { fileAll, filingFlags, openFiling } from '../../cli/report-filing.ts'
+import { openFiling } from '../../compose/report.ts'
 import { syncSummary, syncView } from '../../output/views/reports.ts'
+import { fileAll } from '../../usecases/report/file-all.ts'
 
 export default class ReportSync extends BaseCommand<typeof ReportSync> {
   static override summary = 'Bring a folder up to date with every report of this store’s requests.'

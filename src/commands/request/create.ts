@@ -1,13 +1,14 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
-import { readInput } from '../../cli/input.ts'
 import { Flags } from '../../cli/oclif.ts'
+import { readInput } from '../../compose/input.ts'
 import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { commandLine } from '../../domain/form/command-line.ts'
-import { composeOrder, type Order } from '../../domain/request/compose.ts'
-import { placeOrder } from '../../domain/request/place-order.ts'
+import type { Order } from '../../domain/request/order.ts'
 import { bodyView, changeText, createdView, reviewText } from '../../output/views/order.ts'
+import { placeOrder } from '../../usecases/request/place-order.ts'
+import { composeOrder } from '../../usecases/request/prepare-order.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order the checks of a package on one person.'

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { uuidArg } from '../../cli/flags/identifiers.ts'
-import { readRequests } from '../../domain/request/read.ts'
+import { readRequests } from '../../usecases/request/read.ts'
 import { requestsView } from '../../output/views/request.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {

@@ -1,9 +1,9 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { uuidArg } from '../../cli/flags/identifiers.ts'
-import { following } from '../../cli/following.ts'
+import { following } from '../../compose/request.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { waitForRequests } from '../../domain/request/wait.ts'
+import { waitForRequests } from '../../usecases/request/wait.ts'
 import { requestsView } from '../../output/views/request.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {

@@ -48,7 +48,7 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       '--base-url and --profile exclude each other',
       'A profile has a base URL of its own; its key goes nowhere else.',
     )
-    const { examine } = await import('../../cli/conformance.ts')
+    const { examine } = await import('../../usecases/conformance/examine.ts')
     const { report, failure } = await examine(this.services, {
       baseUrl,
       secondEmail: flags['second-user'],

@@ -21,7 +21,7 @@ export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
     const { json, output } = this.flags
     const { streams, cwd } = this.context
     const sink = json ? streams.stderr : streams.stdout
-    const { runDemo } = await import('../../cli/demo.ts')
+    const { runDemo } = await import('../../usecases/demo/run.ts')
     const result = await runDemo({
       context: this.context,
       sink,

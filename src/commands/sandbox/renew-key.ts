@@ -1,4 +1,5 @@
-import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { sandboxFlags } from '../../cli/flags/sandbox.ts'
+import { SandboxCommand } from '../../compose/sandbox.ts'
 import { renewedKeyView } from '../../output/views/sandbox.ts'
 
 export default class SandboxRenewKey extends SandboxCommand<typeof SandboxRenewKey> {

@@ -1,4 +1,5 @@
-import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { sandboxFlags } from '../../cli/flags/sandbox.ts'
+import { SandboxCommand } from '../../compose/sandbox.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxReset extends SandboxCommand<typeof SandboxReset> {

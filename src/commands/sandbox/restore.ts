@@ -1,6 +1,7 @@
-import { largestLog, readInput } from '../../cli/input.ts'
+import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Args } from '../../cli/oclif.ts'
-import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { largestLog, readInput } from '../../compose/input.ts'
+import { SandboxCommand } from '../../compose/sandbox.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore> {

@@ -1,6 +1,7 @@
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
+import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Args } from '../../cli/oclif.ts'
-import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { SandboxCommand } from '../../compose/sandbox.ts'
 import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {

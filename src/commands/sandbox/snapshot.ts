@@ -1,4 +1,5 @@
-import { SandboxCommand, sandboxFlags } from '../../cli/sandbox-command.ts'
+import { sandboxFlags } from '../../cli/flags/sandbox.ts'
+import { SandboxCommand } from '../../compose/sandbox.ts'
 import { documentView } from '../../output/views/schema.ts'
 
 export default class SandboxSnapshot extends SandboxCommand<typeof SandboxSnapshot> {

@@ -5,8 +5,8 @@ import { Flags } from '../../cli/oclif.ts'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
-import { login as logIn } from '../../domain/session/login.ts'
-import { keepWebhookSecret } from '../../domain/session/webhook-secret.ts'
+import { login as logIn } from '../../usecases/session/login.ts'
+import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
 
 const sandboxProfile = 'sandbox'
@@ -65,7 +65,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
   async run(): Promise<void> {
     const { port, speed, quota, seed, login, data, fixture } = this.flags
     const { signal } = this
-    const { startSandbox } = await import('../../cli/sandbox-server.ts')
+    const { startSandbox } = await import('../../usecases/sandbox/start.ts')
     const server = await startSandbox(this.context, {
       host: this.flags.host,
       port,

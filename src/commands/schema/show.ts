@@ -3,7 +3,7 @@ import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { requestJsonSchema } from '../../contract/request-json-schema.ts'
-import { loadSchema } from '../../domain/form/load-schema.ts'
+import { loadSchema } from '../../usecases/form/load-schema.ts'
 import { documentView, schemaView } from '../../output/views/schema.ts'
 
 export default class SchemaShow extends BaseCommand<typeof SchemaShow> {

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
-import { findingsOf, unsound } from '../../domain/upkeep/check.ts'
+import { findingsOf, unsound } from '../../domain/store/check.ts'
 import { storeCheckView } from '../../output/views/store.ts'
 
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {

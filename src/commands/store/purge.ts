@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { forgotten } from '../../domain/upkeep/purge.ts'
+import { forgotten } from '../../domain/store/forget.ts'
 import { storePurgeView } from '../../output/views/store.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {

@@ -2,9 +2,9 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { receiverAt } from '../../cli/receiver-url.ts'
-import { webhookSecrets } from '../../cli/webhook-secret.ts'
-import { sendEvents } from '../../domain/webhook/send.ts'
+import { receiverAt } from '../../compose/receiver.ts'
+import { webhookSecrets } from '../../compose/webhook.ts'
+import { sendEvents } from '../../usecases/webhook/send.ts'
 import { sendingView } from '../../output/views/webhook-send.ts'
 
 export default class WebhookSend extends BaseCommand<typeof WebhookSend> {

@@ -1,8 +1,8 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
-import { readInput } from '../../cli/input.ts'
+import { readInput } from '../../compose/input.ts'
 import { Args } from '../../cli/oclif.ts'
-import { webhookSecrets } from '../../cli/webhook-secret.ts'
+import { webhookSecrets } from '../../compose/webhook.ts'
 import { signBody } from '../../domain/webhook/verify.ts'
 import { signatureView } from '../../output/views/webhook.ts'
 

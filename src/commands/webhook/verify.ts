@@ -1,13 +1,13 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
-import { largestLog, readInput } from '../../cli/input.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { webhookSecrets } from '../../cli/webhook-secret.ts'
+import { largestLog, readInput } from '../../compose/input.ts'
+import { webhookSecrets } from '../../compose/webhook.ts'
 import { parseCapturedRequest } from '../../domain/webhook/capture.ts'
 import { readHar, readLog } from '../../domain/webhook/log.ts'
-import { explainDelivery, verifyLog } from '../../domain/webhook/verify.ts'
 import { loggedVerificationsView, verificationView } from '../../output/views/webhook.ts'
+import { explainDelivery, verifyLog } from '../../usecases/webhook/verify.ts'
 
 const oneSource = ['http', 'har', 'all']
 

@@ -1,7 +1,7 @@
-import { dateRule, dateExists } from '../../contract/date-format.ts'
+import { dateExists, dateRule } from '../../contract/date-format.ts'
 import type { FieldDefinition } from '../../contract/package-schema.ts'
-import type { Cell } from '../../sheets/sheet.ts'
 import { readFieldText, type ValueReading } from '../form/field-value.ts'
+import type { Cell } from '../sheet/cell.ts'
 
 const asText = 'format the column as text and type it again'
 

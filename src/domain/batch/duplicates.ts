@@ -1,5 +1,5 @@
 import type { Recipient } from '../../contract/request-body.ts'
-import { personKey } from '../request/identity.ts'
+import { personKey } from '../submission/identity.ts'
 
 /** Words of a slot: three of a digest, so that no two people meet by chance, and the row. */
 const slot = 4

@@ -1,7 +1,7 @@
+import type { BatchRow } from './batch.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
 import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
-import type { Cell } from '../../sheets/sheet.ts'
-import type { Batches, BatchRow, RowFilter } from '../../store/ledger/batches.ts'
+import type { Cell } from '../sheet/cell.ts'
 import { listedRow } from './standing.ts'
 
 /** A row of a batch with everything that is known of it. */
@@ -24,24 +24,8 @@ const exportColumns = [
   'refcheck_error',
 ] as const
 
-/** Rows with the values they were or will be ordered with, in the order of the file. */
-export async function allRows(batches: Batches, batchId: string, filter: RowFilter): Promise<ExportedRow[]> {
-  const rows: ExportedRow[] = []
-  const bodies = batches.bodies(batchId, filter)[Symbol.asyncIterator]()
-  try {
-    let next = await bodies.next()
-    for await (const row of batches.rows(batchId, filter)) {
-      while (next.done !== true && next.value.row < row.row) next = await bodies.next()
-      const body = next.done !== true && next.value.row === row.row ? next.value.body : undefined
-      rows.push(exported(row, body))
-    }
-    return rows
-  } finally {
-    await bodies.return?.()
-  }
-}
-
 const formats = ['csv', 'xlsx', 'json', 'html'] as const
+
 export type ExportFormat = (typeof formats)[number]
 
 /** By the name of the file; csv where that says nothing, and for stdout json where that is asked for. */
@@ -88,7 +72,7 @@ function cellOf(value: FieldValue | undefined): Cell {
   return typeof value === 'string' ? value : { kind: 'json', text: JSON.stringify(value), value }
 }
 
-function exported(row: BatchRow, body: Uint8Array | undefined): ExportedRow {
+export function exported(row: BatchRow, body: Uint8Array | undefined): ExportedRow {
   const values = new Map<string, FieldValue>()
   for (const name of recipientFields) {
     const value = row.recipient?.[name] ?? (name === 'email' ? row.email : undefined)

@@ -1,8 +1,7 @@
-import type { NewRow } from '../../store/ledger/batches.ts'
-import { orderIdentity } from '../request/identity.ts'
-import type { Orders } from './orders.ts'
+import type { NewRow } from './batch.ts'
+import type { BatchCheck } from './check.ts'
 import type { RowReading } from './row.ts'
-import { type BatchCheck, checkedBatch } from './validate.ts'
+import { orderIdentity } from '../submission/identity.ts'
 
 /** A file checked whole, as the store takes it in. */
 export interface Intake {
@@ -10,15 +9,8 @@ export interface Intake {
   rows: NewRow[]
 }
 
-/** Checks every row and makes of each what the store keeps of it. */
-export async function takeIn(orders: Orders, baseUrl: string): Promise<Intake> {
-  const rows: NewRow[] = []
-  const check = await checkedBatch(orders, (reading) => rows.push(newRow(reading, baseUrl)))
-  return { check, rows }
-}
-
 /** "Duplicates are looked for over all rows, valid or not; one found is never sent" (cli-contract, "Batch files"). */
-function newRow(reading: RowReading, baseUrl: string): NewRow {
+export function newRow(reading: RowReading, baseUrl: string): NewRow {
   const { row, body, packageId, person, problems, duplicateOf } = reading
   if (body !== undefined && duplicateOf === undefined) {
     const { package_id, recipient } = body

@@ -1,6 +1,6 @@
 import type { FieldValue } from '../../contract/request-body.ts'
-import type { JsonRow } from '../../sheets/json/read.ts'
 import { readJson } from '../form/json-text.ts'
+import type { JsonRow } from '../sheet/cell.ts'
 
 /**
  * A JSON object as columns: its names as they are, `{"recipient": {"email": …}}` and

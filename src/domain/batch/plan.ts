@@ -1,10 +1,10 @@
+import type { BatchCounts, BatchPreview } from './batch.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { BatchCounts, BatchPreview } from '../../store/ledger/batches.ts'
-import type { Submission } from '../../store/ledger/types.ts'
-import type { QuotaWindow } from '../quota/windows.ts'
 import { quotaSeconds } from './estimate.ts'
 import type { Reading } from './intake.ts'
-import type { BatchCheck } from './validate.ts'
+import type { QuotaWindow } from '../quota/windows.ts'
+import type { Submission } from '../submission/submission.ts'
+import type { BatchCheck } from './check.ts'
 
 /** What running a file would do. */
 export interface Plan {

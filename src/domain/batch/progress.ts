@@ -1,6 +1,6 @@
-import type { BatchCounts } from '../../store/ledger/batches.ts'
-import type { QuotaWindow } from '../quota/windows.ts'
+import type { BatchCounts } from './batch.ts'
 import { quotaSeconds } from './estimate.ts'
+import type { QuotaWindow } from '../quota/windows.ts'
 
 /** How far a batch has come. */
 export interface BatchProgress {

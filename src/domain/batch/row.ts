@@ -1,10 +1,3 @@
-import type { FieldDefinition, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
-import type { FieldValue, Recipient, RequestBody } from '../../contract/request-body.ts'
-import type { Cell, SheetRow } from '../../sheets/sheet.ts'
-import type { Problem } from '../form/problem.ts'
-import { readyBody } from '../form/ready-body.ts'
-import { type DraftBody, validateBody } from '../form/validate.ts'
-import type { ValueReading } from '../form/field-value.ts'
 import {
   cellText,
   cellValue,
@@ -12,10 +5,17 @@ import {
   isoSuggestion,
   packageIdIn,
   spoilt,
-  type TextReading,
   textIn,
+  type TextReading,
 } from './cell-value.ts'
+import type { FieldDefinition, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
+import type { FieldValue, Recipient, RequestBody } from '../../contract/request-body.ts'
+import type { ValueReading } from '../form/field-value.ts'
+import type { Problem } from '../form/problem.ts'
+import { readyBody } from '../form/ready-body.ts'
+import { type DraftBody, validateBody } from '../form/validate.ts'
 import type { PhoneRepair } from './national-phone.ts'
+import type { Cell, SheetRow } from '../sheet/cell.ts'
 import type { Target } from './targets.ts'
 
 /** One thing wrong with a row. */

@@ -1,8 +1,6 @@
-import { IncompleteError, NotFoundError, UsageError } from '../../errors/kinds.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Batch, BatchCounts, Batches, BatchRow, Halt } from '../../store/ledger/batches.ts'
-import type { Ledger } from '../../store/ledger/ledger.ts'
-import type { SubmissionState } from '../../store/ledger/types.ts'
+import type { Batch, BatchCounts, BatchRow, Halt } from './batch.ts'
+import { IncompleteError } from '../../errors/kinds.ts'
+import type { SubmissionState } from '../submission/states.ts'
 
 /** What scripts read of a batch (cli-contract, "Streams"). */
 export interface BatchStanding {
@@ -50,83 +48,6 @@ export interface ListedRow {
   error: string | null
 }
 
-export interface Stored {
-  batches: Batches
-  ledger: Ledger
-  clock: Clock
-}
-
-/** By its id or the beginning of it. Rows of runs that died are `unknown` from then on. */
-export async function findBatch({ batches, ledger, clock }: Stored, id: string): Promise<Batch> {
-  await ledger.recover(clock.now())
-  const batch = await batches.find(id)
-  if (batch !== undefined) return batch
-  throw new NotFoundError(`there is no batch ${id} in this store`, {
-    hint: '"refcheck batch list" shows them; REFCHECK_STORE chooses the store.',
-  })
-}
-
-/** Newest first. */
-export async function listBatches({ batches, ledger, clock }: Stored): Promise<ListedBatch[]> {
-  await ledger.recover(clock.now())
-  return (await batches.list()).map(listed)
-}
-
-/** A batch's rows in the order of the file. */
-export async function listRows(
-  { batches }: Stored,
-  batchId: string,
-  states: readonly SubmissionState[] | undefined,
-): Promise<ListedRow[]> {
-  const rows: ListedRow[] = []
-  for await (const row of batches.rows(batchId, { states })) rows.push(listedRow(row))
-  return rows
-}
-
-/** `pending → cancelled` for every row that was not sent. How many. A batch that runs is left alone. */
-export async function cancelBatch({ batches, clock }: Stored, batch: Batch): Promise<number> {
-  const hold = await batches.hold(batch.id)
-  if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
-  try {
-    return await batches.cancelPending(batch.id, clock.now(), 'dropped before it was sent')
-  } finally {
-    await hold.release()
-  }
-}
-
-/** Rejected rows, or some of them, are queued again. How many. */
-export async function retryBatch(
-  { batches, clock }: Stored,
-  batch: Batch,
-  rows: readonly number[] | undefined,
-): Promise<number> {
-  const hold = await batches.hold(batch.id)
-  if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
-  try {
-    for (const row of rows ?? []) await requireRejected(batches, batch.id, row)
-    return await batches.requeue(batch.id, clock.now(), rows)
-  } finally {
-    await hold.release()
-  }
-}
-
-/** A row that was named is one that can be queued: above all none whose outcome is unknown. */
-async function requireRejected(batches: Batches, batchId: string, number: number): Promise<void> {
-  const { value: row } = await batches.rows(batchId, { after: number - 1, limit: 1 }).next()
-  if (row?.row !== number) {
-    throw new UsageError(`batch ${batchId} has no row ${number}`, {
-      hint: `Rows that can be queued: refcheck batch rows ${batchId} --state rejected`,
-    })
-  }
-  if (row.state === 'rejected') return
-  throw new UsageError(`row ${number} is ${row.state}, and only rejected rows are queued again`, {
-    hint:
-      row.state === 'unknown'
-        ? `It may have been ordered, so settle it first: refcheck batch reconcile ${batchId}`
-        : `Rows that can be queued: refcheck batch rows ${batchId} --state rejected`,
-  })
-}
-
 /** What a second comer is told. */
 export function heldElsewhere(batch: Batch | undefined): IncompleteError {
   const holder = batch?.holder
@@ -160,7 +81,7 @@ export function statusOf(batch: Batch): BatchStatus {
   }
 }
 
-function listed(batch: Batch): ListedBatch {
+export function listed(batch: Batch): ListedBatch {
   const { counts } = batch
   return {
     batch_id: batch.id,

@@ -1,7 +1,7 @@
 import type { RefcheckError } from '../../errors/base.ts'
 import type { Plan } from './plan.ts'
-import { nothingSent } from './run/verdict.ts'
-import { badRows } from './validate.ts'
+import { nothingSent } from './verdict.ts'
+import { badRows } from './check.ts'
 
 /** Why a planned file is not begun; undefined where there is something to send. */
 export function unsent(plan: Plan, name: string, { skip }: { skip: boolean }): RefcheckError | undefined {

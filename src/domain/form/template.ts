@@ -1,9 +1,9 @@
 import { dateRule } from '../../contract/date-format.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
-import type { TemplateColumn } from '../../sheets/template.ts'
 import { type FormField, formFields } from './fields.ts'
 import { shown } from './problem.ts'
+import type { TemplateColumn } from '../sheet/column.ts'
 
 export const templateFormats = ['csv', 'xlsx', 'json'] as const
 export type TemplateFormat = (typeof templateFormats)[number]

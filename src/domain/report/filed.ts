@@ -1,6 +1,8 @@
-import type { RefcheckError } from '../../errors/base.ts'
-import type { ReportSubject } from '../../store/reports/folder.ts'
-import type { ReportRecord } from './record.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
+import type { ReportRecord, ReportSubject } from './record.ts'
 import type { ReportTarget } from './targets.ts'
 
 /** A report on disk; cli-contract, `report download --json`. */
@@ -73,4 +75,56 @@ export function missingReport(target: ReportTarget, error: RefcheckError): Missi
     person: `${target.person.firstName} ${target.person.lastName}`,
     error,
   }
+}
+
+/** What to do where no report will ever come: nothing. */
+export const nothingComes = 'No report will come of it.'
+
+export function notThere(title: string, status: string): NotFoundError {
+  return status === 'CANCELLED' || status === 'ERROR'
+    ? new NotFoundError(`${title}: no report, it ended ${status}`, { hint: nothingComes })
+    : new NotFoundError(`${title}: the report is not ready, it is ${status}`)
+}
+
+export function changed(file: string): IncompleteError {
+  return new IncompleteError(`"${file}" was changed since it was stored`, {
+    hint: 'It was left as it is; --overwrite replaces it.',
+  })
+}
+
+export function inTheWay(why: string, file: string): IncompleteError {
+  return new IncompleteError(`"${file}" was not written: ${why}`, {
+    hint: 'Move it away, or choose other names with --name-template; --overwrite replaces a file.',
+  })
+}
+
+export const isFinal = (request: RequestResource): boolean => terminalStatuses.includes(request.status)
+
+/** Failures that leave the other reports as they are. */
+export function isAboutOne(error: RefcheckError): boolean {
+  const codes = ['not_found', 'forbidden', 'unavailable', 'unauthenticated', 'invalid_input', 'incomplete']
+  return codes.includes(error.code)
+}
+
+export function withoutChecks(request: RequestResource): MissingReport {
+  const { request_id: requestId, recipient, status } = request
+  const error = isFinal(request)
+    ? new IncompleteError(`request ${requestId} has no reports, it ended ${status}`, { hint: nothingComes })
+    : new IncompleteError(`request ${requestId} has no checks yet, it is ${status}`)
+  const person = `${recipient.first_name} ${recipient.last_name}`
+  return { requestId, checkId: null, refereeId: null, person, error }
+}
+
+export function incomplete(missing: readonly MissingReport[]): RefcheckError | undefined {
+  const [first] = missing
+  if (first === undefined) return undefined
+  const why = first.error.message
+  // What can still be done is told first.
+  const hints = missing.map(
+    ({ error }) => error.hint ?? 'Run the same command again later; what is on disk is skipped.',
+  )
+  return new IncompleteError(
+    missing.length === 1 ? why : `${missing.length} reports are not there; the first: ${why}`,
+    { hint: hints.find((hint) => hint !== nothingComes) ?? nothingComes },
+  )
 }

@@ -59,3 +59,6 @@ function parsed(text: string): unknown {
     return undefined
   }
 }
+
+/** What a record says besides the file. */
+export type ReportSubject = Omit<ReportRecord, 'file' | 'bytes' | 'sha256' | 'stored_at'>

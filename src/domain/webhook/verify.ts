@@ -1,8 +1,7 @@
-import { sign, signaturePattern, signingKey, verify } from '../../contract/signature.ts'
-import { BadSignatureError, InvalidInputError } from '../../errors/kinds.ts'
 import type { CapturedDelivery } from './capture.ts'
-import { diagnose, type Diagnosis, type OtherSecret } from './diagnose.ts'
-import type { LoggedDelivery } from './log.ts'
+import { sign, signaturePattern, signingKey, verify } from '../../contract/signature.ts'
+import type { Diagnosis } from './diagnose.ts'
+import { BadSignatureError, InvalidInputError } from '../../errors/kinds.ts'
 
 export interface Verification {
   valid: boolean
@@ -48,23 +47,7 @@ export interface ExplainedVerification extends Verification {
   diagnosis: Diagnosis | undefined
 }
 
-/**
- * The same, and where it fails what probably happened: its words become the failure's hint. `others`
- * are asked for only then.
- */
-export async function explainDelivery(
-  delivery: CapturedDelivery,
-  secret: string,
-  others: () => Promise<readonly OtherSecret[]>,
-): Promise<ExplainedVerification> {
-  const verification = verifyDelivery(delivery, secret)
-  const { failure } = verification
-  if (failure === undefined) return { ...verification, diagnosis: undefined }
-  const diagnosis = diagnose(delivery, secret, await others())
-  return { ...verification, ...explained(failure, diagnosis), diagnosis }
-}
-
-function explained(
+export function explained(
   failure: BadSignatureError,
   diagnosis: Diagnosis | undefined,
 ): Pick<Verification, 'failure'> {
@@ -85,33 +68,9 @@ export interface LogVerification {
 }
 
 /** Trying what happened costs about a hundred signatures. */
-const mostDiagnosed = 50
+export const mostDiagnosed = 50
 
-/** Judges every delivery of a log; none at all is an InvalidInputError. */
-export async function verifyLog(
-  log: Iterable<LoggedDelivery>,
-  secret: string,
-  others: () => Promise<readonly OtherSecret[]>,
-): Promise<LogVerification> {
-  const key = signingKey(secret)
-  const deliveries: LoggedVerification[] = []
-  let failed = 0
-  for (const { place, delivery, fault = 'there is nothing to verify' } of log) {
-    const judged = delivery === undefined ? invalid(fault, shapeHint) : verifyWith(delivery, key)
-    failed += Number(!judged.valid)
-    const isTried = !judged.valid && delivery !== undefined && failed <= mostDiagnosed
-    const diagnosis = isTried ? diagnose(delivery, secret, await others()) : undefined
-    deliveries.push({ place, ...judged, diagnosis })
-  }
-  if (deliveries.length === 0) {
-    throw new InvalidInputError('there is no delivery in the file', {
-      hint: 'See "refcheck webhook verify --help" for the forms it takes.',
-    })
-  }
-  return { deliveries, failure: failed === 0 ? undefined : notAll(failed, deliveries.length) }
-}
-
-function notAll(failed: number, of: number): BadSignatureError {
+export function notAll(failed: number, of: number): BadSignatureError {
   const deliveries = of === 1 ? 'delivery' : 'deliveries'
   return new BadSignatureError(`${failed} of ${of} ${deliveries} ${failed === 1 ? 'is' : 'are'} not valid`, {
     hint: 'Treat what is not valid as not sent by the service.',
@@ -128,11 +87,12 @@ export function signBody(body: Uint8Array, secret: string): string {
   return sign(body, signingKey(secret))
 }
 
-const shapeHint = 'The service sends 64 lowercase hexadecimal characters and nothing else.'
+export const shapeHint = 'The service sends 64 lowercase hexadecimal characters and nothing else.'
+
 const mismatchHint =
   'Either the bytes are not the exact ones that were sent (a re-formatted or re-encoded body never matches), or the secret is another one.'
 
-function invalid(message: string, hint: string): Verification {
+export function invalid(message: string, hint: string): Verification {
   return { valid: false, event: null, failure: new BadSignatureError(message, { hint }) }
 }
 

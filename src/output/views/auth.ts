@@ -1,6 +1,4 @@
-import type { LogoutResult, ProfileEntry } from '../../domain/session/profiles.ts'
-import type { SessionStatus } from '../../domain/session/status.ts'
-import type { LoginResult } from '../../domain/session/login.ts'
+import type { LoginResult, LogoutResult, ProfileEntry, SessionStatus } from '../../domain/session/told.ts'
 import { harmless } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'

@@ -1,6 +1,6 @@
 import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
 import type { RowProblem } from '../../domain/batch/row.ts'
-import type { BatchCheck } from '../../domain/batch/validate.ts'
+import type { BatchCheck } from '../../domain/batch/check.ts'
 import { harmless } from '../../host/text.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'

@@ -1,11 +1,11 @@
 import type { BatchProgress } from '../../domain/batch/progress.ts'
-import type { Reconciliation } from '../../domain/batch/reconcile.ts'
-import type { RunEvent } from '../../domain/batch/run/running.ts'
+import type { Reconciliation } from '../../domain/batch/proof.ts'
+import type { RunEvent } from '../../domain/batch/run.ts'
 import type { BatchStatus, ListedBatch, ListedRow } from '../../domain/batch/standing.ts'
 import { harmless } from '../../host/text.ts'
+import { createEventText } from './notices.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
-import { createEventText } from './notices.ts'
 
 const states = [
   'accepted',

@@ -1,4 +1,4 @@
-import type { SettingEntry } from '../../domain/session/settings.ts'
+import type { SettingEntry } from '../../domain/session/told.ts'
 import type { ListView, View } from '../view.ts'
 
 export function settingsView(rows: readonly SettingEntry[]): ListView<SettingEntry> {

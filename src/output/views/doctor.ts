@@ -1,4 +1,4 @@
-import type { Finding, Level } from '../../domain/doctor/examine.ts'
+import type { Finding, Level } from '../../domain/doctor/finding.ts'
 import { harmless } from '../../host/text.ts'
 import { indented } from '../indented.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'

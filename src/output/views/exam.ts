@@ -1,4 +1,4 @@
-import type { CaseReport, ExamReport, Verdict } from '../../domain/webhook/exam/report.ts'
+import type { CaseReport, ExamReport, Verdict } from '../../domain/webhook/exam-report.ts'
 import { harmless } from '../../host/text.ts'
 import { indented } from '../indented.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'

@@ -1,11 +1,11 @@
-import type { KeptEvent } from '../../domain/webhook/receive.ts'
-import type { Delivered } from '../../domain/webhook/relay.ts'
-import type { Imported, ListedEvent, ReplayReply } from '../../domain/webhook/events.ts'
+import type { Imported, ListedEvent, ReplayReply } from '../../domain/webhook/event-list.ts'
+import type { KeptEvent } from '../../domain/webhook/received.ts'
+import type { Delivered } from '../../domain/webhook/retry.ts'
 import { InterruptedError } from '../../errors/kinds.ts'
 import { harmless } from '../../host/text.ts'
+import { statusStyle } from './status.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
-import { statusStyle } from './status.ts'
 
 /** One event as it comes in. */
 export function keptEventView({

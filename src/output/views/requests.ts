@@ -1,4 +1,4 @@
-import type { ListedRequest } from '../../domain/request/list.ts'
+import type { ListedRequest } from '../../domain/request/listing.ts'
 import type { ListView } from '../view.ts'
 import { statusStyle } from './status.ts'
 

@@ -1,4 +1,4 @@
-import type { SentDelivery, Sending } from '../../domain/webhook/send.ts'
+import type { Sending, SentDelivery } from '../../domain/webhook/sent.ts'
 import { harmless } from '../../host/text.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'

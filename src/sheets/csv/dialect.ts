@@ -1,7 +1,7 @@
 import { type Options, parse } from 'csv-parse/sync'
 
+import type { Dialect } from '../../domain/sheet/cell.ts'
 import { refusal } from '../refusal.ts'
-import type { Dialect } from '../sheet.ts'
 
 export const delimiters = [',', ';', '\t', '|'] as const
 

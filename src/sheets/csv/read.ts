@@ -1,13 +1,14 @@
 import { CsvError, parse } from 'csv-parse'
 
+import { detectDialect, parserOptions } from './dialect.ts'
+import { type Cell, type Dialect, plainDialect, type SheetRow } from '../../domain/sheet/cell.ts'
 import { headerOf, titleHint } from '../header.ts'
 import { limits } from '../limits.ts'
+import { unmarked } from './marks.ts'
 import { refusal, shown } from '../refusal.ts'
-import { type Cell, type Dialect, oneByOne, plainDialect, type Sheet, type SheetRow } from '../sheet.ts'
+import { oneByOne, type Sheet } from '../sheet.ts'
 import type { SheetSource } from '../source.ts'
 import { type DecodedText, decodedText } from '../text.ts'
-import { detectDialect, parserOptions } from './dialect.ts'
-import { unmarked } from './marks.ts'
 
 const sampleBytes = 64 * 1024
 

@@ -1,6 +1,6 @@
-import { encoderOf } from '../encode.ts'
-import type { Cell, Dialect } from '../sheet.ts'
 import { delimiters } from './dialect.ts'
+import type { Cell, Dialect } from '../../domain/sheet/cell.ts'
+import { encoderOf } from '../encode.ts'
 import { marked } from './marks.ts'
 
 const rowsAtOnce = 200

@@ -1,14 +1,17 @@
+import {
+  type Cell,
+  type Dialect,
+  type JsonRow,
+  type JsonValue,
+  plainDialect,
+  type SheetRow,
+} from '../../domain/sheet/cell.ts'
+import { type Element, elements } from './elements.ts'
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
-import { type Cell, type Dialect, type JsonValue, plainDialect, type Sheet, type SheetRow } from '../sheet.ts'
+import type { Sheet } from '../sheet.ts'
 import type { SheetSource } from '../source.ts'
 import { type DecodedText, decodedText } from '../text.ts'
-import { type Element, elements } from './elements.ts'
-
-/** One object as columns and values, or why its text is not taken. Offsets count UTF-16 units. */
-export type JsonRow =
-  | { entries: [column: string, value: JsonValue][]; fault?: undefined }
-  | { fault: { reason: string; offset: number }; entries?: undefined }
 
 /** Which columns an object has is the caller's to say: it may look inside. */
 export type JsonRowReader = (text: string) => JsonRow

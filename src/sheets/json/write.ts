@@ -1,5 +1,5 @@
+import type { Cell, Dialect, JsonValue, SheetRow } from '../../domain/sheet/cell.ts'
 import { encoderOf } from '../encode.ts'
-import type { Cell, Dialect, JsonValue, SheetRow } from '../sheet.ts'
 import { members } from './members.ts'
 
 /** A row of a JSON file with what is added to it. */

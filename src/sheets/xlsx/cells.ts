@@ -1,5 +1,5 @@
-import type { Cell } from '../sheet.ts'
 import { dateText } from './dates.ts'
+import type { Cell } from '../../domain/sheet/cell.ts'
 import { unescaped } from './escapes.ts'
 import type { CellFormat } from './parts.ts'
 

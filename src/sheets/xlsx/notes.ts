@@ -1,6 +1,6 @@
-import { columnName } from '../sheet.ts'
+import { columnName } from '../../domain/sheet/cell.ts'
+import type { XlsxColumn } from '../../domain/sheet/column.ts'
 import { escaped } from './escapes.ts'
-import type { XlsxColumn } from './sheet-xml.ts'
 
 /** Notes of a sheet's header cells. */
 export function commentsXml(columns: readonly XlsxColumn[]): string {

@@ -1,19 +1,18 @@
-import { headerOf, titleHint } from '../header.ts'
-import { refusal, shown } from '../refusal.ts'
+import { type Archive, openArchive } from './archive.ts'
 import {
   type Cell,
   columnName,
   type Dialect,
-  oneByOne,
   plainDialect,
-  type Sheet,
   type SheetRow,
   textOf,
-} from '../sheet.ts'
-import type { SheetSource } from '../source.ts'
-import { type Archive, openArchive } from './archive.ts'
+} from '../../domain/sheet/cell.ts'
+import { headerOf, titleHint } from '../header.ts'
 import { cellFormats, chosenSheet, sharedStrings, workbookParts } from './parts.ts'
+import { refusal, shown } from '../refusal.ts'
 import { type SheetPlace, sheetRows } from './rows.ts'
+import { oneByOne, type Sheet } from '../sheet.ts'
+import type { SheetSource } from '../source.ts'
 
 export interface XlsxOptions {
   /** By name; needed where there are several. */

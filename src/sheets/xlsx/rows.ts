@@ -1,8 +1,8 @@
-import { limits } from '../limits.ts'
-import { refusal } from '../refusal.ts'
-import { type Cell, columnName } from '../sheet.ts'
 import type { Archive } from './archive.ts'
 import { type CellContext, cellOf, type RawCell } from './cells.ts'
+import { type Cell, columnName } from '../../domain/sheet/cell.ts'
+import { limits } from '../limits.ts'
+import { refusal } from '../refusal.ts'
 import { type Attributes, xmlChunks } from './xml.ts'
 
 export interface XlsxRow {

@@ -1,19 +1,7 @@
-import { type Cell, columnName } from '../sheet.ts'
+import { type Cell, columnName } from '../../domain/sheet/cell.ts'
+import type { XlsxColumn } from '../../domain/sheet/column.ts'
 import { escaped } from './escapes.ts'
 import { Styles } from './styles.ts'
-
-/** A column of a sheet being written. */
-export interface XlsxColumn {
-  header: string
-  /** Marks the header. */
-  required?: boolean | undefined
-  /** What is shown when one points at the header. */
-  note?: string | undefined
-  /** Empty cells take text as it is typed, so that a leading + or 0 stays. */
-  text?: boolean | undefined
-  /** What a cell may be chosen from. */
-  choices?: readonly string[] | undefined
-}
 
 export interface XlsxSheet {
   name: string

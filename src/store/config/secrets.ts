@@ -1,25 +1,16 @@
 import { dirname, join } from 'node:path'
 
+import { mendFolder, readPrivate } from '../../disk/private-modes.ts'
+import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
+import { checkProfileName } from '../../domain/session/profile-name.ts'
+import type { KeptSecret, SecretName, SecretStorage } from '../../domain/session/secret.ts'
 import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
-import { mendFolder, readPrivate } from '../../disk/private-modes.ts'
-import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
 import { type Keychain, keychainWorks, type LoadKeychain, systemKeychain } from './keychain.ts'
 import { locked } from './locked.ts'
-import { checkProfileName } from './profile-name.ts'
 import type { KeptEntry, SecretsFile } from './secrets-file.ts'
-
-export type SecretName = 'api-key' | 'webhook-secret'
-export type SecretStorage = 'keychain' | 'file'
-
-export interface KeptSecret {
-  value: string
-  storage: SecretStorage
-  /** The base URL it was saved for, and the only one it may be sent to; of an API key alone. */
-  baseUrl: string | undefined
-}
 
 interface SaveOptions {
   baseUrl?: string | undefined
@@ -53,7 +44,9 @@ export interface SecretsOptions {
 }
 
 const maxBytes = 1024 * 1024
+
 const secretNames = ['api-key', 'webhook-secret'] as const
+
 const spoken: Readonly<Record<SecretName, string>> = {
   'api-key': 'API key',
   'webhook-secret': 'webhook secret',

@@ -1,21 +1,16 @@
 import { basename, dirname, extname, join } from 'node:path'
 
+import { diskFailure } from '../../disk/failure.ts'
+import { mendFolder, readPrivate } from '../../disk/private-modes.ts'
+import { checkProfileName } from '../../domain/session/profile-name.ts'
+import type { Profile } from '../../domain/session/profile.ts'
+import { settingDefinition, settingDefinitions } from '../../domain/session/setting-keys.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
 import { withoutItsSignalHandlers } from '../../host/signals.ts'
-import { diskFailure } from '../../disk/failure.ts'
-import { mendFolder, readPrivate } from '../../disk/private-modes.ts'
 import { locked } from './locked.ts'
-import { checkProfileName } from './profile-name.ts'
-import { settingDefinition, settingDefinitions } from './setting-keys.ts'
 import type { SettingsFile } from './settings-file.ts'
-
-export interface Profile {
-  /** No trailing slash. */
-  baseUrl: string
-  userEmail: string
-}
 
 interface SettingValue {
   value: string
@@ -78,6 +73,7 @@ export function openSettings(options: SettingsOptions): Settings {
 }
 
 type Read = () => Promise<SettingsFile>
+
 type Update = (change: (file: SettingsFile) => SettingsFile | undefined) => Promise<boolean>
 
 async function readSettings(path: string, options: SettingsOptions): Promise<SettingsFile> {
@@ -214,6 +210,7 @@ function valueMethods(
 }
 
 type Values = NonNullable<SettingsFile['settings']>
+
 type ProfileEntry = NonNullable<SettingsFile['profiles']>[string]
 
 function own<T>(map: Record<string, T> | undefined, key: string): T | undefined {

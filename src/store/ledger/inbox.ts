@@ -1,44 +1,5 @@
+import type { EventFilter, InboxEvent, ReceivedEvent } from '../../domain/webhook/inbox-event.ts'
 import type { Hold } from './ledger.ts'
-
-/** A delivery that was verified, as it came. */
-export interface ReceivedEvent {
-  /** Wall time in ms. */
-  receivedAt: number
-  /** The exact bytes. */
-  body: Uint8Array
-  /** 64 lowercase hex characters. */
-  signature: string
-  /** As far as the body says; undefined where it does not. */
-  requestId: string | undefined
-  status: string | undefined
-  event: string | undefined
-  /** What is odd about it although its signature is good: an unknown status, no JSON. */
-  oddity: string | undefined
-}
-
-export interface InboxEvent extends ReceivedEvent {
-  /** Counts up in the order of receipt; never used twice. */
-  id: number
-  /** How often it came again. */
-  repeats: number
-  /** `none`: nobody asked for it to be forwarded. */
-  forward: 'none' | 'waiting' | 'done'
-  /** Tries so far, and what the last one came to. */
-  attempts: number
-  lastAnswer: string | undefined
-  forwardedAt: number | undefined
-}
-
-export interface EventFilter {
-  requestId?: string | undefined
-  status?: string | undefined
-  /** Received at this wall time or later, and before `until`. */
-  since?: number | undefined
-  until?: number | undefined
-  /** Ids after this one. */
-  after?: number | undefined
-  limit?: number | undefined
-}
 
 /**
  * Events that were received. What `add` has answered is on disk. "The pair (request_id, status)

@@ -1,14 +1,14 @@
-import type { QuotaPlace } from './quota.ts'
+import type { QuotaPlace } from '../../domain/quota/place.ts'
+import type { Change } from '../../domain/submission/change.ts'
 import type {
   Attempt,
   BatchRef,
-  Change,
   NewAttempt,
   NewBatch,
   RowVersion,
   Submission,
   SubmissionFilter,
-} from './types.ts'
+} from '../../domain/submission/submission.ts'
 
 /** The right to run one batch. It ends with the process that has it, however that ends. */
 export interface Hold {

@@ -1,16 +1,4 @@
-/** What one key's use of its quota has come to, as the governor writes it: JSON, opaque to the store. */
-export type QuotaState = unknown
-
-/** Reads a state and says what it becomes. Called within a transaction, so it decides and does nothing else. */
-export type QuotaDecision = (state: QuotaState) => { state: QuotaState; waitMs: number }
-
-/** A place in the quota that is taken together with what needs it. */
-export interface QuotaPlace {
-  /** Names a key without telling it: see `Quota.account`. */
-  account: string
-  /** `waitMs` above 0: there is no place yet, and nothing else is done. */
-  decide: QuotaDecision
-}
+import type { QuotaPlace, QuotaState } from '../../domain/quota/place.ts'
 
 /** The use of each key's windows, shared by all processes on one store. */
 export interface Quota {

@@ -2,8 +2,18 @@ import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { reportKey } from '../../contract/report-key.ts'
-import { makeFolders } from '../../disk/make-folders.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { makeFolders } from '../../disk/make-folders.ts'
+import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
+import {
+  manifestName,
+  manifestTable,
+  manifestTableName,
+  parseLine,
+  parseManifest,
+  type ReportRecord,
+  type ReportSubject,
+} from '../../domain/report/record.ts'
 import {
   type ContentSource,
   fileHash,
@@ -16,16 +26,7 @@ import {
   writeTemporary,
 } from './file.ts'
 import { FolderFlushes } from './flush.ts'
-import {
-  manifestName,
-  manifestTable,
-  manifestTableName,
-  parseLine,
-  parseManifest,
-  type ReportRecord,
-} from '../../domain/report/record.ts'
 import { WorkFolder, type WorkOptions } from './work.ts'
-import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
 
 export interface FolderOptions extends WorkOptions {
   /** Where the folder is for one file of this name alone, which gets no manifest. */
@@ -33,9 +34,6 @@ export interface FolderOptions extends WorkOptions {
   /** Rows as CSV. */
   csv(rows: readonly (readonly (string | number | null)[])[]): string
 }
-
-/** What a record says besides the file. */
-export type ReportSubject = Omit<ReportRecord, 'file' | 'bytes' | 'sha256' | 'stored_at'>
 
 export interface KeepRequest extends ContentSource {
   /** Relative, `/` between its parts. */
@@ -55,6 +53,7 @@ export type Kept =
 export type Standing = 'whole' | 'absent' | 'damaged' | 'changed'
 
 const folderMode = 0o700
+
 /** Coarsest time stamps of a file system (FAT). */
 const stampMs = 2_000
 

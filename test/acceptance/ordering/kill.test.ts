@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
-import type { Submission } from '../../../src/store/ledger/types.ts'
+import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { type CountingService, countingService } from './counting-service.ts'
 import { type Orderer, startOrderer } from './orderer.ts'
 

@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline'
 
 import { connectApi } from '../../../src/api/service.ts'
-import { createRequest } from '../../../src/domain/request/create.ts'
+import { createRequest } from '../../../src/usecases/request/create.ts'
 import { RefcheckError } from '../../../src/errors/base.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'

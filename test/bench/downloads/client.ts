@@ -6,7 +6,7 @@
 import { rmSync, writeSync } from 'node:fs'
 
 import { connectApi } from '../../../src/api/service.ts'
-import { fetchReports } from '../../../src/domain/report/fetch.ts'
+import { fetchReports } from '../../../src/usecases/report/fetch.ts'
 import { defaultTemplate, parseTemplate } from '../../../src/domain/report/template.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { flatMemory } from '../../../src/host/memory.ts'

@@ -7,16 +7,16 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, fdatasyncSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
+import { orderedByItself } from './ordered.ts'
+import { home, milliseconds } from '../program.ts'
+import type { BatchRow } from '../../../src/domain/batch/batch.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
-import type { BatchRow } from '../../../src/store/ledger/batches.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { newAttempt } from '../../store/ledger/batches.ts'
 import { fileBatch, orderRow } from '../../store/ledger/files.ts'
-import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
-import { home, milliseconds } from '../program.ts'
-import { orderedByItself } from './ordered.ts'
 
 const [rows = 1_000_000] = process.argv.slice(2).map(Number)
 const commits = 400

@@ -3,15 +3,15 @@ import { createReadStream } from 'node:fs'
 
 import { parse } from 'csv-parse'
 
+import { peakMegabytes } from '../measuring.ts'
+import { schema } from './people.ts'
 import { packageSchema } from '../../../src/contract/package-schema.ts'
 import { jsonRow } from '../../../src/domain/batch/json-row.ts'
 import { noMapping } from '../../../src/domain/batch/mapping.ts'
-import { understandOrders } from '../../../src/domain/batch/orders.ts'
-import { checkBatch } from '../../../src/domain/batch/validate.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
 import { fileSource } from '../../../src/sheets/source.ts'
-import { peakMegabytes } from '../measuring.ts'
-import { schema } from './people.ts'
+import { checkBatch } from '../../../src/usecases/batch/check.ts'
+import { understandOrders } from '../../../src/usecases/batch/understand-orders.ts'
 
 const [mode = '', file = ''] = process.argv.slice(2)
 

@@ -3,7 +3,7 @@
  * clock; beside a reader that asks every 30 s, whose figures follow from arithmetic.
  * Run: node test/bench/waiting/run.ts
  */
-import { mostWithin, waiting } from '../../domain/request/waiting.ts'
+import { mostWithin, waiting } from '../../usecases/request/waiting.ts'
 import { type Figure, printTable, quantile, tell } from '../measuring.ts'
 
 const hour = 3_600_000

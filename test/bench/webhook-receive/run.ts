@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { signingKey } from '../../../src/contract/signature.ts'
-import { receiver } from '../../../src/domain/webhook/receive.ts'
+import { receiver } from '../../../src/usecases/webhook/receive.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { takeIn } from '../../../src/server/intake.ts'

@@ -2,7 +2,7 @@ import { assert, constantFrom, property, record, string, tuple } from 'fast-chec
 import { expect, test } from 'vitest'
 
 import { Duplicates } from '../../../src/domain/batch/duplicates.ts'
-import { samePerson } from '../../../src/domain/request/identity.ts'
+import { samePerson } from '../../../src/domain/submission/identity.ts'
 
 const part = (): ReturnType<typeof string> => string({ unit: 'binary', maxLength: 6 })
 const person = record({ first_name: part(), last_name: part(), email: part(), phone: part() })

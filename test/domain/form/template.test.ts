@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
+import { all, bytesOf, openBytes } from '../../sheets/table.ts'
 import { packageSchema } from '../../../src/contract/package-schema.ts'
 import { readFieldText } from '../../../src/domain/form/field-value.ts'
 import { readRecipientField } from '../../../src/domain/form/recipient.ts'
 import { templateBody, templateColumns, templateFormat } from '../../../src/domain/form/template.ts'
 import { validateBody } from '../../../src/domain/form/validate.ts'
+import { textOf } from '../../../src/domain/sheet/cell.ts'
 import { templateBytes } from '../../../src/sheets/template.ts'
-import { textOf } from '../../../src/sheets/sheet.ts'
-import { all, bytesOf, openBytes } from '../../sheets/table.ts'
 
 const string = { type: 'string', required: true }
 

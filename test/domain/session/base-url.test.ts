@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isLoopbackUrl } from '../../../src/contract/loopback.ts'
-import { isLoopbackUrl as hostIsLoopback } from '../../../src/contract/loopback.ts'
+import { isLoopbackHost, isLoopbackUrl } from '../../../src/contract/loopback.ts'
 import { parseBaseUrl, sameOrigin } from '../../../src/domain/session/base-url.ts'
 
 test.each([
@@ -92,7 +91,7 @@ test.each([
   ['http://sandbox.localhost.example', false],
 ])('%s on this machine: %s, and the wire agrees', (url, here) => {
   expect(isLoopbackUrl(url)).toBe(here)
-  expect(hostIsLoopback(new URL(url).hostname)).toBe(here)
+  expect(isLoopbackHost(new URL(url).hostname)).toBe(here)
 })
 
 test('what is no URL is not this machine', () => {

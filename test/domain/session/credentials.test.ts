@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { checkApiKey, checkWebhookSecret, maskKey } from '../../../src/domain/session/credentials.ts'
 import { checkEmail } from '../../../src/domain/session/user-email.ts'
-import { key } from './setup.ts'
+import { key } from '../../usecases/session/setup.ts'
 
 const invalid = (message: string): unknown =>
   expect.objectContaining({ code: 'invalid_input', message, hint: expect.stringMatching(/./) })

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { diagnose } from '../../../src/domain/webhook/diagnose.ts'
-import { explainDelivery, verifyDelivery } from '../../../src/domain/webhook/verify.ts'
+import { verifyDelivery } from '../../../src/domain/webhook/verify.ts'
+import { explainDelivery } from '../../../src/usecases/webhook/verify.ts'
 
 const secret = 'whsec-of-a-test'
 const event = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { type LoggedDelivery, readHar, readLog } from '../../../src/domain/webhook/log.ts'
-import { verifyLog } from '../../../src/domain/webhook/verify.ts'
+import { verifyLog } from '../../../src/usecases/webhook/verify.ts'
 
 const secret = 'whsec-of-a-test'
 const body = '{"event":"request.updated","request_id":"3f2b8c1e","status":"ERROR","error_reason":"café"}'

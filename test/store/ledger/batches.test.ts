@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import type { Batches, BatchRow } from '../../../src/store/ledger/batches.ts'
-import type { QuotaPlace } from '../../../src/store/ledger/quota.ts'
-import type { Store } from '../../../src/store/ledger/store.ts'
 import { addOne, newAttempt, someTime } from './batches.ts'
 import { fileBatch, invalidRow, orderRow, orderRows } from './files.ts'
 import { scratch, type Scratch } from './scratch.ts'
+import type { BatchRow } from '../../../src/domain/batch/batch.ts'
+import type { QuotaPlace } from '../../../src/domain/quota/place.ts'
+import type { Batches } from '../../../src/store/ledger/batches.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 
 let place: Scratch
 let store: Store

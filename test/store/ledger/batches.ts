@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
-import type { NewBatch, RowVersion, Submission } from '../../../src/store/ledger/types.ts'
+import type { NewBatch, RowVersion, Submission } from '../../../src/domain/submission/submission.ts'
 
 export const someTime = Date.UTC(2026, 10, 21, 9, 30)
 

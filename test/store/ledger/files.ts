@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
-import type { NewFileBatch, NewRow } from '../../../src/store/ledger/batches.ts'
 import { someTime } from './batches.ts'
+import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 
 /** A file taken in for a service on this machine. */
 export function fileBatch(changes: Partial<NewFileBatch> = {}): NewFileBatch {

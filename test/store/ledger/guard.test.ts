@@ -2,10 +2,10 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import type { Ledger } from '../../../src/store/ledger/ledger.ts'
-import type { Change } from '../../../src/store/ledger/types.ts'
 import { addOne, batchOf, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
+import type { Change } from '../../../src/domain/submission/change.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
 let place: Scratch
 let ledger: Ledger

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { claim, emptyBook, type QuotaBook } from '../../../src/domain/quota/book.ts'
-import type { QuotaPlace } from '../../../src/store/ledger/quota.ts'
 import { type Scratch, scratch } from './scratch.ts'
+import { claim, emptyBook, type QuotaBook } from '../../../src/domain/quota/book.ts'
+import type { QuotaPlace } from '../../../src/domain/quota/place.ts'
 
 const windows = [{ calls: 60, seconds: 60 }]
 const at = Date.UTC(2026, 10, 21, 9)

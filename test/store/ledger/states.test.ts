@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import type { Ledger } from '../../../src/store/ledger/ledger.ts'
-import {
-  type Change,
-  type RowVersion,
-  type SubmissionState,
-  submissionStates,
-} from '../../../src/store/ledger/types.ts'
 import { addOne, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
+import type { Change } from '../../../src/domain/submission/change.ts'
+import { type SubmissionState, submissionStates } from '../../../src/domain/submission/states.ts'
+import type { RowVersion } from '../../../src/domain/submission/submission.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
 let place: Scratch
 let ledger: Ledger

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { world } from '../../harness/world.ts'
+import { type Office, startOffice } from './office.ts'
+import { all, bytesOf, inChunks, openBytes, plain, plainJson, table } from '../../sheets/table.ts'
+import { type Cell, plainDialect } from '../../../src/domain/sheet/cell.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
 import { annotatedBytes } from '../../../src/sheets/rewrite.ts'
-import { type Cell, plainDialect } from '../../../src/sheets/sheet.ts'
 import { heldSource } from '../../../src/sheets/source.ts'
 import { exampleSheet } from '../../../src/sheets/template.ts'
-import { world } from '../../harness/world.ts'
-import { all, bytesOf, inChunks, openBytes, plain, plainJson, table } from '../../sheets/table.ts'
-import { type Office, startOffice } from './office.ts'
 
 let office: Office
 beforeAll(async () => {

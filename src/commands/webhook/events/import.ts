@@ -1,11 +1,11 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { secretFileFlag } from '../../../cli/flags/secret-file.ts'
-import { largestLog, readInput } from '../../../cli/input.ts'
 import { Args } from '../../../cli/oclif.ts'
-import { webhookSecrets } from '../../../cli/webhook-secret.ts'
-import { importEvents } from '../../../domain/webhook/events.ts'
+import { largestLog, readInput } from '../../../compose/input.ts'
+import { webhookSecrets } from '../../../compose/webhook.ts'
 import { signingKeyOf } from '../../../domain/webhook/verify.ts'
 import { importedView } from '../../../output/views/inbox.ts'
+import { importEvents } from '../../../usecases/webhook/inbox.ts'
 
 export default class WebhookEventsImport extends BaseCommand<typeof WebhookEventsImport> {
   static override summary = 'Take events that were captured elsewhere into the inbox.'

@@ -2,9 +2,9 @@ import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventFilter, eventFlags } from '../../../cli/flags/events.ts'
 import { listFlags, listFormat } from '../../../cli/flags/list.ts'
 import { Flags } from '../../../cli/oclif.ts'
-import { outputPlace, writeOutput } from '../../../cli/output-file.ts'
-import { exportLines, listEvents } from '../../../domain/webhook/events.ts'
+import { outputPlace, writeOutput } from '../../../compose/output-file.ts'
 import { eventListView } from '../../../output/views/inbox.ts'
+import { exportLines, listEvents } from '../../../usecases/webhook/inbox.ts'
 
 export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsList> {
   static override summary = 'List the events that were received, in the order of receipt.'

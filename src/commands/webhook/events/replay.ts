@@ -1,9 +1,9 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/events.ts'
 import { Flags } from '../../../cli/oclif.ts'
-import { receiverAt } from '../../../cli/receiver-url.ts'
-import { findEvent, replayEvents, requeueEvents } from '../../../domain/webhook/events.ts'
+import { receiverAt } from '../../../compose/receiver.ts'
 import { replayView } from '../../../output/views/inbox.ts'
+import { findEvent, replayEvents, requeueEvents } from '../../../usecases/webhook/inbox.ts'
 
 export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEventsReplay> {
   static override summary = 'Hand received events on once more, as they came.'

@@ -1,7 +1,8 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/events.ts'
-import { findEvent, shownEvent } from '../../../domain/webhook/events.ts'
+import { shownEvent } from '../../../domain/webhook/event-list.ts'
 import { eventView } from '../../../output/views/inbox.ts'
+import { findEvent } from '../../../usecases/webhook/inbox.ts'
 
 export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsShow> {
   static override summary = 'Show one received event, its body to the byte.'

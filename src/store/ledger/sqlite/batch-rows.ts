@@ -1,6 +1,7 @@
-import type { Batch, BatchCounts, BatchRow } from '../batches.ts'
-import { type BatchKind, type SubmissionState, submissionStates } from '../types.ts'
-import { submissionOf } from './rows.ts'
+import { type Batch, type BatchRow, noCounts } from '../../../domain/batch/batch.ts'
+import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
+import type { BatchKind } from '../../../domain/submission/submission.ts'
+import { submissionOf } from './submission-rows.ts'
 
 /** A row of `batches`, with its counts, as `selectBatches` gives it. */
 export type SelectedBatch = {
@@ -23,11 +24,6 @@ export type SelectedBatch = {
   halt_hint: string | null
 } & Record<`n_${SubmissionState}`, number> &
   Record<`changed_${SubmissionState}`, number | null>
-
-export function noCounts(): BatchCounts {
-  const counts = Object.fromEntries(submissionStates.map((state) => [state, 0]))
-  return { total: 0, ...counts } as BatchCounts
-}
 
 /** STRICT tables hold the types that the columns promise. */
 export function batchOf(row: SelectedBatch, holder: Batch['holder']): Batch {

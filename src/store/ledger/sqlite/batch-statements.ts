@@ -1,5 +1,5 @@
-import { submissionStates } from '../types.ts'
-import { selectSubmissions } from './rows.ts'
+import { submissionStates } from '../../../domain/submission/states.ts'
+import { selectSubmissions } from './submission-rows.ts'
 
 export const insertFile = `
 INSERT INTO batches (

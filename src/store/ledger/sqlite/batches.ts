@@ -1,16 +1,4 @@
-import type {
-  Batch,
-  BatchCounts,
-  Batches,
-  BatchPreview,
-  BatchRow,
-  Halt,
-  NewFileBatch,
-  NewRow,
-  RowFilter,
-} from '../batches.ts'
-import type { Hold } from '../ledger.ts'
-import type { Submission, SubmissionState } from '../types.ts'
+import { batchOf, batchRowOf, type SelectedBatch } from './batch-rows.ts'
 import {
   cancelPendingRows,
   insertFile,
@@ -25,14 +13,29 @@ import {
   updateHalt,
   updateResultsFile,
 } from './batch-statements.ts'
-import type { Age } from './age.ts'
-import { batchOf, batchRowOf, noCounts, type SelectedBatch } from './batch-rows.ts'
-import type { Database, Values } from './database.ts'
+import type { Batches } from '../batches.ts'
+import type { Database, Values } from './connection.ts'
+import {
+  type Batch,
+  type BatchCounts,
+  type BatchPreview,
+  type BatchRow,
+  type Halt,
+  type NewFileBatch,
+  type NewRow,
+  noCounts,
+  type RowFilter,
+} from '../../../domain/batch/batch.ts'
+import { refuseForgetting } from '../../../domain/store/kept-in-memory.ts'
+import type { SubmissionState } from '../../../domain/submission/states.ts'
+import type { Submission } from '../../../domain/submission/submission.ts'
 import { fingerprinting, sha256 } from './fingerprints.ts'
-import { aMoment, type Holds, takenToOrder } from './holds.ts'
-import { refuseForgetting } from './forgetting.ts'
-import { submissionOf } from './rows.ts'
-import { selectMatch } from './statements.ts'
+import { takenToOrder } from './holds.ts'
+import { aMoment, type Holds } from '../holds.ts'
+import { selectMatch } from './ledger-statements.ts'
+import type { Hold } from '../ledger.ts'
+import type { Age } from './runs.ts'
+import { submissionOf } from './submission-rows.ts'
 
 const pageRows = 500
 

@@ -1,7 +1,7 @@
-import { InternalError } from '../../../errors/kinds.ts'
-import { type Change, type RowVersion, transitions } from '../types.ts'
-import type { Database } from './database.ts'
-import { changeState, endAttempt, insertDecision } from './statements.ts'
+import type { Database } from './connection.ts'
+import { type Change, refuseImpossible } from '../../../domain/submission/change.ts'
+import type { RowVersion } from '../../../domain/submission/submission.ts'
+import { changeState, endAttempt, insertDecision } from './ledger-statements.ts'
 
 /** Makes a change if the row still stands as `from` says; whether it did. Within its caller's transaction. */
 export function changeRow(database: Database, from: RowVersion, change: Change): boolean {
@@ -41,13 +41,4 @@ export function changeRow(database: Database, from: RowVersion, change: Change):
     })
   }
   return true
-}
-
-function refuseImpossible(from: RowVersion, change: Change): void {
-  if (!transitions[from.state].includes(change.to)) {
-    throw new InternalError(`a submission cannot go from "${from.state}" to "${change.to}"`)
-  }
-  if ((from.state === 'unknown') !== (change.decision !== undefined)) {
-    throw new InternalError('a submission leaves "unknown" by a decision, and no other state by one')
-  }
 }

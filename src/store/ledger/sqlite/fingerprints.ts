@@ -1,4 +1,4 @@
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { fingerprintKeyName } from './migrate.ts'
 
 /** Loaded with the first fingerprint: a list of batches needs none, and it costs a fifth of bare Node. */

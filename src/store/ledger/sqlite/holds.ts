@@ -1,23 +1,15 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { Clock } from '../../../host/clock.ts'
-import { processId } from '../../../host/process-id.ts'
-import type { Random } from '../../../host/random.ts'
 import { claim, holderOf } from '../../../disk/claim.ts'
 import { acquire } from '../../../disk/lock.ts'
 import { privateFolder } from '../../../disk/private-modes.ts'
+import type { Holds } from '../holds.ts'
+import type { Clock } from '../../../host/clock.ts'
+import { processId } from '../../../host/process-id.ts'
+import type { Random } from '../../../host/random.ts'
 import type { Hold } from '../ledger.ts'
-import type { BatchRef } from '../types.ts'
-import type { Age } from './age.ts'
-
-/** Who runs which batch, among all processes that use the store. */
-export interface Holds {
-  /** Undefined while somebody else, or this very process, has it. */
-  take(batch: BatchRef, patience?: { waitMs: number }): Promise<Hold | undefined>
-  /** Who holds the batch of a file. */
-  holder(batchId: string): Promise<{ pid: number; since: number } | undefined>
-}
+import type { Age } from './runs.ts'
 
 /** A hold by somebody who may order: counted, and refused on a store that is older than its orders. */
 export async function takenToOrder(
@@ -34,9 +26,6 @@ export async function takenToOrder(
     throw error
   }
 }
-
-/** Looking who holds a batch takes its lock for a moment. */
-export const aMoment = { waitMs: 250 }
 
 /**
  * A lock file for each batch, beside the store, made before the batch is added. The one of a batch of

@@ -1,49 +1,26 @@
-import type { Hold } from '../ledger.ts'
-import type { EventFilter, Inbox, InboxEvent, ReceivedEvent } from '../inbox.ts'
-import type { Database, Values } from './database.ts'
+import type { Database, Values } from './connection.ts'
+import {
+  type EventFilter,
+  identityOf,
+  type InboxEvent,
+  type ReceivedEvent,
+} from '../../../domain/webhook/inbox-event.ts'
+import { aMoment, type Holds } from '../holds.ts'
 import { sha256 } from './fingerprints.ts'
-import { aMoment, type Holds } from './holds.ts'
+import { eventOf, type EventRow } from './inbox-rows.ts'
+import {
+  insert,
+  repeat,
+  selectDue,
+  selectLatest,
+  selectNextDue,
+  selectUnclaimed,
+  tell,
+} from './inbox-statements.ts'
+import type { Inbox } from '../inbox.ts'
+import type { Hold } from '../ledger.ts'
 
 const pageEvents = 500
-
-const insert = `
-INSERT INTO events (identity, received_at, body, signature, request_id, status, event, oddity, forward)
-VALUES (:identity, :received_at, :body, :signature, :request_id, :status, :event, :oddity, :forward)
-ON CONFLICT (identity) DO NOTHING
-RETURNING id`
-
-const repeat = 'UPDATE events SET repeats = repeats + 1 WHERE identity = :identity RETURNING id'
-
-const selectUnclaimed = `
-SELECT request_id, max(id) AS last FROM events e
-WHERE request_id IS NOT NULL AND oddity IS NULL
-  AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.request_id = e.request_id)
-GROUP BY request_id ORDER BY last DESC`
-
-/** Events may come out of order, but "terminal statuses never transition further". */
-const selectLatest = `
-SELECT status, received_at FROM events
-WHERE request_id = :request_id AND status IS NOT NULL AND oddity IS NULL
-ORDER BY status IN ('COMPLETED', 'ERROR', 'CANCELLED') DESC, status = 'PARTIAL' DESC, id DESC
-LIMIT 1`
-
-/** Whether no earlier event of its request waits. */
-const isFirst = `NOT EXISTS (
-    SELECT 1 FROM events p
-    WHERE p.forward = 'waiting' AND p.request_id = e.request_id AND p.id < e.id
-  )`
-
-/** Nobody puts an event off for longer (ms): what is due later than this was put off before the clock was set back. */
-const longestWait = 120_000
-
-const selectDue = `
-SELECT * FROM events e
-WHERE forward = 'waiting' AND due_at NOT BETWEEN :now + 1 AND :now + ${longestWait} AND ${isFirst}
-ORDER BY id LIMIT :limit`
-
-/** One behind another is not due before that one, whatever its own time says. */
-const selectNextDue = `
-SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirst}`
 
 /** Received events in an SQLite file. */
 export class SqliteInbox implements Inbox {
@@ -145,7 +122,7 @@ export class SqliteInbox implements Inbox {
   }
 
   #add(event: ReceivedEvent, forward: boolean): { id: number; repeated: boolean } {
-    const identity = identityOf(event)
+    const identity = identityOf(event, sha256)
     const row = this.#database.get(insert, {
       identity,
       received_at: event.receivedAt,
@@ -162,53 +139,5 @@ export class SqliteInbox implements Inbox {
       return { id: row.id, repeated: false }
     }
     return { ...(this.#database.get(repeat, { identity }) as { id: number }), repeated: true }
-  }
-}
-
-/** Events come out of order: a status is only ever followed by one that is further on. */
-const tell = `
-UPDATE submissions SET request_status = :status, request_status_at = :at
-WHERE request_id = :request_id AND ${rank(':status')} > ${rank('request_status')}`
-
-function rank(status: string): string {
-  return `CASE ${status} WHEN 'RECEIVED' THEN 0 WHEN 'IN_PROGRESS' THEN 1 WHEN 'PARTIAL' THEN 2 ELSE 3 END`
-}
-
-/** An odd one is only ever the same as itself. */
-function identityOf({ requestId, status, oddity, body }: ReceivedEvent): string {
-  return oddity === undefined ? `${requestId?.toLowerCase() ?? ''} ${status ?? ''}` : sha256(body)
-}
-
-interface EventRow {
-  id: number
-  received_at: number
-  body: Uint8Array
-  signature: string
-  request_id: string | null
-  status: string | null
-  event: string | null
-  oddity: string | null
-  repeats: number
-  forward: InboxEvent['forward']
-  attempts: number
-  last_answer: string | null
-  forwarded_at: number | null
-}
-
-function eventOf(row: EventRow): InboxEvent {
-  return {
-    id: row.id,
-    receivedAt: row.received_at,
-    body: row.body,
-    signature: row.signature,
-    requestId: row.request_id ?? undefined,
-    status: row.status ?? undefined,
-    event: row.event ?? undefined,
-    oddity: row.oddity ?? undefined,
-    repeats: row.repeats,
-    forward: row.forward,
-    attempts: row.attempts,
-    lastAnswer: row.last_answer ?? undefined,
-    forwardedAt: row.forwarded_at ?? undefined,
   }
 }

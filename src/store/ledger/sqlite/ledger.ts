@@ -1,25 +1,21 @@
-import { InternalError, IoError } from '../../../errors/kinds.ts'
-import type { Hold, Ledger } from '../ledger.ts'
-import type { QuotaPlace } from '../quota.ts'
+import { changeRow } from './change.ts'
+import type { Database } from './connection.ts'
+import type { QuotaPlace } from '../../../domain/quota/place.ts'
+import { refuseForgetting } from '../../../domain/store/kept-in-memory.ts'
+import type { Change } from '../../../domain/submission/change.ts'
 import type {
   Attempt,
   BatchRef,
-  Change,
   NewAttempt,
   NewBatch,
   RowVersion,
   Submission,
   SubmissionFilter,
-} from '../types.ts'
-import type { Age } from './age.ts'
-import { changeRow } from './change.ts'
-import type { Database } from './database.ts'
+} from '../../../domain/submission/submission.ts'
+import { InternalError, IoError } from '../../../errors/kinds.ts'
 import { fingerprinting, sha256 } from './fingerprints.ts'
-import { refuseForgetting } from './forgetting.ts'
-import { type Holds, takenToOrder } from './holds.ts'
-import { takePlace } from './quota.ts'
-import { conditions } from './search.ts'
-import { selectSubmissions, submissionOf } from './rows.ts'
+import { takenToOrder } from './holds.ts'
+import type { Holds } from '../holds.ts'
 import {
   claimRow,
   insertAttempt,
@@ -30,7 +26,12 @@ import {
   selectUnfinishedBatches,
   selectUnfinishedRows,
   updateStatus,
-} from './statements.ts'
+} from './ledger-statements.ts'
+import type { Hold, Ledger } from '../ledger.ts'
+import { takePlace } from './quota.ts'
+import type { Age } from './runs.ts'
+import { conditions } from './search.ts'
+import { selectSubmissions, submissionOf } from './submission-rows.ts'
 
 /** The ledger in an SQLite file. Every method does its work before it first awaits. */
 export class SqliteLedger implements Ledger {

@@ -1,6 +1,6 @@
 import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { first } from './migrations/0001-first.ts'
 import { files } from './migrations/0002-files.ts'
 import { quota } from './migrations/0003-quota.ts'

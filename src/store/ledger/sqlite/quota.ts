@@ -1,6 +1,7 @@
-import type { Quota, QuotaPlace, QuotaState } from '../quota.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
+import type { QuotaPlace, QuotaState } from '../../../domain/quota/place.ts'
 import { fingerprinting } from './fingerprints.ts'
+import type { Quota } from '../quota.ts'
 
 const select = 'SELECT state FROM quota WHERE account = :account'
 const upsert = `

@@ -1,5 +1,5 @@
-import type { SubmissionFilter } from '../types.ts'
-import type { Values } from './database.ts'
+import type { SubmissionFilter } from '../../../domain/submission/submission.ts'
+import type { Values } from './connection.ts'
 
 /** A filter as a WHERE clause on `selectSubmissions`. */
 export function conditions(filter: SubmissionFilter): { where: string; values: Values } {

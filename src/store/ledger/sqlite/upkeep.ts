@@ -2,18 +2,17 @@ import { existsSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { backup } from 'node:sqlite'
 
-import { IoError, UsageError } from '../../../errors/kinds.ts'
+import type { Database, Values } from './connection.ts'
 import { diskFailure } from '../../../disk/failure.ts'
 import { placeAsNew } from '../../../disk/whole-file.ts'
-import { type SubmissionState, submissionStates } from '../types.ts'
-import type { Forgotten, Purged, StoreInfo, Upkeep } from '../upkeep.ts'
-import type { Age } from './age.ts'
-import type { Database, Values } from './database.ts'
+import type { Forgotten, Purged, StoreInfo } from '../../../domain/store/told.ts'
+import { type SubmissionState, submissionStates, unsettled } from '../../../domain/submission/states.ts'
+import { IoError, UsageError } from '../../../errors/kinds.ts'
 import { sha256 } from './fingerprints.ts'
 import { makePrivate, preparePlace } from './place.ts'
-
-/** States in which an order may still be sent, or settled. */
-const unsettled = `('pending', 'sending', 'unknown')`
+import type { Age } from './runs.ts'
+import { chosenEvents, chosenRows, danglingAttempts } from './upkeep-statements.ts'
+import type { Upkeep } from '../upkeep.ts'
 
 /** Looking after an SQLite file. */
 export class SqliteUpkeep implements Upkeep {
@@ -159,35 +158,6 @@ export class SqliteUpkeep implements Upkeep {
         yield `row ${row_number} of batch ${batch_id}: its body is not what was journaled`
     }
   }
-}
-
-const danglingAttempts = `
-SELECT s.batch_id, s.row_number FROM submissions s
-WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)`
-
-function chosenRows(who: Forgotten): { where: string; values: Values } {
-  if ('requestId' in who)
-    return { where: 's.request_id = :request_id', values: { request_id: who.requestId } }
-  if ('email' in who) return { where: 's.email = :email COLLATE NOCASE', values: { email: who.email } }
-  return {
-    where: `s.changed_at < :before
-      AND (s.state <> 'accepted' OR s.request_status IN ('COMPLETED', 'ERROR', 'CANCELLED'))`,
-    values: { before: who.endedBefore },
-  }
-}
-
-/** Events of the requests of those rows, whatever they say; by age, those that were received before. */
-function chosenEvents(who: Forgotten): { where: string; values: Values } {
-  if ('requestId' in who)
-    return { where: 'e.request_id = :request_id', values: { request_id: who.requestId } }
-  if ('email' in who) {
-    return {
-      where: `e.request_id IN (
-        SELECT request_id FROM submissions WHERE email = :email COLLATE NOCASE AND request_id IS NOT NULL)`,
-      values: { email: who.email },
-    }
-  }
-  return { where: `e.received_at < :before AND e.forward <> 'waiting'`, values: { before: who.endedBefore } }
 }
 
 function bytesOf(location: string): number {

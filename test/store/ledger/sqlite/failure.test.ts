@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 
 import { UsageError } from '../../../../src/errors/kinds.ts'
-import { Database } from '../../../../src/store/ledger/sqlite/database.ts'
+import { Database } from '../../../../src/store/ledger/sqlite/connection.ts'
 import { storeFailure } from '../../../../src/store/ledger/sqlite/failure.ts'
 
 /** A real error of SQLite's own. */

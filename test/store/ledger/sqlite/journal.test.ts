@@ -4,8 +4,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { Database } from '../../../../src/store/ledger/sqlite/database.ts'
-import { makeDurable } from '../../../../src/store/ledger/sqlite/journal.ts'
+import { Database } from '../../../../src/store/ledger/sqlite/connection.ts'
+import { makeDurable } from '../../../../src/store/ledger/sqlite/durability.ts'
 
 test('a commit is flushed before it returns, and deleted text is overwritten', () => {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-journal-'))

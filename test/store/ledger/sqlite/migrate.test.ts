@@ -4,14 +4,14 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { byEmail } from '../../../../src/store/ledger/sqlite/migrations/0005-by-email.ts'
-import { files } from '../../../../src/store/ledger/sqlite/migrations/0002-files.ts'
-import { first } from '../../../../src/store/ledger/sqlite/migrations/0001-first.ts'
-import { inbox } from '../../../../src/store/ledger/sqlite/migrations/0004-inbox.ts'
-import { quota } from '../../../../src/store/ledger/sqlite/migrations/0003-quota.ts'
-import { submissionStates } from '../../../../src/store/ledger/types.ts'
 import { someTime } from '../batches.ts'
 import { scratch, type Scratch } from '../scratch.ts'
+import { submissionStates } from '../../../../src/domain/submission/states.ts'
+import { first } from '../../../../src/store/ledger/sqlite/migrations/0001-first.ts'
+import { files } from '../../../../src/store/ledger/sqlite/migrations/0002-files.ts'
+import { quota } from '../../../../src/store/ledger/sqlite/migrations/0003-quota.ts'
+import { inbox } from '../../../../src/store/ledger/sqlite/migrations/0004-inbox.ts'
+import { byEmail } from '../../../../src/store/ledger/sqlite/migrations/0005-by-email.ts'
 
 let place: Scratch
 beforeEach(() => {

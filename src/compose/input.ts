@@ -1,0 +1,73 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+import { InvalidInputError, IoError, UsageError } from '../errors/kinds.ts'
+import type { Context } from '../cli/context.ts'
+
+const largestInput = 16 * 1024 * 1024
+/** Bytes of a log of many. */
+export const largestLog = 256 * 1024 * 1024
+
+/** The exact bytes of a file, or of stdin for `-` or no name. `what` names the input in messages. */
+export async function readInput(
+  context: Context,
+  file: string | undefined,
+  what: string,
+  largest = largestInput,
+): Promise<Buffer> {
+  if (file === undefined || file === '-') return readStdin(context, what, largest)
+  const path = resolve(context.cwd, file)
+  try {
+    if ((await stat(path)).isDirectory())
+      throw new UsageError(`${file} is a folder, not ${what}`, { hint: 'Name a file.' })
+    return await collect(createReadStream(path), what, largest)
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof InvalidInputError) throw error
+    throw unreadable(file, error)
+  }
+}
+
+/** One line from stdin, its line end taken off; for keys and secrets. */
+export async function readSecretLine(context: Context, what: string): Promise<string> {
+  const text = (await readStdin(context, what)).toString('utf8')
+  return text.replace(/\r?\n$/, '')
+}
+
+async function readStdin(context: Context, what: string, largest = largestInput): Promise<Buffer> {
+  const { stdin } = context.streams
+  if (stdin.isTTY) {
+    throw new UsageError(`${what} is expected on stdin, and stdin is the terminal`, {
+      hint: `Name a file, or pipe it in: refcheck … < FILE`,
+    })
+  }
+  return collect(stdin.stream, what, largest)
+}
+
+async function collect(
+  stream: AsyncIterable<Uint8Array | string>,
+  what: string,
+  largest: number,
+): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let taken = 0
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk)
+    taken += bytes.byteLength
+    if (taken > largest)
+      throw new InvalidInputError(`${what} is larger than ${largest} bytes`, {
+        hint: 'Check that it is the right file.',
+      })
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks)
+}
+
+function unreadable(file: string, error: unknown): Error {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ENOENT') return new UsageError(`there is no file ${file}`, { hint: 'Check the path.' })
+  return new IoError(`${file} cannot be read${code === '' ? '' : ` (${code})`}`, {
+    hint: 'Check its permissions.',
+    cause: error,
+  })
+}

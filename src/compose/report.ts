@@ -1,0 +1,83 @@
+import { basename, dirname, resolve } from 'node:path'
+
+import type { FilingFlags } from '../cli/flags/filing.ts'
+import { processId } from '../host/process-id.ts'
+import type { Services } from '../cli/services.ts'
+import { destination } from '../domain/report/place.ts'
+import { isSingle, type ReportSource } from '../domain/report/source.ts'
+import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
+import { UsageError } from '../errors/kinds.ts'
+import { flatMemory } from '../host/memory.ts'
+import { ReportProgress } from '../output/views/report-progress.ts'
+import { following } from './request.ts'
+import type { ReportFolder } from '../store/reports/folder.ts'
+import { fetchReports } from '../usecases/report/fetch.ts'
+import type { Filing } from '../usecases/report/file-all.ts'
+
+interface Place {
+  /** `--output`, or what stands for it. */
+  typed: string
+  source: ReportSource
+  signal: AbortSignal
+}
+
+/** Opens the folder for this run alone, once nothing more can be wrong with the command line. */
+export async function openFiling(services: Services, flags: FilingFlags, place: Place): Promise<Filing> {
+  const { clock } = services.context
+  const template = parseTemplate(flags['name-template'] ?? defaultTemplate)
+  const concurrency = flags.concurrency ?? Number((await services.setting('concurrency')) ?? 8)
+  const { source } = place
+  // Requests by name wait as any call does; whole batches and stores as long as the quota takes.
+  const isLong = source.kind === 'batch' || source.kind === 'completed' || source.kind === 'all'
+  const isPatient = flags.wait || (isLong && flags.timeout === undefined)
+  const api = isPatient ? await services.patientApi() : await services.api()
+  const { folder, file } = await openFolder(services, place, flags.overwrite)
+  const progress = new ReportProgress(services.reporter, clock)
+  const passed = flatMemory()
+  return {
+    folder,
+    run: () =>
+      fetchReports(source, {
+        api,
+        ledger: () => services.ledger(),
+        clock,
+        folder,
+        file,
+        template,
+        overwrite: flags.overwrite,
+        concurrency,
+        waitMs: flags.wait ? (flags.timeout ?? Number.POSITIVE_INFINITY) : undefined,
+        signal: place.signal,
+        onEvent: (event) => {
+          progress.take(event)
+          if (event.name === 'received') passed(Math.max(0, event.bytes))
+        },
+        following: () => following(services),
+      }),
+  }
+}
+
+async function openFolder(
+  services: Services,
+  { typed, source }: Place,
+  overwrite: boolean,
+): Promise<{ folder: ReportFolder; file: string | undefined }> {
+  const [{ standingAt, holdsPdf }, { ReportFolder }, { csv }] = await Promise.all([
+    import('../store/reports/standing.ts'),
+    import('../store/reports/folder.ts'),
+    import('../output/csv.ts'),
+  ])
+  const { clock, random, cwd } = services.context
+  const path = resolve(cwd, typed)
+  const standing = await standingAt(path)
+  const place = destination(typed, path, standing, isSingle(source))
+  const options = { clock, random, pid: processId(), csv }
+  if (place.kind === 'folder') return { folder: await ReportFolder.open(path, options), file: undefined }
+  if (standing === 'file' && !overwrite && !(await holdsPdf(path))) {
+    throw new UsageError(`--output: ${typed} exists already`, {
+      hint: 'Choose another name, or replace it with --overwrite.',
+    })
+  }
+  const file = basename(path)
+  return { folder: await ReportFolder.open(dirname(path), { ...options, alone: file }), file }
+}

@@ -1,0 +1,62 @@
+import { Duplicates } from './duplicates.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
+import type { RowChange, RowProblem, RowReading } from './row.ts'
+
+/** What checking a file found (cli-contract, `batch validate --json`). */
+export interface BatchCheck {
+  rows: number
+  valid: number
+  invalid: number
+  problems: RowProblem[]
+  /** The row that came first, and the one that orders the same again. */
+  duplicates: [first: number, again: number][]
+  /** Values that will be sent otherwise than they stand; the first ones. */
+  changes: RowChange[]
+  changed: number
+  /** Orders of each package that would be sent. */
+  packages: Map<number, number>
+}
+
+/** Enough to review; the plan says how many there are. */
+const mostChanges = 500
+
+export function checked(reading: RowReading, duplicates: Duplicates): RowReading {
+  reading.duplicateOf = duplicates.firstOf(reading.row, reading.packageId, reading.person)
+  return reading
+}
+
+export function count(
+  check: BatchCheck,
+  { row, problems, changes, duplicateOf, packageId }: RowReading,
+): void {
+  check.rows += 1
+  if (problems.length > 0) {
+    check.invalid += 1
+    check.problems.push(...problems)
+  } else {
+    check.valid += 1
+  }
+  if (duplicateOf !== undefined) check.duplicates.push([duplicateOf, row])
+  else if (problems.length === 0 && packageId !== undefined) {
+    check.packages.set(packageId, (check.packages.get(packageId) ?? 0) + 1)
+  }
+  if (changes.length === 0) return
+  check.changed += changes.length
+  if (check.changes.length < mostChanges) check.changes.push(...changes)
+}
+
+/** What a command fails with where rows are bad; undefined where none is. */
+export function badRows(
+  { rows, invalid, problems }: BatchCheck,
+  name: string,
+): InvalidInputError | undefined {
+  if (invalid === 0) return undefined
+  const [first] = problems
+  return new InvalidInputError(
+    `${name}: ${String(invalid)} of ${String(rows)} rows ${invalid === 1 ? 'is' : 'are'} not fit to be ordered`,
+    {
+      hint: 'Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.',
+      field: first?.column,
+    },
+  )
+}

@@ -1,0 +1,43 @@
+import type { PackageSchema } from '../../contract/package-schema.ts'
+import type { Package } from '../../contract/package.ts'
+import { type FormField, formFields } from '../form/fields.ts'
+
+/** How a package's schema differs from its successor's, field by field (`<code>.<field>`). */
+export interface SchemaChange {
+  field: string
+  /** In words. */
+  change: string
+  required: boolean
+}
+
+/** "Same name, newer id", and ACTIVE. */
+export function likelySuccessor(gone: Package, packages: readonly Package[]): Package | undefined {
+  return packages
+    .filter(({ id, name, status }) => status === 'ACTIVE' && name === gone.name && id > gone.id)
+    .sort((a, b) => b.id - a.id)[0]
+}
+
+/** What a person who filled in the first schema has to know to fill in the second. */
+export function schemaChanges(before: PackageSchema, after: PackageSchema): SchemaChange[] {
+  const [old, current] = [byColumn(before), byColumn(after)]
+  const changes: SchemaChange[] = []
+  for (const [field, { type, required }] of current) {
+    const was = old.get(field)
+    if (was === undefined) {
+      changes.push({ field, change: required ? 'new and required' : 'new', required })
+      continue
+    }
+    if (was.type !== type) changes.push({ field, change: `${was.type} is now ${type}`, required })
+    if (was.required !== required) {
+      changes.push({ field, change: required ? 'now required' : 'no longer required', required })
+    }
+  }
+  for (const field of old.keys()) {
+    if (!current.has(field)) changes.push({ field, change: 'not taken any more', required: false })
+  }
+  return changes
+}
+
+function byColumn(schema: PackageSchema): Map<string, FormField> {
+  return new Map(formFields(schema).map((field) => [field.column, field]))
+}

@@ -1,0 +1,36 @@
+import type { InterruptedError } from '../../errors/kinds.ts'
+import type { Submission } from '../submission/submission.ts'
+
+/** What happens on the way, for whoever shows progress. */
+export type CreateEvent =
+  /** Orders of processes that died in the middle of one; each is `unknown` from now on. */
+  | { name: 'recovered'; submissions: Submission[] }
+  /**
+   * Nothing was created, and the same order goes out again after `seconds`. `understood` is false where
+   * a 429 came without a Retry-After that makes sense, and a minute was assumed.
+   */
+  | { name: 'waiting'; cause: 'throttled'; seconds: number; understood: boolean; reason: string }
+  | { name: 'waiting'; cause: 'unreachable'; seconds: number; reason: string }
+  /** The quota is used up, as far as this store knows; nothing was sent yet. */
+  | { name: 'paced'; seconds: number }
+  /** The wait is over; `attempt` counts from 1. */
+  | { name: 'retrying'; attempt: number }
+  /** A failed answer named an id, which is read now. */
+  | { name: 'proving'; requestId: string }
+
+export interface CreateOptions {
+  /** Order although the same was ordered before; never enough against an order whose outcome is unknown. */
+  allowDuplicate: boolean
+  /** Milliseconds that all waits together may take; Infinity for no limit. */
+  waitBudgetMs: number
+}
+
+/** An order the service has taken, journaled. */
+export interface Created {
+  requestId: string
+  /** The request's overall status when it was taken. */
+  status: string
+  batchId: string
+  /** The person interrupted while the order was on its way: print the answer, and leave with this. */
+  interruption: InterruptedError | undefined
+}

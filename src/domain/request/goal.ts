@@ -1,0 +1,78 @@
+import type { RequestResource } from '../../contract/request.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
+import type { RefcheckError } from '../../errors/base.ts'
+import { IncompleteError, TimedOutError } from '../../errors/kinds.ts'
+
+/** What is waited for: a terminal status, PARTIAL or past it, COMPLETED, or COMPLETED with every report ready. */
+export type WaitGoal = 'terminal' | 'partial' | 'completed' | 'report'
+
+export interface WaitResult {
+  /** As last read, in the order they were asked for. */
+  requests: RequestResource[]
+  /** TimedOutError, or IncompleteError where a request ended without what was waited for. */
+  failure: RefcheckError | undefined
+}
+
+/** Names of requests in one message. */
+const mostNamed = 5
+
+const isTerminal = (request: RequestResource): boolean => terminalStatuses.includes(request.status)
+
+/** Whether the goal is reached. */
+export function reached(request: RequestResource, goal: WaitGoal): boolean {
+  switch (goal) {
+    case 'terminal':
+    case 'completed':
+      return request.status === 'COMPLETED'
+    case 'partial':
+      return request.status === 'PARTIAL' || request.status === 'COMPLETED'
+    case 'report':
+      return request.status === 'COMPLETED' && reportsReady(request)
+  }
+}
+
+/** Whether there is nothing more to wait for: the goal is reached, or can no longer come. */
+export function settled(request: RequestResource, goal: WaitGoal): boolean {
+  if (reached(request, goal)) return true
+  return isTerminal(request) && !(goal === 'report' && request.status === 'COMPLETED')
+}
+
+/** Every background check and referee that COMPLETED has its report. */
+function reportsReady(request: RequestResource): boolean {
+  return request.checks.every((check) => {
+    if (check.type === 'reference') {
+      return (check.references ?? []).every(
+        (each) => each.status !== 'COMPLETED' || each.report_pdf_url !== null,
+      )
+    }
+    return check.status !== 'COMPLETED' || (check.report_pdf_url ?? null) !== null
+  })
+}
+
+export function verdict(
+  requests: readonly RequestResource[],
+  unread: number,
+  goal: WaitGoal,
+): RefcheckError | undefined {
+  const open = requests.filter((request) => !settled(request, goal))
+  if (open.length + unread > 0) {
+    const rest = unread === 0 ? [] : [`${unread} not read yet`]
+    const named = unread === 0 && open.length <= mostNamed
+    return new TimedOutError(`the time is up: ${[...inWords(open), ...rest].join(', ')}`, {
+      hint: named
+        ? `Go on with: refcheck request wait ${open.map((request) => request.request_id).join(' ')}`
+        : 'Run the same command again to go on.',
+    })
+  }
+  const ended = requests.filter((request) => !reached(request, goal))
+  if (ended.length === 0) return undefined
+  return new IncompleteError(`ended without what was waited for: ${inWords(ended).join(', ')}`, {
+    hint: 'A terminal status never changes; "refcheck request get" shows the checks.',
+  })
+}
+
+function inWords(requests: readonly RequestResource[]): string[] {
+  const named = requests.slice(0, mostNamed).map(({ request_id, status }) => `${request_id} is ${status}`)
+  const more = requests.length - named.length
+  return more > 0 ? [...named, `${more} more`] : named
+}

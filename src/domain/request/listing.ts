@@ -1,0 +1,69 @@
+import type { Recipient } from '../../contract/request-body.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import type { SubmissionState } from '../submission/states.ts'
+import type { Submission } from '../submission/submission.ts'
+
+export interface RequestFilter {
+  batchId?: string | undefined
+  /** A request's status, or `sending` or `unknown` for what has none yet; in any case. */
+  status?: string | undefined
+  /** Milliseconds since the epoch. */
+  since?: number | undefined
+  email?: string | undefined
+}
+
+/** An order that reached the service, or may have. Times are ISO 8601. */
+export interface ListedRequest {
+  /** Null while it is not known. */
+  request_id: string | null
+  state: 'accepted' | 'unknown' | 'sending'
+  /** As last read; null where there is no request known to have one. */
+  status: string | null
+  status_read_at: string | null
+  package_id: number
+  /** Null once the person was forgotten. */
+  recipient: Recipient | null
+  /** When it was sent. */
+  ordered_at: string
+  batch_id: string
+  row: number
+  base_url: string
+  user_email: string
+  /** Why the outcome is unknown. */
+  reason: string | null
+}
+
+export interface Refreshed {
+  requests: ListedRequest[]
+  /** Reads that failed. After any but a 404 the rest was not tried. */
+  failures: { request_id: string; error: RefcheckError }[]
+}
+
+/** What may exist on the service; rejected and cancelled orders do not. */
+export const reached: readonly SubmissionState[] = ['accepted', 'unknown', 'sending']
+
+/** What `status` in a filter means. */
+export function statusOf(submission: Submission): string {
+  return submission.requestStatus ?? submission.state
+}
+
+export function listed(submission: Submission): ListedRequest {
+  return {
+    request_id: submission.requestId ?? null,
+    state: submission.state as ListedRequest['state'],
+    status: submission.requestStatus ?? null,
+    status_read_at: isoTime(submission.requestStatusAt),
+    package_id: submission.packageId,
+    recipient: submission.recipient ?? null,
+    ordered_at: new Date(submission.attemptedAt ?? submission.addedAt).toISOString(),
+    batch_id: submission.batchId,
+    row: submission.row,
+    base_url: submission.baseUrl,
+    user_email: submission.userEmail,
+    reason: submission.reason ?? null,
+  }
+}
+
+function isoTime(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString()
+}

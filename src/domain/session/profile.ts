@@ -1,0 +1,5 @@
+export interface Profile {
+  /** No trailing slash. */
+  baseUrl: string
+  userEmail: string
+}

@@ -1,0 +1,32 @@
+import type { SubmissionState } from '../submission/states.ts'
+
+/** What a store is and holds. Times are wall time in ms. */
+export interface StoreInfo {
+  location: string
+  /** Bytes on disk, its journal files included; 0 in memory. */
+  bytes: number
+  /** How many changes of format it has been through. */
+  format: number
+  sqlite: string
+  batches: number
+  /** Rows by state. */
+  rows: Record<SubmissionState, number>
+  events: number
+  oldest: number | undefined
+  newest: number | undefined
+}
+
+/** Whose data is to be removed. */
+export type Forgotten =
+  | { email: string }
+  | { requestId: string }
+  /** Orders that came to an end before this moment, and events received before it. */
+  | { endedBefore: number }
+
+export interface Purged {
+  /** Rows that name nobody any more. */
+  rows: number
+  events: number
+  /** Rows that are not settled yet, and were left as they are. */
+  kept: number
+}

@@ -1,0 +1,17 @@
+import { InternalError } from '../../errors/kinds.ts'
+import type { Outcome } from './outcome.ts'
+import type { Attempt } from './submission.ts'
+
+/** "If more than 5 s have gone by since that commit (a suspended laptop), back to `pending`." */
+export const longestPauseMs = 5_000
+
+export interface Tried {
+  attempt: Attempt
+  outcome: Outcome
+}
+
+export function changedElsewhere(): InternalError {
+  return new InternalError('another process changed an order that this one holds', {
+    hint: 'See how it stands with "refcheck request list" before anything is sent again.',
+  })
+}

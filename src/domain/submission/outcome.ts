@@ -1,0 +1,113 @@
+import type { CreateAnswer } from './create-answer.ts'
+import type { Envelope } from '../../contract/envelope.ts'
+import { uuid } from '../../contract/identifiers.ts'
+import { parseRetryAfter } from '../../contract/retry-after.ts'
+import type { RefcheckError } from '../../errors/base.ts'
+import { InternalError } from '../../errors/kinds.ts'
+
+/** What one POST came to for the order (ordering protocol, the table of "One submission"). */
+export type Outcome =
+  | { kind: 'accepted'; requestId: string; requestStatus: string; answerStatus: number }
+  /** This body will not be taken; `error` says why, with the field the service named. */
+  | { kind: 'rejected'; error: RefcheckError; answerStatus: number }
+  /** 401, 403: nothing was created, and any other order would fare the same. */
+  | { kind: 'halted'; error: RefcheckError; answerStatus: number }
+  /** Nothing was created; the service takes calls again in `seconds`. */
+  | { kind: 'throttled'; error: RefcheckError; seconds: number; understood: boolean; answerStatus: number }
+  /** No byte has left. */
+  | { kind: 'unsent'; error: RefcheckError }
+  /** It may have been created. `offeredId` may be its id, for a read to prove. */
+  | {
+      kind: 'unknown'
+      reason: string
+      error: RefcheckError | undefined
+      offeredId: string | undefined
+      answerStatus: number | undefined
+    }
+
+type Answered = Extract<CreateAnswer, { kind: 'answered' }>
+
+/** "Response 201 returns status RECEIVED", should an answer leave it out. */
+const statusAtCreation = 'RECEIVED'
+
+export function outcomeOf(answer: CreateAnswer): Outcome {
+  switch (answer.kind) {
+    case 'unsent':
+      return { kind: 'unsent', error: answer.error }
+    case 'lost':
+      return {
+        kind: 'unknown',
+        reason: answer.error.message,
+        error: answer.error,
+        offeredId: undefined,
+        answerStatus: undefined,
+      }
+    case 'answered':
+      return answer.status === 201 ? created(answer) : (refused(answer) ?? unknown(answer))
+  }
+}
+
+function created(answer: Answered): Outcome {
+  const requestId = idIn(answer.envelope)
+  if (requestId === undefined) return unknown(answer)
+  const status = property(answer.envelope?.data, 'status')
+  return {
+    kind: 'accepted',
+    requestId,
+    requestStatus: typeof status === 'string' && status !== '' ? status : statusAtCreation,
+    answerStatus: answer.status,
+  }
+}
+
+/**
+ * The answers after which nothing was created. Only the service itself can say so, and it always says
+ * it in its envelope as a `client_error` without data: a proxy's page, or an answer at odds with itself,
+ * proves nothing.
+ */
+function refused(answer: Answered): Outcome | undefined {
+  const { envelope, status } = answer
+  if (envelope?.status_message !== 'client_error' || idIn(envelope) !== undefined) return undefined
+  const error = answer.error ?? new InternalError(`no error was made of the answer ${status}`)
+  switch (status) {
+    case 400:
+    case 404:
+      return { kind: 'rejected', error, answerStatus: status }
+    case 401:
+    case 403:
+      return { kind: 'halted', error, answerStatus: status }
+    case 429: {
+      const wait = parseRetryAfter(answer.retryAfter)
+      return { kind: 'throttled', error, ...wait, answerStatus: status }
+    }
+    default:
+      return undefined
+  }
+}
+
+function unknown(answer: Answered): Outcome {
+  const { status, envelope, error } = answer
+  return {
+    kind: 'unknown',
+    reason: error?.message ?? `the service answered ${status} without the id of a request`,
+    error,
+    offeredId: idIn(envelope) ?? uuidIn(envelope?.message),
+    answerStatus: status,
+  }
+}
+
+/** The request's id in an answer's data, whatever its status. */
+function idIn(envelope: Envelope | undefined): string | undefined {
+  const id = uuid.safeParse(property(envelope?.data, 'request_id'))
+  return id.success ? id.data : undefined
+}
+
+/** Good enough to ask for: what a read then shows decides. */
+function uuidIn(message: string | undefined): string | undefined {
+  return message?.match(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/i)?.[0]
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+}

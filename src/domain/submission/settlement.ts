@@ -1,0 +1,49 @@
+import type { Change } from './change.ts'
+import { IoError } from '../../errors/kinds.ts'
+import type { Outcome } from './outcome.ts'
+
+/** What an outcome makes of its row. */
+export function changeFor(outcome: Outcome, at: number): Change {
+  switch (outcome.kind) {
+    case 'accepted': {
+      const { requestId, requestStatus, answerStatus } = outcome
+      return { to: 'accepted', at, requestId, requestStatus, answerStatus }
+    }
+    case 'rejected': {
+      const { error, answerStatus } = outcome
+      return { to: 'rejected', at, reason: error.message, field: error.field, answerStatus }
+    }
+    case 'unknown': {
+      const { reason, offeredId, answerStatus } = outcome
+      return { to: 'unknown', at, reason, offeredId, answerStatus }
+    }
+    case 'unsent':
+      return { to: 'pending', at, reason: outcome.error.message }
+    case 'halted':
+    case 'throttled':
+      return { to: 'pending', at, reason: outcome.error.message, answerStatus: outcome.answerStatus }
+  }
+}
+
+export function untold(outcome: Outcome, cause: unknown): IoError {
+  const store = cause instanceof Error ? cause.message : 'the store failed'
+  return new IoError(`${known(outcome)}, but this could not be written down: ${store}`, {
+    hint: 'Note it; the order may show as unknown from now on. Do not send it again before that is settled.',
+    cause,
+  })
+}
+
+/** What an outcome says of the order, as a clause. */
+export function known(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'accepted':
+      return `the order was taken as request ${outcome.requestId}`
+    case 'unknown':
+      return `the order may or may not have been taken (${outcome.reason})`
+    case 'rejected':
+    case 'halted':
+    case 'throttled':
+    case 'unsent':
+      return `nothing was ordered (${outcome.error.message})`
+  }
+}

@@ -1,0 +1,94 @@
+import type { Recipient } from '../../contract/request-body.ts'
+import type { SubmissionState } from './states.ts'
+
+/** A submission as somebody last saw it. A change is made only while it still stands so. */
+export interface RowVersion {
+  batchId: string
+  /** Counts the rows of the batch from 1. */
+  row: number
+  state: SubmissionState
+  /** The last attempt's; undefined before the first. */
+  attemptId: string | undefined
+}
+
+/** One order, as it stands. Times are milliseconds of wall time since the epoch. */
+export interface Submission extends RowVersion {
+  /** The service it was or will be sent to; no trailing slash. */
+  baseUrl: string
+  /** The user it is attributed to: the last attempt's, or the batch's before the first. */
+  userEmail: string
+  packageId: number
+  /** Undefined once the person was forgotten. */
+  recipient: Recipient | undefined
+  attempts: number
+  addedAt: number
+  attemptedAt: number | undefined
+  /** When it came into its state. */
+  changedAt: number
+  requestId: string | undefined
+  /** The request's overall status as last read, and when that was. */
+  requestStatus: string | undefined
+  requestStatusAt: number | undefined
+  /** An id that came with an answer that is no proof by itself. */
+  offeredId: string | undefined
+  /** Why it is not accepted (yet), and the field the service named. */
+  reason: string | undefined
+  field: string | undefined
+}
+
+export interface NewSubmission {
+  packageId: number
+  recipient: Recipient
+  /** What will be sent, to the byte. */
+  body: Uint8Array
+  /** What makes two orders the same, in one form. Only a keyed hash of it is kept. */
+  identity: string
+}
+
+/** `single` is a batch of one that lives no longer than the process that added it. */
+export type BatchKind = 'single' | 'file'
+
+export interface BatchRef {
+  /** A UUID, never used twice. */
+  id: string
+  kind: BatchKind
+}
+
+export interface NewBatch extends BatchRef {
+  addedAt: number
+  baseUrl: string
+  userEmail: string
+  submissions: readonly NewSubmission[]
+}
+
+export interface NewAttempt {
+  /** A fresh UUID. */
+  attemptId: string
+  /** Wall time. */
+  at: number
+  /** The same moment on this process's clock that never goes back. */
+  monotonic: number
+  /** The user the call is made as. */
+  userEmail: string
+}
+
+/** An attempt that is journaled: what may now be sent, once. */
+export interface Attempt extends RowVersion {
+  state: 'sending'
+  attemptId: string
+  at: number
+  monotonic: number
+  /** The bytes as the ledger keeps them, checked against their hash. */
+  body: Uint8Array
+}
+
+/** Every condition that is given must hold. */
+export interface SubmissionFilter {
+  batchId?: string | undefined
+  states?: readonly SubmissionState[] | undefined
+  requestId?: string | undefined
+  /** Compared without regard to ASCII case. */
+  email?: string | undefined
+  /** Attempted (or added, before the first attempt) at this wall time or later. */
+  since?: number | undefined
+}

@@ -1,0 +1,36 @@
+import { webhookEvent } from '../../contract/event.ts'
+import { uuid } from '../../contract/identifiers.ts'
+import { requestStatuses } from '../../contract/statuses.ts'
+import type { ReceivedEvent } from './inbox-event.ts'
+
+/** A delivery that is kept, or came again. */
+export interface KeptEvent extends ReceivedEvent {
+  id: number
+  /** The same pair (request_id, status) was kept before. */
+  repeated: boolean
+}
+
+const statuses: ReadonlySet<string> = new Set(requestStatuses)
+
+/** What the body of a verified delivery says, and what is odd about it. */
+export function read(body: Uint8Array, signature: string, receivedAt: number): ReceivedEvent {
+  const bare = { receivedAt, body, signature, requestId: undefined, status: undefined, event: undefined }
+  const parsed = webhookEvent.safeParse(json(body))
+  if (!parsed.success) return { ...bare, oddity: 'the body is not an event of the document' }
+  const { request_id: requestId, status, event } = parsed.data
+  return { ...bare, requestId, status, event, oddity: oddityOf(requestId, status, event) }
+}
+
+function oddityOf(requestId: string, status: string, event: string): string | undefined {
+  if (event !== 'request.updated') return `the event "${event.slice(0, 60)}" is not known`
+  if (!statuses.has(status)) return `the status "${status.slice(0, 60)}" is not known`
+  return uuid.safeParse(requestId).success ? undefined : 'the request_id is not a UUID'
+}
+
+function json(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}

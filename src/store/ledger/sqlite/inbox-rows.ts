@@ -1,0 +1,35 @@
+import type { InboxEvent } from '../../../domain/webhook/inbox-event.ts'
+
+export interface EventRow {
+  id: number
+  received_at: number
+  body: Uint8Array
+  signature: string
+  request_id: string | null
+  status: string | null
+  event: string | null
+  oddity: string | null
+  repeats: number
+  forward: InboxEvent['forward']
+  attempts: number
+  last_answer: string | null
+  forwarded_at: number | null
+}
+
+export function eventOf(row: EventRow): InboxEvent {
+  return {
+    id: row.id,
+    receivedAt: row.received_at,
+    body: row.body,
+    signature: row.signature,
+    requestId: row.request_id ?? undefined,
+    status: row.status ?? undefined,
+    event: row.event ?? undefined,
+    oddity: row.oddity ?? undefined,
+    repeats: row.repeats,
+    forward: row.forward,
+    attempts: row.attempts,
+    lastAnswer: row.last_answer ?? undefined,
+    forwardedAt: row.forwarded_at ?? undefined,
+  }
+}

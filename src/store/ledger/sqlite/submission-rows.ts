@@ -1,0 +1,67 @@
+import type { Recipient } from '../../../contract/request-body.ts'
+import type { SubmissionState } from '../../../domain/submission/states.ts'
+import type { Submission } from '../../../domain/submission/submission.ts'
+
+/** A row of `submissions`, joined with its batch and its attempts by `selectSubmissions`. */
+interface SubmissionRow {
+  batch_id: string
+  row_number: number
+  state: SubmissionState
+  attempt_id: string | null
+  changed_at: number
+  package_id: number
+  first_name: string | null
+  last_name: string | null
+  email: string | null
+  phone: string | null
+  request_id: string | null
+  request_status: string | null
+  request_status_at: number | null
+  offered_id: string | null
+  reason: string | null
+  field: string | null
+  base_url: string
+  user_email: string
+  added_at: number
+  attempts: number
+  attempted_at: number | null
+}
+
+export const selectSubmissions = `
+SELECT s.*, b.base_url, b.added_at, coalesce(a.user_email, b.user_email) AS user_email,
+  a.began_at AS attempted_at,
+  (SELECT count(*) FROM attempts t WHERE t.batch_id = s.batch_id AND t.row_number = s.row_number) AS attempts
+FROM submissions s
+JOIN batches b ON b.id = s.batch_id
+LEFT JOIN attempts a ON a.id = s.attempt_id`
+
+/** STRICT tables hold the types that the columns promise. */
+export function submissionOf(selected: unknown): Submission {
+  const row = selected as SubmissionRow
+  return {
+    batchId: row.batch_id,
+    row: row.row_number,
+    state: row.state,
+    attemptId: row.attempt_id ?? undefined,
+    baseUrl: row.base_url,
+    userEmail: row.user_email,
+    packageId: row.package_id,
+    recipient: recipientOf(row),
+    attempts: row.attempts,
+    addedAt: row.added_at,
+    attemptedAt: row.attempted_at ?? undefined,
+    changedAt: row.changed_at,
+    requestId: row.request_id ?? undefined,
+    requestStatus: row.request_status ?? undefined,
+    requestStatusAt: row.request_status_at ?? undefined,
+    offeredId: row.offered_id ?? undefined,
+    reason: row.reason ?? undefined,
+    field: row.field ?? undefined,
+  }
+}
+
+function recipientOf(row: SubmissionRow): Recipient | undefined {
+  const { first_name, last_name, email, phone } = row
+  if (first_name === null || last_name === null || email === null || phone === null) return undefined
+  return { first_name, last_name, email, phone }
+}

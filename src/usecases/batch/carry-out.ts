@@ -1,0 +1,111 @@
+import type { Batch } from '../../domain/batch/batch.ts'
+import type { Reconciliation } from '../../domain/batch/proof.ts'
+import type { RunLimits } from '../../domain/batch/run.ts'
+import { heldElsewhere } from '../../domain/batch/standing.ts'
+import { verdict } from '../../domain/batch/verdict.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InternalError, UsageError } from '../../errors/kinds.ts'
+import type { Running } from './ports.ts'
+import { reconcile } from './reconcile.ts'
+import { runBatch } from './run.ts'
+import type { Hold } from '../../store/ledger/ledger.ts'
+
+export interface CarryOut extends RunLimits {
+  /** Ids of requests that events told of and no order holds. */
+  unclaimed: () => Promise<Iterable<string>>
+  /** Writes the results file of what stands now. */
+  writeResults: (batch: Batch) => Promise<void>
+  /** The results file could not be written. */
+  onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
+  onReconciled?: ((found: Reconciliation) => void) | undefined
+  /** The right to run it, where the caller has it already; it is released in the end. */
+  held?: Hold | undefined
+  /** The batch as it stands before the first row goes out. */
+  onStart?: ((batch: Batch) => void) | undefined
+}
+
+/** A batch as a run has left it, and what the run is told to have come to. */
+export interface CarriedOut {
+  batch: Batch
+  failure: RefcheckError | undefined
+}
+
+/**
+ * Runs a batch from where it stands: settles what can be settled, sends what is pending, settles again,
+ * writes the results. Throws an IncompleteError, with nothing sent, where another process runs it.
+ */
+export async function carryOut(running: Running, batchId: string, options: CarryOut): Promise<CarriedOut> {
+  const hold = options.held ?? (await holdClean(running, batchId))
+  try {
+    const batch = await found(running, batchId)
+    requireSameService(batch, running)
+    await settleUnknown(running, batch, options)
+    await running.batches.recordHalt(batchId, undefined)
+    const standing = await found(running, batchId)
+    options.onStart?.(standing)
+    const { unknown, pending } = standing.counts
+    const end = await runBatch(running, batchId, { ...options, afterUnknown: unknown > 0 && pending > 0 })
+    if (end.kind === 'halted') {
+      const { code, message, hint } = end.error
+      await running.batches.recordHalt(batchId, { at: running.clock.now(), code, message, hint })
+    }
+    if (end.kind !== 'interrupted') await settleUnknown(running, await found(running, batchId), options)
+    const unwritten = await writeResults(await found(running, batchId), options)
+    const left = await found(running, batchId)
+    // This process is about to let go of it.
+    return { batch: { ...left, holder: undefined }, failure: verdict(batchId, left.counts, end) ?? unwritten }
+  } finally {
+    await hold.release()
+  }
+}
+
+/** The results file only tells what the store knows: a failure of it never hides what became of the rows. */
+async function writeResults(batch: Batch, options: CarryOut): Promise<RefcheckError | undefined> {
+  try {
+    await options.writeResults(batch)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof RefcheckError)) throw error
+    options.onUnwritten?.(error, batch)
+    // A file of people that was changed meanwhile is a person's doing, and no fault.
+    return error.code === 'io' ? error : undefined
+  }
+}
+
+/** Holds the batch with no row in `sending`: rows of a runner that died become `unknown` first. */
+async function holdClean({ batches, ledger, clock }: Running, batchId: string): Promise<Hold> {
+  for (let tries = 0; tries < 3; tries += 1) {
+    await ledger.recover(clock.now())
+    const hold = await batches.hold(batchId)
+    if (hold === undefined) throw heldElsewhere(await batches.find(batchId))
+    const { sending } = await batches.counts(batchId)
+    if (sending === 0) return hold
+    await hold.release()
+  }
+  throw new InternalError(`batch ${batchId} has a row on its way that nobody sends`)
+}
+
+async function found({ batches }: Running, batchId: string): Promise<Batch> {
+  const batch = await batches.find(batchId)
+  if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
+  return batch
+}
+
+function requireSameService(batch: Batch, { api }: Running): void {
+  if (new URL(batch.baseUrl).origin === new URL(api.baseUrl).origin) return
+  throw new UsageError(`batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`, {
+    hint: 'Nothing was sent. Choose the profile it was made with: --profile NAME',
+  })
+}
+
+/** "The runner reconciles by itself at the end and when it starts." A service that is away then is no reason to stop. */
+async function settleUnknown(running: Running, batch: Batch, options: CarryOut): Promise<void> {
+  if (batch.counts.unknown === 0 || running.signal?.aborted === true) return
+  const unknown = await running.ledger.list({ batchId: batch.id, states: ['unknown'] })
+  const ids = await options.unclaimed()
+  try {
+    options.onReconciled?.(await reconcile(running, unknown, ids))
+  } catch (error) {
+    if (!(error instanceof RefcheckError) || error.code === 'io') throw error
+  }
+}

@@ -1,0 +1,39 @@
+import { type BatchCheck, checked, count } from '../../domain/batch/check.ts'
+import { Duplicates } from '../../domain/batch/duplicates.ts'
+import type { RowReading } from '../../domain/batch/row.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
+import type { Orders } from './understand-orders.ts'
+
+/** Checks a whole file. Nothing is sent. */
+export function checkBatch(orders: Orders): Promise<BatchCheck> {
+  return checkedBatch(orders, () => undefined)
+}
+
+/** The same, with each row as it was read, compared with those before it, in the file's order. */
+export async function checkedBatch(
+  orders: Orders,
+  onRow: (reading: RowReading) => void,
+): Promise<BatchCheck> {
+  const check: BatchCheck = {
+    rows: 0,
+    valid: 0,
+    invalid: 0,
+    problems: [],
+    duplicates: [],
+    changes: [],
+    changed: 0,
+    packages: new Map(),
+  }
+  const duplicates = new Duplicates()
+  for await (const rows of orders.sheet.parts()) {
+    for (const row of rows) {
+      const reading = checked(orders.read(row), duplicates)
+      count(check, reading)
+      onRow(reading)
+    }
+  }
+  if (check.rows > 0) return check
+  throw new InvalidInputError(`${orders.sheet.name}: it has a header and no rows`, {
+    hint: 'Add a row for each person.',
+  })
+}

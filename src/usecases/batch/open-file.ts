@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+
+import type { Context } from '../../cli/context.ts'
+import { UsageError } from '../../errors/kinds.ts'
+import type { Sheet } from '../../sheets/sheet.ts'
+import type { SheetSource } from '../../sheets/source.ts'
+
+/** A table as it was given. */
+export interface BatchFile {
+  /** As typed; `stdin` for -. */
+  name: string
+  /** Absolute; undefined for stdin. */
+  path: string | undefined
+  sheet: Sheet
+  /** Of its bytes, in hex. */
+  sha256: string
+}
+
+/** Opens FILE, or stdin for `-`. Throws where it is no table. */
+export async function openBatchFile(
+  context: Context,
+  file: string,
+  sheetName: string | undefined,
+): Promise<BatchFile> {
+  const [{ openSheet }, { jsonRow }] = await Promise.all([
+    import('../../sheets/open.ts'),
+    import('../../domain/batch/json-row.ts'),
+  ])
+  const path = file === '-' ? undefined : resolve(context.cwd, file)
+  const source = await sourceOf(context, path, file)
+  const { exampleSheet } = await import('../../sheets/template.ts')
+  const sheet = await openSheet(source, { sheet: sheetName, aside: [exampleSheet], readJson: jsonRow })
+  return { name: source.name, path, sheet, sha256: await digest(source) }
+}
+
+async function sourceOf({ streams }: Context, path: string | undefined, name: string): Promise<SheetSource> {
+  const { fileSource, heldSource } = await import('../../sheets/source.ts')
+  if (path !== undefined) return fileSource(path, name)
+  if (streams.stdin.isTTY) {
+    throw new UsageError('the file is expected on stdin, and stdin is the terminal', {
+      hint: 'Name a file, or pipe it in: refcheck … - < FILE',
+    })
+  }
+  return heldSource(streams.stdin.stream, 'stdin')
+}
+
+async function digest(source: SheetSource): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of source.chunks()) hash.update(chunk)
+  return hash.digest('hex')
+}

@@ -1,0 +1,22 @@
+import type { PhoneRepair } from '../../domain/batch/national-phone.ts'
+import { UsageError } from '../../errors/kinds.ts'
+
+/**
+ * Reads numbers without + as of one country (ISO 3166-1 alpha-2, such as AU); only ever where the person
+ * named it. Costs its metadata's loading, so it is made when asked for.
+ */
+export async function phoneRepair(country: string): Promise<PhoneRepair> {
+  const { default: parse, isSupportedCountry } = await import('libphonenumber-js/min')
+  const code = country.toUpperCase()
+  if (!/^[A-Z]{2}$/.test(code) || !isSupportedCountry(code)) {
+    throw new UsageError(`--default-country: "${country.slice(0, 20)}" is no country`, {
+      hint: 'Give its two letters of ISO 3166: AU, NZ, GB, DE …',
+    })
+  }
+  return (text) => {
+    const given = text.trim()
+    if (given.length > 40 || !/^[\d\s()./-]+$/.test(given) || !/\d/.test(given)) return undefined
+    const number = parse(given, code)
+    return number?.isValid() === true ? number.number : undefined
+  }
+}

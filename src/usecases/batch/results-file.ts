@@ -1,0 +1,152 @@
+import { access, constants, lstat } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+
+import type { BatchFile } from './open-file.ts'
+import type { Context } from '../../cli/context.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
+import type { Orders } from './understand-orders.ts'
+import type { BatchCheck } from '../../domain/batch/check.ts'
+import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
+import { UsageError } from '../../errors/kinds.ts'
+import type { Services } from '../../cli/services.ts'
+import type { AnnotatedRow } from '../../sheets/rewrite.ts'
+import type { Sheet } from '../../sheets/sheet.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
+
+/** Writes the rows to mend; where they are. A file that is there already is refused. */
+export async function writeBatchErrors(
+  { cwd }: Pick<Context, 'cwd'>,
+  { sheet }: Orders,
+  { problems }: BatchCheck,
+  typed: string,
+): Promise<string> {
+  const { errorColumns, rowsToMend } = await import('./errors-file.ts')
+  const path = resolve(cwd, typed)
+  await requireFree(path, typed, '--errors')
+  await writeTable(path, sheet, errorColumns, rowsToMend(sheet, problems))
+  return path
+}
+
+/**
+ * Where a batch's results go: `--results`, else beside the file (`people.csv` → `people.results.csv`), under
+ * a name that is free or was a batch's results before. Undefined where there is no file to be beside, or
+ * nothing can be written there. `current`: where they went so far.
+ */
+export async function resultsPlace(
+  services: Services,
+  { path }: BatchFile,
+  typed: string | undefined,
+  current?: string,
+): Promise<string | undefined> {
+  if (typed !== undefined) {
+    const chosen = resolve(services.context.cwd, typed)
+    if (chosen === current) return chosen
+    await requireFree(chosen, typed, '--results')
+    return chosen
+  }
+  if (path === undefined) return undefined
+  if (!(await isWritable(dirname(path)))) {
+    services.reporter.warn(
+      `nothing can be written to ${dirname(path)}, so there will be no results file: name one with --results.`,
+    )
+    return undefined
+  }
+  const extension = extname(path)
+  const stem = join(dirname(path), basename(path, extension))
+  const ours = new Set((await (await services.store()).batches.list()).map(({ resultsFile }) => resultsFile))
+  for (let number = 1; ; number += 1) {
+    const place = `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
+    if (ours.has(place) || (await lstat(place).catch(() => undefined)) === undefined) return place
+  }
+}
+
+async function isWritable(folder: string): Promise<boolean> {
+  return access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Looked at before anything is sent: a file that is not there yet, in a folder that takes it. */
+async function requireFree(path: string, typed: string, flag: string): Promise<void> {
+  const standing = await lstat(path).catch(() => undefined)
+  const problem =
+    standing?.isDirectory() === true
+      ? 'is a folder'
+      : standing !== undefined
+        ? 'exists already'
+        : (await isWritable(dirname(path)))
+          ? undefined
+          : 'is in no folder that can be written to'
+  if (problem === undefined) return
+  throw new UsageError(`${flag}: ${typed} ${problem}`, { hint: 'Nothing was sent. Choose another name.' })
+}
+
+/** Loads what `fileOfBatch` and `writeResults` take: the program may be replaced while a batch runs for hours. */
+export async function loadForResults(): Promise<void> {
+  await Promise.all([
+    import('./open-file.ts'),
+    import('../../domain/batch/json-row.ts'),
+    import('./results-rows.ts'),
+    import('../../sheets/open.ts'),
+    import('../../sheets/rewrite.ts'),
+    import('../../sheets/sheet.ts'),
+    import('../../sheets/source.ts'),
+    import('../../sheets/template.ts'),
+    import('../../sheets/xlsx/read.ts'),
+    import('../../sheets/xlsx/write.ts'),
+    import('../../disk/whole-file.ts'),
+  ])
+}
+
+/** Writes the person's file with what became of each row. */
+export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<void> {
+  const { resultsFile } = batch
+  if (resultsFile === undefined) return
+  const { resultColumns, resultRows } = await import('./results-rows.ts')
+  await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch.id))
+}
+
+/** The file that a batch was made from, as long as it is what it was; undefined once it is not. */
+export async function fileOfBatch(services: Services, batch: Batch): Promise<BatchFile | undefined> {
+  if (batch.path === undefined) return undefined
+  const { openBatchFile } = await import('./open-file.ts')
+  const { sheet } = JSON.parse(batch.reading) as { sheet?: string | null }
+  try {
+    const file = await openBatchFile(services.context, batch.path, sheet ?? undefined)
+    return file.sha256 === batch.sha256 ? file : undefined
+  } catch {
+    // Gone, or no table any more: the store has all that is needed to go on.
+    return undefined
+  }
+}
+
+async function writeTable(
+  path: string,
+  sheet: Sheet,
+  addedColumns: readonly string[],
+  rows: AsyncIterable<AnnotatedRow>,
+): Promise<void> {
+  const [{ annotatedBytes }, { writeWhole }] = await Promise.all([
+    import('../../sheets/rewrite.ts'),
+    import('../../disk/whole-file.ts'),
+  ])
+  await writeWhole(path, annotatedBytes({ sheet, addedColumns, rows }, dialectFor(path, sheet)))
+}
+
+const formats: Readonly<Record<string, SheetFormat>> = {
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.txt': 'csv',
+  '.xlsx': 'xlsx',
+  '.json': 'json',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+}
+
+/** The file's own dialect, unless the name asks for another format. */
+function dialectFor(path: string, { dialect }: Sheet): Dialect {
+  const format = formats[extname(path).toLowerCase()] ?? dialect.format
+  if (format === dialect.format) return dialect
+  return { ...plainDialect, format, delimiter: extname(path).toLowerCase() === '.tsv' ? '\t' : ',' }
+}

@@ -1,0 +1,38 @@
+import type { Batch } from '../../domain/batch/batch.ts'
+import { heldElsewhere } from '../../domain/batch/standing.ts'
+import { UsageError } from '../../errors/kinds.ts'
+import type { Stored } from './standing.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
+
+/** Rejected rows, or some of them, are queued again. How many. */
+export async function retryBatch(
+  { batches, clock }: Stored,
+  batch: Batch,
+  rows: readonly number[] | undefined,
+): Promise<number> {
+  const hold = await batches.hold(batch.id)
+  if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
+  try {
+    for (const row of rows ?? []) await requireRejected(batches, batch.id, row)
+    return await batches.requeue(batch.id, clock.now(), rows)
+  } finally {
+    await hold.release()
+  }
+}
+
+/** A row that was named is one that can be queued: above all none whose outcome is unknown. */
+async function requireRejected(batches: Batches, batchId: string, number: number): Promise<void> {
+  const { value: row } = await batches.rows(batchId, { after: number - 1, limit: 1 }).next()
+  if (row?.row !== number) {
+    throw new UsageError(`batch ${batchId} has no row ${number}`, {
+      hint: `Rows that can be queued: refcheck batch rows ${batchId} --state rejected`,
+    })
+  }
+  if (row.state === 'rejected') return
+  throw new UsageError(`row ${number} is ${row.state}, and only rejected rows are queued again`, {
+    hint:
+      row.state === 'unknown'
+        ? `It may have been ordered, so settle it first: refcheck batch reconcile ${batchId}`
+        : `Rows that can be queued: refcheck batch rows ${batchId} --state rejected`,
+  })
+}

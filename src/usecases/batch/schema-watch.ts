@@ -1,0 +1,37 @@
+import { readJson } from '../../domain/form/json-text.ts'
+import { sentence } from '../../domain/form/problem.ts'
+import { validateBody } from '../../domain/form/validate.ts'
+import { IncompleteError } from '../../errors/kinds.ts'
+import { loadSchema } from '../form/load-schema.ts'
+import type { Running } from './ports.ts'
+
+/**
+ * "A 400 for an unknown or missing field: read the schema again, check the remaining rows against it,
+ * and halt if they no longer fit" (ordering protocol). What is to be told, or undefined where all fit.
+ */
+export async function rowsNoLongerFit(
+  running: Running,
+  batchId: string,
+  packageId: number,
+): Promise<IncompleteError | undefined> {
+  const schema = await loadSchema(packageId, { ...running, refresh: true })
+  let unfit = 0
+  let first: string | undefined
+  for await (const { row, packageId: wanted, body } of running.batches.bodies(batchId, {
+    states: ['pending'],
+  })) {
+    if (wanted !== packageId) continue
+    const { problems } = validateBody(readJson(new TextDecoder().decode(body)).value, schema)
+    const problem = problems?.[0]
+    if (problem === undefined) continue
+    unfit += 1
+    first ??= `row ${row}: ${sentence(problem)}`
+  }
+  if (first === undefined) return undefined
+  return new IncompleteError(
+    `the schema of package ${packageId} is not what it was: ${unfit} of the rows not sent no longer fit it (${first})`,
+    {
+      hint: `See what it asks for: refcheck schema show ${packageId}`,
+    },
+  )
+}

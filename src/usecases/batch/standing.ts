@@ -1,0 +1,40 @@
+import type { Batch } from '../../domain/batch/batch.ts'
+import { listed, type ListedBatch, type ListedRow, listedRow } from '../../domain/batch/standing.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
+import { NotFoundError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
+
+export interface Stored {
+  batches: Batches
+  ledger: Ledger
+  clock: Clock
+}
+
+/** By its id or the beginning of it. Rows of runs that died are `unknown` from then on. */
+export async function findBatch({ batches, ledger, clock }: Stored, id: string): Promise<Batch> {
+  await ledger.recover(clock.now())
+  const batch = await batches.find(id)
+  if (batch !== undefined) return batch
+  throw new NotFoundError(`there is no batch ${id} in this store`, {
+    hint: '"refcheck batch list" shows them; REFCHECK_STORE chooses the store.',
+  })
+}
+
+/** Newest first. */
+export async function listBatches({ batches, ledger, clock }: Stored): Promise<ListedBatch[]> {
+  await ledger.recover(clock.now())
+  return (await batches.list()).map(listed)
+}
+
+/** A batch's rows in the order of the file. */
+export async function listRows(
+  { batches }: Stored,
+  batchId: string,
+  states: readonly SubmissionState[] | undefined,
+): Promise<ListedRow[]> {
+  const rows: ListedRow[] = []
+  for await (const row of batches.rows(batchId, { states })) rows.push(listedRow(row))
+  return rows
+}

@@ -1,0 +1,112 @@
+import { packageIdIn } from '../../domain/batch/cell-value.ts'
+import { checkFlags, matchColumns, settledColumns, type UnknownColumn } from '../../domain/batch/columns.ts'
+import type { PackageSchema } from '../../contract/package-schema.ts'
+import { ForbiddenError, NotFoundError, UsageError } from '../../errors/kinds.ts'
+import { type Mapping, merged, readMapFlags } from '../../domain/batch/mapping.ts'
+import type { PhoneRepair } from '../../domain/batch/national-phone.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import { rowReader, type RowReading } from '../../domain/batch/row.ts'
+import type { SheetRow } from '../../domain/sheet/cell.ts'
+import type { Sheet } from '../../sheets/sheet.ts'
+import type { Target } from '../../domain/batch/targets.ts'
+
+export interface OrdersOptions {
+  /** For rows that do not say one. */
+  packageId: number | undefined
+  /** `--map` as typed. */
+  map: readonly string[]
+  ignore: readonly string[]
+  /** A mapping kept under a name. */
+  kept: Mapping
+  /** The schema of a package; throws a NotFoundError or ForbiddenError for one that is not there to order. */
+  schemaOf: (packageId: number) => Promise<PackageSchema>
+  repair: PhoneRepair | undefined
+  /** Undefined where nobody can be asked; suggestions are then only told. */
+  prompter: Prompter | undefined
+}
+
+/** A file understood: which column says what, and the schemas its rows are checked against. */
+export interface Orders {
+  sheet: Sheet
+  targets: readonly Target[]
+  schemas: ReadonlyMap<number, PackageSchema>
+  /** What makes the columns fit: what was kept, typed and agreed to. */
+  mapping: Mapping
+  /** What becomes of a row of the sheet. */
+  read: (row: SheetRow) => RowReading
+}
+
+/** Understands a file's columns. Throws where one of them is not known, twice there, or missing. */
+export async function understandOrders(sheet: Sheet, options: OrdersOptions): Promise<Orders> {
+  const typed = { map: readMapFlags(options.map, sheet.columns), ignore: options.ignore }
+  const said = merged(options.kept, typed)
+  const schemas = await loadedSchemas(sheet, said, options)
+  const list = [...schemas.values()]
+  checkFlags(sheet.columns, list, typed)
+  const match = matchColumns(sheet.columns, list, said)
+  const mapping = merged(said, await agreed(match.unknown, options.prompter))
+  const targets = settledColumns(sheet.name, sheet.columns, matchColumns(sheet.columns, list, mapping), list)
+  const { packageId, repair } = options
+  const read = rowReader({ headers: sheet.columns, targets, schemas, packageId, repair })
+  return { sheet, targets, schemas, mapping, read }
+}
+
+/** Asks about each header that nearly fits. Nothing is taken without a yes. */
+async function agreed(unknown: readonly UnknownColumn[], prompter: Prompter | undefined): Promise<Mapping> {
+  const map = Object.create(null) as Record<string, string>
+  const taken = new Set<string>()
+  for (const { header, suggestion } of prompter === undefined ? [] : unknown) {
+    if (suggestion === undefined || taken.has(suggestion)) continue
+    const yes = await prompter?.confirm({
+      message: `Does the column "${header}" say ${suggestion}?`,
+      initial: false,
+    })
+    if (yes !== true) continue
+    map[header] = suggestion
+    taken.add(suggestion)
+  }
+  return { map, ignore: [] }
+}
+
+/** The schema of every package the file names. A row whose package is not there to order has its problem later. */
+async function loadedSchemas(
+  sheet: Sheet,
+  mapping: Mapping,
+  { packageId, schemaOf }: OrdersOptions,
+): Promise<Map<number, PackageSchema>> {
+  const schemas = new Map<number, PackageSchema>()
+  if (packageId !== undefined) schemas.set(packageId, await schemaOf(packageId))
+  const column = matchColumns(sheet.columns, [], mapping).targets.findIndex(
+    ({ kind }) => kind === 'package_id',
+  )
+  if (column === -1 && packageId === undefined) {
+    throw new UsageError(`${sheet.name}: which package to order is not said`, {
+      hint: 'Give --package ID, or a column package_id; "refcheck packages list --status active" shows them.',
+    })
+  }
+  if (column === -1 || packageId !== undefined) return schemas
+  for (const id of await packageIds(sheet, column)) {
+    try {
+      schemas.set(id, await schemaOf(id))
+    } catch (error) {
+      if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error
+    }
+  }
+  return schemas
+}
+
+const mostPackages = 50
+
+async function packageIds(sheet: Sheet, column: number): Promise<Set<number>> {
+  const ids = new Set<number>()
+  for await (const { cells } of sheet.rows()) {
+    const id = packageIdIn(cells[column] ?? '')
+    if (typeof id === 'number') ids.add(id)
+    if (ids.size > mostPackages) {
+      throw new UsageError(`${sheet.name}: it names more than ${String(mostPackages)} packages`, {
+        hint: 'Is package_id the right column? Split the file if it is.',
+      })
+    }
+  }
+  return ids
+}

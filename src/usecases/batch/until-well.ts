@@ -1,0 +1,42 @@
+import { RefcheckError } from '../../errors/base.ts'
+import type { Running } from './ports.ts'
+
+const firstPauseMs = 5_000
+const longestPauseMs = 60_000
+
+/** What ends a wait for the service otherwise than by its answering well. */
+export type OutageEnd = { kind: 'well' } | { kind: 'refused'; error: RefcheckError }
+
+/**
+ * "After any unknown nothing more is sent until a ping and a read answer well, so an outage costs one
+ * row" (ordering protocol). `refused`: the read was answered with something that waiting does not mend,
+ * or `budgetMs` ran out. Rejects when the signal aborts.
+ */
+export async function untilWell(running: Running, budgetMs: number): Promise<OutageEnd> {
+  const { api, clock, signal, onEvent } = running
+  const deadline = clock.monotonic() + budgetMs
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    const error = await trouble()
+    if (error === undefined) {
+      onEvent?.({ name: 'well' })
+      return { kind: 'well' }
+    }
+    signal?.throwIfAborted()
+    const passes = error.code === 'unavailable' || error.code === 'throttled'
+    const waitMs = Math.max(pauseMs, (error.retryAfter ?? 0) * 1000)
+    if (!passes || clock.monotonic() + waitMs > deadline) return { kind: 'refused', error }
+    onEvent?.({ name: 'outage', reason: error.message, seconds: waitMs / 1000 })
+    await clock.sleep(waitMs, signal)
+  }
+
+  async function trouble(): Promise<RefcheckError | undefined> {
+    try {
+      await api.ping(signal)
+      await api.listUsers(signal)
+      return undefined
+    } catch (error) {
+      if (error instanceof RefcheckError) return error
+      throw error
+    }
+  }
+}

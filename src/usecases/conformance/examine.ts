@@ -1,0 +1,138 @@
+import { parseWindows } from '../../domain/quota/windows.ts'
+import { resolveSession } from '../session/resolve.ts'
+import { IncompleteError, UsageError } from '../../errors/kinds.ts'
+import { variable } from '../../host/env.ts'
+import { isLoopbackUrl } from '../../contract/loopback.ts'
+import type { CaseResult, ConformanceReport } from '../../conformance/case.ts'
+import { runConformance } from '../../conformance/run.ts'
+import { sandboxControl } from '../../conformance/sandbox-control.ts'
+import { suite } from '../../conformance/suite.ts'
+import type { QuotaWindow, Target } from '../../conformance/target.ts'
+import type { Services } from '../../cli/services.ts'
+
+export interface ExaminationOptions {
+  /** Default: the one of the profile or the environment. */
+  baseUrl: string | undefined
+  secondEmail: string | undefined
+  allowCreate: boolean
+  /** The service is a sandbox of this machine, which may be steered; it is left as it was found. */
+  control: boolean
+  useUpQuota: boolean
+  webhookPort: number | undefined
+  /** Milliseconds a request is followed for. */
+  watchMs: number | undefined
+  /** Milliseconds for waits on the quota. */
+  waitBudgetMs: number | undefined
+  /** Topics or ids of cases; none stands for all. */
+  only: readonly string[]
+  signal: AbortSignal
+}
+
+/** What the document says of the quota. */
+const documented: readonly QuotaWindow[] = [
+  { calls: 60, seconds: 60 },
+  { calls: 1000, seconds: 3600 },
+]
+
+export interface Examination {
+  report: ConformanceReport
+  /** Set where a rule is broken. */
+  failure: IncompleteError | undefined
+}
+
+/** Runs the conformance suite on the service that is in use. */
+export async function examine(services: Services, options: ExaminationOptions): Promise<Examination> {
+  const { reporter, context } = services
+  const { allowCreate, control: steered, useUpQuota, webhookPort, watchMs, waitBudgetMs, signal } = options
+  const only = chosen(options.only)
+  const target = await targetOf(services, options)
+  const http = await services.http()
+  const control = steered ? await sandboxControl(http, target) : undefined
+  try {
+    const report = await runConformance({
+      http,
+      clock: context.clock,
+      target: {
+        ...control?.known,
+        ...target,
+        secondEmail: target.secondEmail ?? control?.known.secondEmail,
+        quota: useUpQuota ? windowsOf(target.baseUrl, context.env) : control?.known.quota,
+      },
+      control,
+      allowCreate,
+      receivePort: webhookPort ?? (steered ? 0 : undefined),
+      watchMs,
+      waitBudgetMs,
+      only,
+      signal,
+      onCase: ({ id }, done, of) => reporter.status(`${done}/${of} ${id}`),
+      onWait: (seconds) => reporter.note(`The quota is used up; going on in ${seconds} s.`),
+    })
+    return { report, failure: failureOf(report) }
+  } finally {
+    await control?.restore()
+  }
+}
+
+function failureOf({ counts: { broken, cases } }: ConformanceReport): IncompleteError | undefined {
+  if (broken === 0) return undefined
+  const rules = cases === 1 ? 'rule' : 'rules'
+  return new IncompleteError(`${broken} of ${cases} ${rules} ${broken === 1 ? 'is' : 'are'} broken`, {
+    hint: 'Each is told above with the sentence of the document it breaks.',
+  })
+}
+
+/** A kept key goes to the origin it was saved for and nowhere else; resolveSession sees to it. */
+async function targetOf(
+  services: Services,
+  { baseUrl, secondEmail }: Pick<ExaminationOptions, 'baseUrl' | 'secondEmail'>,
+): Promise<Target> {
+  const sources = await services.sessionSources()
+  const env = baseUrl === undefined ? sources.env : { ...sources.env, REFCHECK_BASE_URL: baseUrl }
+  const session = await resolveSession({ ...sources, env }).catch((error: unknown) => {
+    throw baseUrl === undefined ? error : aboutFlag(error)
+  })
+  return {
+    baseUrl: session.baseUrl,
+    apiKey: session.apiKey,
+    userEmail: session.email,
+    secondEmail,
+    webhookSecret: await webhookSecretOf(services),
+  }
+}
+
+/** What is said of the variable is meant of the flag that stood in for it. */
+function aboutFlag(error: unknown): unknown {
+  if (!(error instanceof UsageError) || !error.message.startsWith('REFCHECK_BASE_URL')) return error
+  return new UsageError(error.message.replace('REFCHECK_BASE_URL', '--base-url'), {
+    hint: error.hint?.includes('REFCHECK_BASE_URL')
+      ? 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL for it, or leave --base-url out.'
+      : error.hint,
+  })
+}
+
+async function webhookSecretOf(services: Services): Promise<string | undefined> {
+  try {
+    return await services.webhookSecret()
+  } catch (error) {
+    if (error instanceof UsageError) return undefined
+    throw error
+  }
+}
+
+function windowsOf(baseUrl: string, env: Services['context']['env']): readonly QuotaWindow[] {
+  const text = isLoopbackUrl(baseUrl) ? variable(env, 'REFCHECK_QUOTA') : undefined
+  return text === undefined ? documented : parseWindows(text, 'REFCHECK_QUOTA')
+}
+
+function chosen(only: readonly string[]): ((each: Pick<CaseResult, 'id'>) => boolean) | undefined {
+  const known = suite.flatMap(({ id }) => [id, id.split('.')[0] ?? id])
+  const unknown = only.find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    throw new UsageError(`--only: there is no case or topic "${unknown}"`, {
+      hint: `Topics: ${[...new Set(known.filter((name) => !name.includes('.')))].join(', ')}`,
+    })
+  }
+  if (only.length === 0) return undefined
+  return ({ id }) => only.includes(id) || only.includes(id.split('.')[0] ?? id)
+}

@@ -1,0 +1,64 @@
+import { askField } from './ask-field.ts'
+import type { PackageSchema } from '../../contract/package-schema.ts'
+import type { RequestBody } from '../../contract/request-body.ts'
+import { type Answers, answersIn, bodyOf, keep, nextSteps } from '../../domain/form/answers.ts'
+import { type FormField, formFields } from '../../domain/form/fields.ts'
+import { refusal } from '../../domain/form/problem.ts'
+import { type ReviewRow, reviewRows } from '../../domain/form/review.ts'
+import { type DraftBody, validateBody } from '../../domain/form/validate.ts'
+import { InterruptedError } from '../../errors/kinds.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+
+export interface InterviewOptions {
+  /** Draws the answers before each question what to do with them. */
+  show?: ((rows: ReviewRow[]) => void) | undefined
+  /**
+   * False where the person has said yes beforehand: asked for what is required and missing, and nothing else,
+   * so that a complete command line with --yes asks nothing on a terminal either.
+   */
+  review?: boolean | undefined
+  /** What saying yes does, as a choice reads: "Create the request". */
+  action?: string | undefined
+}
+
+/**
+ * Asks a person for what `given` leaves out, shows all answers, lets them change any, and gives back a body
+ * that validateBody takes. Throws an InvalidInputError for what is wrong in `given` before any question, and
+ * an InterruptedError where the person leaves.
+ */
+export async function interview(
+  prompter: Prompter,
+  schema: PackageSchema,
+  given: DraftBody,
+  { show, review = true, action = 'Create the request' }: InterviewOptions = {},
+): Promise<RequestBody> {
+  const fields = formFields(schema)
+  const answers = answersIn(given, schema, fields)
+  const open = fields.filter((field) => !answers.has(field) && (review || field.required))
+  for (const field of open) {
+    keep(answers, field, await askField(prompter, field))
+  }
+  if (review) await reviewAnswers(prompter, fields, answers, { show, action })
+  const { body, problems } = validateBody(bodyOf(schema, fields, answers), schema)
+  if (problems !== undefined) throw refusal(problems, 'Give these values again.')
+  return body
+}
+
+/** Until the person says yes. */
+async function reviewAnswers(
+  prompter: Prompter,
+  fields: readonly FormField[],
+  answers: Answers,
+  { show, action }: { show: InterviewOptions['show']; action: string },
+): Promise<void> {
+  for (;;) {
+    show?.(reviewRows(fields, answers))
+    const next = await prompter.select({
+      message: 'Is this right?',
+      choices: nextSteps(fields, answers, action),
+    })
+    if (next === 'send') return
+    if (next === 'leave') throw new InterruptedError('left without creating a request')
+    keep(answers, next, await askField(prompter, next, answers.get(next)))
+  }
+}

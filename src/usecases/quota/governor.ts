@@ -1,0 +1,98 @@
+import {
+  bookOf,
+  type CallKind,
+  claim,
+  emptyBook,
+  learn,
+  type QuotaBook,
+  record,
+  standing,
+  type WindowStanding,
+} from '../../domain/quota/book.ts'
+import type { QuotaPlace } from '../../domain/quota/place.ts'
+import { quotaUsedUp } from '../../domain/quota/used-up.ts'
+import type { QuotaWindow } from '../../domain/quota/windows.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Quota } from '../../store/ledger/quota.ts'
+
+export interface GovernorOptions {
+  quota: Quota
+  /** See Quota.account. */
+  account: string
+  windows: readonly QuotaWindow[]
+  clock: Clock
+}
+
+/** Who may call next, among all processes on one store with one key. */
+export interface Governor {
+  /** Waits for a place and takes it. Throws ThrottledError where that takes longer than `budgetMs`. */
+  take(kind: CallKind, options?: TakeOptions): Promise<void>
+  /** A create's place, to be taken in one step with what is journaled. */
+  place(): QuotaPlace
+  /** Calls that were made without asking. */
+  count(calls: number): Promise<void>
+  /** A 429 said so; `understood` is false where the wait was assumed. */
+  throttled(seconds: number, understood?: boolean): Promise<void>
+  standing(): Promise<{ windows: WindowStanding[]; notBefore: number }>
+}
+
+export interface TakeOptions {
+  signal?: AbortSignal | undefined
+  /** Milliseconds; Infinity unless told. */
+  budgetMs?: number | undefined
+  /** Before each wait, in ms. */
+  onWait?: ((waitMs: number) => void) | undefined
+}
+
+/**
+ * The book in the store is judged by the wall clock, which all processes share and which may jump. What
+ * this process did and was told is kept a second time, by its monotonic clock; a call needs a place in
+ * both. So a clock set forward never sends this process early, and one set back keeps nobody waiting longer
+ * than a window (see the book).
+ */
+export function governor({ quota, account, windows, clock }: GovernorOptions): Governor {
+  const begun = clock.now() - clock.monotonic()
+  const steady = (): number => begun + clock.monotonic()
+  let own = emptyBook(windows)
+  const placeFor = (kind: CallKind): QuotaPlace => ({
+    account,
+    decide: (state) => {
+      const mine = claim(own, kind, steady())
+      const ours = claim(bookOf(state, windows), kind, clock.now())
+      if (mine.waitMs > 0) {
+        own = mine.state
+        // A wait in the shared book too, so that polls of others yield; no place is taken there.
+        const kept = ours.waitMs > 0 ? ours.state : bookOf(state, windows)
+        return { state: kept, waitMs: Math.max(mine.waitMs, ours.waitMs) }
+      }
+      if (ours.waitMs === 0) own = mine.state
+      return ours
+    },
+  })
+  const write = async (change: (book: QuotaBook, now: number) => QuotaBook): Promise<void> => {
+    own = change(own, steady())
+    await quota.update({
+      account,
+      decide: (state) => ({ state: change(bookOf(state, windows), clock.now()), waitMs: 0 }),
+    })
+  }
+  return {
+    async take(kind, { signal, budgetMs = Number.POSITIVE_INFINITY, onWait } = {}) {
+      const deadline = clock.monotonic() + budgetMs
+      for (;;) {
+        signal?.throwIfAborted()
+        const { waitMs } = await quota.update(placeFor(kind))
+        if (waitMs === 0) return
+        if (clock.monotonic() + waitMs > deadline) throw quotaUsedUp(waitMs)
+        onWait?.(waitMs)
+        await clock.sleep(waitMs, signal)
+      }
+    },
+    place: () => placeFor('create'),
+    count: (calls) => write((book, now) => record(book, calls, now)),
+    throttled: (seconds, understood = true) => write((book, now) => learn(book, seconds, now, understood)),
+    async standing() {
+      return standing(bookOf(await quota.read(account), windows), clock.now())
+    },
+  }
+}

@@ -1,0 +1,273 @@
+import type { Api } from '../../api/api.ts'
+import { reportKey } from '../../contract/report-key.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { FileNames } from '../../domain/report/file-names.ts'
+import {
+  type FilingEvent,
+  type FilingResult,
+  incomplete,
+  isAboutOne,
+  isFinal,
+  missingReport,
+  type MissingReport,
+  type StoredReport,
+  storedReport,
+  subjectOf,
+  withoutChecks,
+} from '../../domain/report/filed.ts'
+import type { ReportRecord } from '../../domain/report/record.ts'
+import { endedWithout, type ReportTarget, reportTargets } from '../../domain/report/targets.ts'
+import type { NameTemplate } from '../../domain/report/template.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InterruptedError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
+import { fileTarget } from './file-target.ts'
+import type { ReportFolder } from '../../store/reports/folder.ts'
+import { FreshReadError, SignedUrls } from './transfer.ts'
+
+export interface FilingOptions {
+  api: Api
+  folder: ReportFolder
+  template: NameTemplate
+  overwrite: boolean
+  /** Downloads side by side. */
+  concurrency: number
+  /** Whether what is not ready, or never will be, counts as missing: so where a request was named. */
+  named: boolean
+  /** Only requests of this status; others count as unfinished. */
+  only?: string | undefined
+  /** Files are believed by size and time instead of being hashed. */
+  quick: boolean
+  signal?: AbortSignal | undefined
+  onEvent?: ((event: FilingEvent) => void) | undefined
+  /** Told of each request that was read. */
+  onRead?: ((request: RequestResource) => Promise<void>) | undefined
+}
+
+/** A request to file the reports of; `read` where it was read just now. */
+export interface WantedRequest {
+  requestId: string
+  read?: RequestResource | undefined
+}
+
+/** One request after another that cannot be read: then the service is away, and the rest is not tried. */
+const mostFailedReads = 3
+
+/** Files that may wait for the disk, for each that may be under way. */
+const mostFlushing = 3
+
+/**
+ * Files every report of some requests that can be had: one authenticated read a request, none where the
+ * folder has all of it on record, then the signed URLs, several at a time, while the next one is read.
+ * Never throws once something was filed or found missing: `failure` tells what ended it.
+ */
+export async function fileReports(
+  wanted: readonly WantedRequest[],
+  options: FilingOptions,
+): Promise<FilingResult> {
+  const filing = new Filing(options)
+  for (const each of wanted) await filing.take(each)
+  return filing.end()
+}
+
+class Filing {
+  readonly #options: FilingOptions
+  readonly #names: FileNames
+  readonly #byRequest = new Map<string, ReportRecord[]>()
+  readonly #stop = new AbortController()
+  readonly #signal: AbortSignal
+  /** Downloads that bytes are still to come of, and all that have not ended. */
+  readonly #running = new Set<Promise<void>>()
+  readonly #working = new Set<Promise<void>>()
+  readonly #ends: Promise<void>[] = []
+  /** By place in the plan, so that the answer's order is the same each time. */
+  readonly #outcomes: (StoredReport | MissingReport | undefined)[] = []
+  #unfinished = 0
+  #failedReads = 0
+  #halted: unknown
+
+  constructor(options: FilingOptions) {
+    this.#options = options
+    const { folder, signal } = options
+    this.#signal = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal])
+    const records = folder.records()
+    this.#names = new FileNames(
+      records.map((each) => ({ key: reportKey(each.check_id, each.referee_id), file: each.file })),
+    )
+    for (const record of records) {
+      if (record.request_id === null) continue
+      const others = this.#byRequest.get(record.request_id)
+      if (others === undefined) this.#byRequest.set(record.request_id, [record])
+      else others.push(record)
+    }
+  }
+
+  async take(wanted: WantedRequest): Promise<void> {
+    if (this.#isOver) return
+    try {
+      if (await this.#isAllThere(wanted.requestId)) return
+      const request = wanted.read ?? (await this.#read(wanted.requestId))
+      if (request !== undefined) await this.#file(request)
+    } catch (error) {
+      this.#halt(error)
+    }
+  }
+
+  async end(): Promise<FilingResult> {
+    await Promise.all(this.#ends)
+    const missing = this.#outcomes.filter((each) => each !== undefined && 'error' in each)
+    const stored = this.#outcomes.filter((each) => each !== undefined && 'path' in each)
+    const nothing = stored.length === 0 && missing.every((each) => each.checkId === null)
+    const halted = this.#haltedBy()
+    if (halted !== undefined) {
+      if (nothing || !(halted instanceof RefcheckError)) throw halted
+      return { stored, missing, unfinished: this.#unfinished, failure: halted }
+    }
+    const [first] = missing
+    if (nothing && this.#unfinished === 0 && first !== undefined && first.error.code !== 'incomplete') {
+      throw first.error
+    }
+    return { stored, missing, unfinished: this.#unfinished, failure: incomplete(missing) }
+  }
+
+  get #isOver(): boolean {
+    return this.#signal.aborted
+  }
+
+  /** What ended everything early. */
+  #haltedBy(): unknown {
+    if (this.#options.signal?.aborted) {
+      return new InterruptedError('interrupted', { hint: 'What is on disk stays; run it again to go on.' })
+    }
+    return this.#halted
+  }
+
+  #halt(error: unknown): void {
+    this.#halted ??= error
+    this.#stop.abort(error)
+  }
+
+  /** Whether nothing is left to ask about a request; its reports are answered as skipped then. */
+  async #isAllThere(requestId: string): Promise<boolean> {
+    const { folder, overwrite, named, quick, onEvent } = this.#options
+    const records = this.#byRequest.get(requestId) ?? []
+    const [first] = records
+    if (overwrite || first === undefined || first.request_reports !== records.length) return false
+    if (named && first.request_without !== 0) return false
+    for (const record of records) {
+      if ((await folder.standing(record, !quick)) !== 'whole') return false
+    }
+    onEvent?.({ name: 'planned', files: records.length })
+    for (const record of records) {
+      this.#outcomes.push(storedReport(record, folder.pathOf(record.file), true))
+      onEvent?.({ name: 'filed' })
+    }
+    return true
+  }
+
+  /** Undefined where it cannot be read, which is listed then. */
+  async #read(requestId: string): Promise<RequestResource | undefined> {
+    const { api, onRead } = this.#options
+    try {
+      const request = await api.getRequest(requestId, this.#signal)
+      this.#failedReads = 0
+      await onRead?.(request)
+      return request
+    } catch (error) {
+      if (!(error instanceof NotFoundError || error instanceof UnavailableError)) throw error
+      this.#failedReads += error instanceof UnavailableError ? 1 : 0
+      if (this.#failedReads >= mostFailedReads) throw error
+      this.#outcomes.push({ requestId, checkId: null, refereeId: null, person: undefined, error })
+      return undefined
+    }
+  }
+
+  /** Starts the downloads of a request, each as soon as there is room for it. */
+  async #file(request: RequestResource): Promise<void> {
+    const { named, only, template, onEvent } = this.#options
+    const targets = reportTargets(request)
+    const isWaiting = targets.some((target) => target.url === undefined && !endedWithout(target))
+    if (!named && (isWaiting || !isFinal(request))) this.#unfinished += 1
+    if (only !== undefined && request.status !== only) return
+    if (targets.length === 0 && named) this.#outcomes.push(withoutChecks(request))
+    const urls = new SignedUrls(this.#options.api, request.request_id, this.#signal)
+    const started: Promise<void>[] = []
+    for (const target of targets) {
+      const file = this.#names.assign(reportKey(target.checkId, target.refereeId), template.name(target))
+      if (!named && target.url === undefined) continue
+      onEvent?.({ name: 'planned', files: 1 })
+      await this.#room()
+      if (this.#isOver) break
+      started.push(this.#start(target, file, urls))
+    }
+    this.#ends.push(Promise.all(started).then(() => this.#arrange(request, targets)))
+  }
+
+  /** Waits until one more download may start. What only the disk still works on is no download. */
+  async #room(): Promise<void> {
+    const { concurrency } = this.#options
+    while (this.#running.size >= concurrency) await Promise.race(this.#running)
+    while (this.#working.size >= concurrency * mostFlushing) await Promise.race(this.#working)
+  }
+
+  #start(target: ReportTarget, file: string, urls: SignedUrls): Promise<void> {
+    const place = this.#outcomes.push(undefined) - 1
+    const { promise: received, resolve } = Promise.withResolvers<void>()
+    const onReceived = (): void => {
+      this.#running.delete(received)
+      resolve()
+    }
+    const work = this.#one(target, file, urls, onReceived)
+      .then((outcome) => this.#settle(place, outcome))
+      .catch((error: unknown) => this.#halt(error))
+      .finally(() => {
+        onReceived()
+        this.#working.delete(work)
+      })
+    this.#running.add(received)
+    this.#working.add(work)
+    return work
+  }
+
+  #settle(place: number, outcome: StoredReport | MissingReport): void {
+    this.#outcomes[place] = outcome
+    this.#options.onEvent?.({ name: 'filed' })
+  }
+
+  /** Only what concerns one report is an answer about it; anything else ends everything. */
+  async #one(
+    target: ReportTarget,
+    file: string,
+    urls: SignedUrls,
+    onReceived: () => void,
+  ): Promise<StoredReport | MissingReport> {
+    const { folder, overwrite, quick, onEvent } = this.#options
+    try {
+      const { record, skipped } = await fileTarget(
+        { subject: subjectOf(target), file, notReady: target.url === undefined ? target.status : undefined },
+        () => urls.open({ ...target, url: target.url ?? '' }),
+        {
+          folder,
+          overwrite,
+          quick,
+          signal: this.#signal,
+          onReceived,
+          onBytes: (bytes) => onEvent?.({ name: 'received', bytes }),
+        },
+      )
+      return storedReport(record, folder.pathOf(record.file), skipped)
+    } catch (error) {
+      if (this.#isOver) throw error
+      if (error instanceof FreshReadError && !(error.cause instanceof NotFoundError)) throw error.cause
+      const cause = error instanceof FreshReadError ? error.cause : error
+      if (cause instanceof RefcheckError && isAboutOne(cause)) return missingReport(target, cause)
+      throw cause
+    }
+  }
+
+  /** What the manifest says of a request, once it is known what it has in all. */
+  #arrange(request: RequestResource, targets: readonly ReportTarget[]): void {
+    const without = targets.filter(endedWithout).length
+    const counts = isFinal(request) ? { reports: targets.length - without, without } : undefined
+    this.#options.folder.arrange(targets.map((target) => subjectOf(target, counts)))
+  }
+}

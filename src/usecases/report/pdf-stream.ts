@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+
+import { endMark, headMark, notPdf, single, tailBytes } from '../../domain/report/pdf.ts'
+import type { HttpStream } from '../../http/types.ts'
+
+export interface Received {
+  bytes: number
+  sha256: string
+}
+
+/**
+ * The bytes of a report as they come, checked as they pass: content type, length, first and last
+ * marks. Throws UnavailableError where it is not a whole PDF; `received` is set when it has ended well.
+ */
+export class PdfStream implements AsyncIterable<Uint8Array> {
+  readonly #stream: HttpStream
+  readonly #onBytes: ((bytes: number) => void) | undefined
+  received: Received | undefined
+
+  /** `onBytes` is told how many came, as they come. */
+  constructor(stream: HttpStream, onBytes?: (bytes: number) => void) {
+    this.#stream = stream
+    this.#onBytes = onBytes
+    const type = single(stream.headers['content-type'])?.split(';')[0]?.trim().toLowerCase()
+    if (type !== 'application/pdf') {
+      throw notPdf(`the answer is ${type === undefined ? 'of no type' : `"${type}"`}, not application/pdf`)
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const hash = createHash('sha256')
+    let bytes = 0
+    let head = Buffer.alloc(0)
+    let tail = Buffer.alloc(0)
+    for await (const chunk of this.#stream.body) {
+      hash.update(chunk)
+      bytes += chunk.byteLength
+      this.#onBytes?.(chunk.byteLength)
+      if (head.byteLength < headMark.length) {
+        head = Buffer.concat([head, chunk.subarray(0, headMark.length - head.byteLength)])
+        if (!headMark.startsWith(head.toString('latin1'))) {
+          throw notPdf('its first bytes are not those of a PDF')
+        }
+      }
+      tail =
+        chunk.byteLength < tailBytes
+          ? Buffer.concat([tail, chunk]).subarray(-tailBytes)
+          : Buffer.from(chunk.subarray(-tailBytes))
+      yield chunk
+    }
+    const promised = single(this.#stream.headers['content-length'])
+    if (promised !== undefined && Number(promised) !== bytes) {
+      throw notPdf(`it was cut: ${bytes} of ${promised} bytes came`)
+    }
+    if (head.byteLength < headMark.length || !tail.includes(endMark)) {
+      throw notPdf('it was cut: the end mark of a PDF is missing')
+    }
+    this.received = { bytes, sha256: hash.digest('hex') }
+  }
+}

@@ -1,0 +1,40 @@
+import { IncompleteError, NotFoundError } from '../../errors/kinds.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { Submission } from '../../domain/submission/submission.ts'
+
+/** Statuses of requests that end without a report ("Request status"). */
+const fruitless = new Set<string | undefined>(['CANCELLED', 'ERROR'])
+
+/** The requests of a batch that the service took. Throws where there is no such batch, or none of it was taken. */
+export async function batchRequests(ledger: Ledger, batchId: string): Promise<string[]> {
+  const rows = await ledger.list({ batchId })
+  if (rows.length === 0) {
+    throw new NotFoundError(`this store has no batch ${batchId}`, {
+      hint: 'It knows only what was ordered with it: refcheck batch list',
+    })
+  }
+  const ids = requestIds(rows)
+  if (ids.length > 0) return ids
+  throw new IncompleteError(`no row of batch ${batchId} has become a request yet`, {
+    hint: `See where it stands: refcheck batch status ${batchId}`,
+  })
+}
+
+/**
+ * Requests of this service that the store knows and that may have reports: all but those last seen
+ * CANCELLED or ERROR, which never change.
+ */
+export async function requestsWithReports(
+  ledger: Ledger,
+  { baseUrl, since }: { baseUrl: string; since?: number | undefined },
+): Promise<string[]> {
+  const { origin } = new URL(baseUrl)
+  const rows = await ledger.list({ states: ['accepted'], since })
+  return requestIds(
+    rows.filter((row) => new URL(row.baseUrl).origin === origin && !fruitless.has(row.requestStatus)),
+  )
+}
+
+function requestIds(rows: readonly Submission[]): string[] {
+  return [...new Set(rows.flatMap((row) => row.requestId ?? []))]
+}

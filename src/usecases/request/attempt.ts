@@ -1,0 +1,47 @@
+import { longestPauseMs } from '../../domain/submission/attempt.ts'
+import type { CreateAnswer } from '../../domain/submission/create-answer.ts'
+import { type Outcome, outcomeOf } from '../../domain/submission/outcome.ts'
+import type { Attempt, NewAttempt } from '../../domain/submission/submission.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { UnavailableError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Ordering } from './ports.ts'
+
+/** What an attempt that is about to begin is journaled with. */
+export function newAttempt({ api, clock, random }: Ordering): NewAttempt {
+  return {
+    attemptId: random.uuid(),
+    at: clock.now(),
+    monotonic: clock.monotonic(),
+    userEmail: api.userEmail,
+  }
+}
+
+/**
+ * Makes an attempt that has just been journaled: the bytes sent are the journaled ones. For its caller to do
+ * once, and to journal the outcome.
+ */
+export async function sendAttempt({ api, clock }: Ordering, attempt: Attempt): Promise<Outcome> {
+  if (!isFresh(attempt, clock)) {
+    const error = new UnavailableError('more than 5 s went by between the journal and the network', {
+      hint: 'Nothing was ordered. Run it again.',
+    })
+    return { kind: 'unsent', error }
+  }
+  return outcomeOf(await post(api, attempt.body))
+}
+
+/** The wall clock counts the time a machine was suspended; the other one knows when the wall clock was set back. */
+function isFresh(attempt: Attempt, clock: Clock): boolean {
+  return Math.max(clock.now() - attempt.at, clock.monotonic() - attempt.monotonic) <= longestPauseMs
+}
+
+/** No signal goes along: an exchange that has begun is finished, within its limits. */
+async function post(api: Ordering['api'], body: Uint8Array): Promise<CreateAnswer> {
+  try {
+    return await api.createRequest(body)
+  } catch (error) {
+    const known = error instanceof RefcheckError ? error : undefined
+    return { kind: 'lost', error: known ?? new UnavailableError('the exchange broke off', { cause: error }) }
+  }
+}

@@ -1,0 +1,205 @@
+import { newAttempt, sendAttempt } from './attempt.ts'
+import type { RequestBody } from '../../contract/request-body.ts'
+import { quotaUsedUp } from '../../domain/quota/used-up.ts'
+import type { Created, CreateOptions } from '../../domain/request/events.ts'
+import { changedElsewhere } from '../../domain/submission/attempt.ts'
+import { backoffMs } from '../../domain/submission/backoff.ts'
+import { duplicateOf, lookFirst } from '../../domain/submission/duplicate.ts'
+import { orderIdentity } from '../../domain/submission/identity.ts'
+import type { Outcome } from '../../domain/submission/outcome.ts'
+import { known } from '../../domain/submission/settlement.ts'
+import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
+import type { RefcheckError } from '../../errors/base.ts'
+import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
+import type { Ordering } from './ports.ts'
+import { prove } from './prove.ts'
+import { settle } from './settle.ts'
+
+const untouched = 'interrupted; nothing was ordered'
+
+/**
+ * Orders one check, at most once (ordering protocol, for a batch of one). Journaled before it is sent
+ * and before it is told. Throws
+ * - DuplicateError: it was ordered before, or may have been; nothing was sent,
+ * - the service's refusal (InvalidInputError with its field, NotFoundError, UnauthenticatedError,
+ *   ForbiddenError), ThrottledError or UnavailableError: nothing was ordered, and a new order is free,
+ * - OutcomeUnknownError: it may have been ordered; the same order is refused until that is settled,
+ * - InterruptedError: `signal` was aborted; the message says what is known,
+ * - IoError, UsageError: the store refuses.
+ */
+export async function createRequest(
+  ordering: Ordering,
+  order: RequestBody,
+  options: CreateOptions,
+): Promise<Created> {
+  const { ledger, clock, random, signal, onEvent } = ordering
+  if (signal?.aborted) throw new InterruptedError(untouched)
+  const batch = { id: random.uuid(), kind: 'single' } as const
+  const hold = await ledger.hold(batch)
+  if (hold === undefined) throw new InternalError('a new batch is held by somebody else')
+  try {
+    const submissions = await ledger.recover(clock.now())
+    if (submissions.length > 0) onEvent?.({ name: 'recovered', submissions })
+    const added = await add(ordering, batch, order, options)
+    return await sendUntilSettled(ordering, added, order, options)
+  } finally {
+    await hold.release()
+  }
+}
+
+async function add(
+  { api, ledger, clock }: Ordering,
+  batch: { id: string; kind: 'single' },
+  order: RequestBody,
+  options: CreateOptions,
+): Promise<RowVersion> {
+  const { package_id, recipient } = order
+  const submission = {
+    packageId: package_id,
+    recipient,
+    body: new TextEncoder().encode(JSON.stringify(order)),
+    identity: orderIdentity(api.baseUrl, package_id, recipient),
+  }
+  const { baseUrl, userEmail } = api
+  const newBatch = { ...batch, addedAt: clock.now(), baseUrl, userEmail, submissions: [submission] }
+  const match = await ledger.add(newBatch, { allowDuplicate: options.allowDuplicate })
+  if (match !== undefined) throw duplicateOf(match)
+  return { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
+}
+
+/** Only where it is certain that nothing was created is there another attempt. */
+async function sendUntilSettled(
+  ordering: Ordering,
+  added: RowVersion,
+  order: RequestBody,
+  { waitBudgetMs }: CreateOptions,
+): Promise<Created> {
+  const { clock, signal, onEvent } = ordering
+  const deadline = clock.monotonic() + waitBudgetMs
+  let version = added
+  for (let attempt = 1; ; attempt += 1) {
+    if (signal?.aborted) throw await cancelled(ordering, version, new InterruptedError(untouched))
+    const begun = await begin(ordering, version, deadline)
+    const tried = { attempt: begun, outcome: await sendAttempt(ordering, begun) }
+    version = await settle(ordering, tried)
+    const { outcome } = tried
+    switch (outcome.kind) {
+      case 'accepted':
+        return created(ordering, version, outcome.requestId, outcome.requestStatus)
+      case 'rejected':
+        throw interruption(ordering, outcome) ?? outcome.error
+      case 'unknown':
+        return await proveOrGiveUp(ordering, version, order, outcome)
+      case 'halted':
+        throw await cancelled(ordering, version, interruption(ordering, outcome) ?? outcome.error)
+      case 'throttled':
+      case 'unsent':
+        if (outcome.kind === 'throttled')
+          await ordering.governor?.throttled(outcome.seconds, outcome.understood)
+        await wait(ordering, version, outcome, { attempt, leftMs: deadline - clock.monotonic() })
+        onEvent?.({ name: 'retrying', attempt: attempt + 1 })
+    }
+  }
+}
+
+/** "Reserve a place in the quota. In the same transaction `pending → sending`" (ordering protocol, step 1). */
+async function begin(ordering: Ordering, version: RowVersion, deadline: number): Promise<Attempt> {
+  const { governor, ledger, clock, signal, onEvent } = ordering
+  for (;;) {
+    const fresh = newAttempt(ordering)
+    const { waitMs, attempt } =
+      governor === undefined
+        ? { waitMs: 0, attempt: await ledger.begin(version, fresh) }
+        : await ledger.beginInQuota(version, fresh, governor.place())
+    if (attempt !== undefined) return attempt
+    if (waitMs === 0) throw changedElsewhere()
+    if (clock.monotonic() + waitMs > deadline) throw await cancelled(ordering, version, quotaUsedUp(waitMs))
+    onEvent?.({ name: 'paced', seconds: waitMs / 1000 })
+    try {
+      await clock.sleep(waitMs, signal)
+    } catch (error) {
+      throw await cancelled(ordering, version, signal?.aborted ? new InterruptedError(untouched) : error)
+    }
+  }
+}
+
+function created(ordering: Ordering, version: RowVersion, requestId: string, status: string): Created {
+  const message = `interrupted; the order was taken as request ${requestId}`
+  const interrupted = ordering.signal?.aborted ? new InterruptedError(message) : undefined
+  return { requestId, status, batchId: version.batchId, interruption: interrupted }
+}
+
+async function proveOrGiveUp(
+  ordering: Ordering,
+  version: RowVersion,
+  order: RequestBody,
+  outcome: Extract<Outcome, { kind: 'unknown' }>,
+): Promise<Created> {
+  const { offeredId, reason, error } = outcome
+  if (offeredId !== undefined && !ordering.signal?.aborted) {
+    const request = await prove(ordering, version, order, offeredId)
+    if (request !== undefined) return created(ordering, version, request.request_id, request.status)
+  }
+  const hint = lookFirst(offeredId)
+  throw (
+    interruption(ordering, outcome, hint) ??
+    new OutcomeUnknownError(
+      `package ${order.package_id} may or may not have been ordered for "${order.recipient.email}": ${reason}`,
+      { hint, status: outcome.answerStatus, cause: error },
+    )
+  )
+}
+
+/** Sleeps until the next attempt may be made; ends the order where that is not allowed or not wanted. */
+async function wait(
+  ordering: Ordering,
+  version: RowVersion,
+  outcome: Extract<Outcome, { kind: 'throttled' | 'unsent' }>,
+  { attempt, leftMs }: { attempt: number; leftMs: number },
+): Promise<void> {
+  const { clock, random, signal, onEvent } = ordering
+  const reason = outcome.error.message
+  const interrupted = interruption(ordering, outcome)
+  if (interrupted !== undefined) throw await cancelled(ordering, version, interrupted)
+  const waitMs = outcome.kind === 'throttled' ? outcome.seconds * 1000 : backoffMs(attempt, random.fraction())
+  const seconds = waitMs / 1000
+  if (waitMs > leftMs) {
+    const error = outcome.kind === 'throttled' ? throttled(seconds, outcome.error) : outcome.error
+    throw await cancelled(ordering, version, error)
+  }
+  if (outcome.kind === 'throttled') {
+    onEvent?.({ name: 'waiting', cause: 'throttled', seconds, understood: outcome.understood, reason })
+  } else {
+    onEvent?.({ name: 'waiting', cause: 'unreachable', seconds, reason })
+  }
+  try {
+    await clock.sleep(waitMs, signal)
+  } catch (error) {
+    throw await cancelled(ordering, version, interruption(ordering, outcome) ?? error)
+  }
+}
+
+function throttled(seconds: number, cause: RefcheckError): ThrottledError {
+  return new ThrottledError(cause.message, {
+    status: cause.status,
+    retryAfter: seconds,
+    hint: `Nothing was ordered. Wait ${seconds} s and run it again, or allow the wait with a longer --timeout.`,
+    cause,
+  })
+}
+
+/**
+ * `pending → cancelled`, then the error to throw: a single order that ends without having been made
+ * must not stand in the way of the next one.
+ */
+async function cancelled(ordering: Ordering, version: RowVersion, error: unknown): Promise<unknown> {
+  const reason = error instanceof Error ? error.message : 'the order was given up'
+  const change = { to: 'cancelled', at: ordering.clock.now(), reason } as const
+  // A row left `pending` is cancelled by the next command, and the error at hand tells more.
+  await ordering.ledger.move(version, change).catch(() => false)
+  return error
+}
+
+function interruption({ signal }: Ordering, outcome: Outcome, hint?: string): InterruptedError | undefined {
+  return signal?.aborted ? new InterruptedError(`interrupted; ${known(outcome)}`, { hint }) : undefined
+}

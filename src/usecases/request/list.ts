@@ -1,0 +1,75 @@
+import type { Api } from '../../api/api.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
+import {
+  listed,
+  type ListedRequest,
+  reached,
+  type Refreshed,
+  type RequestFilter,
+  statusOf,
+} from '../../domain/request/listing.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InterruptedError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Governor } from '../quota/governor.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
+
+/**
+ * What this store knows it created, oldest first, with what may have been created. Orders whose process
+ * died on the way are found by it, and become `unknown`.
+ */
+export async function listRequests(
+  { ledger, clock }: { ledger: Ledger; clock: Clock },
+  filter: RequestFilter,
+): Promise<ListedRequest[]> {
+  await ledger.recover(clock.now())
+  const { status, ...others } = filter
+  const submissions = await ledger.list({ ...others, states: reached })
+  const wanted = status?.toUpperCase()
+  return submissions
+    .filter((each) => wanted === undefined || statusOf(each).toUpperCase() === wanted)
+    .map(listed)
+}
+
+export interface RefreshParts {
+  api: Api
+  ledger: Ledger
+  clock: Clock
+  /** Where the quota is shared with other commands: each read waits for its place. */
+  governor?: Pick<Governor, 'take'> | undefined
+  /** Milliseconds that waits for places may take together; Infinity unless told. */
+  budgetMs?: number | undefined
+  signal?: AbortSignal | undefined
+  onPaced?: ((seconds: number) => void) | undefined
+}
+
+/**
+ * Reads each request of this service again that is not finished, keeps its status, and lists. Requests
+ * of another base URL stay as they are.
+ */
+export async function refreshRequests(parts: RefreshParts, filter: RequestFilter): Promise<Refreshed> {
+  const { api, ledger, clock, governor, signal, onPaced, budgetMs = Number.POSITIVE_INFINITY } = parts
+  const deadline = clock.monotonic() + budgetMs
+  const failures: Refreshed['failures'] = []
+  const origin = new URL(api.baseUrl).origin
+  for (const request of await listRequests(parts, { ...filter, status: undefined })) {
+    const { request_id, status } = request
+    if (request_id === null || terminalStatuses.includes(status ?? '')) continue
+    if (new URL(request.base_url).origin !== origin) continue
+    try {
+      await governor?.take('poll', {
+        signal,
+        budgetMs: deadline - clock.monotonic(),
+        onWait: (ms) => onPaced?.(ms / 1000),
+      })
+      const read = await api.getRequest(request_id, signal)
+      await ledger.recordStatus(request_id, read.status, clock.now())
+    } catch (error) {
+      if (signal?.aborted) throw new InterruptedError('interrupted; the statuses read so far are kept')
+      if (!(error instanceof RefcheckError)) throw error
+      failures.push({ request_id, error })
+      if (error.code !== 'not_found') break
+    }
+  }
+  return { requests: await listRequests(parts, filter), failures }
+}

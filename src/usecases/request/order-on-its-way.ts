@@ -1,0 +1,20 @@
+import type { Api } from '../../api/api.ts'
+
+/** The same API, which says what is waited for where a person stops the program in the middle of an order. */
+export function tellingOfOrders(api: Api, signal: AbortSignal, note: (text: string) => void): Api {
+  const stopped = (): void =>
+    note(
+      'An order is on its way; its answer is waited for. Ctrl-C again ends at once, and leaves it unknown.',
+    )
+  return {
+    ...api,
+    async createRequest(body, own) {
+      signal.addEventListener('abort', stopped, { once: true })
+      try {
+        return await api.createRequest(body, own)
+      } finally {
+        signal.removeEventListener('abort', stopped)
+      }
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import type { Api } from '../../api/api.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { createRequest } from './create.ts'
+import type { Created } from '../../domain/request/events.ts'
+import type { Order } from '../../domain/request/order.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
+import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
+import type { Ordering } from './ports.ts'
+import { waitForRequests, type WaitOptions } from './wait.ts'
+
+export interface PlaceOptions extends Ordering {
+  cache: SchemaCache
+  /** For reads that may wait as long as it takes. */
+  patientApi: Api
+  allowDuplicate: boolean
+  /** Milliseconds that retries and 429 waits may take together. */
+  waitBudgetMs: number
+  /** Go on until the request has a terminal status. */
+  wait: boolean
+  /** See WaitOptions. */
+  inbox?: WaitOptions['inbox']
+  onStatus?: ((request: RequestResource) => void) | undefined
+}
+
+export interface PlacedOrder {
+  answer: { request_id: string; status: string }
+  /** The order was taken, and something else is to be told by the exit code. */
+  failure: RefcheckError | undefined
+}
+
+/** Orders, at most once, and waits where that was asked for. */
+export async function placeOrder(order: Order, options: PlaceOptions): Promise<PlacedOrder> {
+  const created = await create(order, options)
+  const answer = { request_id: created.requestId, status: created.status }
+  if (created.interruption !== undefined || !options.wait) return { answer, failure: created.interruption }
+  try {
+    return await followed(answer, options)
+  } catch (error) {
+    // The order stands whatever becomes of the wait, so its id is answered all the same.
+    return { answer, failure: endedWait(error, answer.request_id, options) }
+  }
+}
+
+async function followed(answer: PlacedOrder['answer'], options: PlaceOptions): Promise<PlacedOrder> {
+  const { requests, failure } = await waitForRequests(options.patientApi, [answer.request_id], {
+    goal: 'terminal',
+    timeoutMs: Number.POSITIVE_INFINITY,
+    clock: options.clock,
+    governor: options.governor,
+    inbox: options.inbox,
+    signal: options.signal,
+    onStatus: options.onStatus,
+  })
+  const status = requests[0]?.status ?? answer.status
+  await options.ledger.recordStatus(answer.request_id, status, options.clock.now())
+  return { answer: { ...answer, status }, failure }
+}
+
+function endedWait(error: unknown, requestId: string, { signal }: PlaceOptions): RefcheckError {
+  if (signal?.aborted) {
+    return new InterruptedError('interrupted while waiting; the order stands', {
+      hint: `Go on with: refcheck request wait ${requestId}`,
+      cause: error,
+    })
+  }
+  if (error instanceof RefcheckError) return error
+  throw error
+}
+
+async function create(order: Order, options: PlaceOptions): Promise<Created> {
+  try {
+    return await createRequest(options, order.body, options)
+  } catch (error) {
+    if (error instanceof InvalidInputError && error.status === 400) {
+      throw await explained(error, order, options)
+    }
+    throw error
+  }
+}
+
+/** "If creating a request returns 400 for an unknown or missing field, fetch the schema again" (…/schema). */
+async function explained(
+  error: InvalidInputError,
+  order: Order,
+  { api, cache, signal }: PlaceOptions,
+): Promise<InvalidInputError> {
+  const { id } = order.schema
+  const isFieldProblem = error.field?.startsWith('additional_information') ?? false
+  if (!isFieldProblem) return error
+  try {
+    const fresh = await loadSchema(id, { api, cache, refresh: true, signal })
+    if (JSON.stringify(fresh.fields) === JSON.stringify(order.schema.fields)) return error
+  } catch {
+    // The refusal matters more than why its cause could not be looked into.
+    return error
+  }
+  return new InvalidInputError(error.message, {
+    status: error.status,
+    field: error.field,
+    cause: error,
+    hint: `Nothing was ordered. The package’s schema is not what it was; it has been read again: refcheck schema show ${id}`,
+  })
+}

@@ -1,0 +1,142 @@
+import type { PackageSchema } from '../../contract/package-schema.ts'
+import type { Package } from '../../contract/package.ts'
+import type { RequestBody } from '../../contract/request-body.ts'
+import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
+import { type Change, refusal } from '../../domain/form/problem.ts'
+import type { ReviewRow } from '../../domain/form/review.ts'
+import { validateBody, validateDraft } from '../../domain/form/validate.ts'
+import type { Order } from '../../domain/request/order.ts'
+import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
+import { choosePackage } from '../form/choose-package.ts'
+import { interview } from '../form/interview.ts'
+import { loadSchema, type SchemaSource } from '../form/load-schema.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+
+/** What a person gave on the command line, before anything is asked. */
+export interface GivenOrder {
+  packageId: number | undefined
+  /** A whole body, from a file; then no flag but the package may say more. */
+  body: unknown
+  flags: BodyFlags
+}
+
+export interface ComposeOptions extends SchemaSource {
+  /** Undefined where nobody can be asked. */
+  prompter: Prompter | undefined
+  /** The person has said yes beforehand: nothing is reviewed. */
+  yes: boolean
+  /** Draws the answers for review. */
+  show: (rows: ReviewRow[]) => void
+}
+
+/**
+ * Puts an order together: what was given, checked, and what is missing asked for. Nothing is created.
+ * A package that is not ACTIVE is refused here ("only ACTIVE packages can be used to create requests").
+ */
+export async function composeOrder(given: GivenOrder, options: ComposeOptions): Promise<Order> {
+  const { prompter, yes } = options
+  const pack = await orderable(given, options)
+  const schema = await loadSchema(pack.id, options)
+  if (given.body !== undefined) {
+    const whole = await confirmed(checked(given.body, schema), schema, options)
+    return { ...whole, package: pack, schema }
+  }
+  const draft = bodyFromFlags(given.flags, schema)
+  if (prompter === undefined) {
+    const whole = checked(draft, schema)
+    requireYes(yes)
+    return { ...whole, package: pack, schema }
+  }
+  const changes = validateDraft(draft, schema).changes ?? []
+  const body = await interview(prompter, schema, draft, { show: options.show, review: !yes })
+  return { body, changes, package: pack, schema }
+}
+
+/** The package to order from, ACTIVE and visible. */
+async function orderable(given: GivenOrder, { api, prompter, signal }: ComposeOptions): Promise<Package> {
+  const id = packageIdOf(given)
+  if (id === undefined) {
+    if (prompter === undefined) {
+      throw new UsageError('the package is missing', {
+        hint: 'Give --package ID; "refcheck packages list --status active" shows them.',
+      })
+    }
+    return choosePackage(prompter, await api.listPackages({ status: 'active' }, signal))
+  }
+  const pack = (await api.listPackages({ id }, signal)).find((each) => each.id === id)
+  if (pack === undefined) {
+    throw new NotFoundError(`there is no package ${id} for this user`, {
+      field: 'package_id',
+      hint: '"refcheck packages list" shows the ones there are.',
+    })
+  }
+  if (pack.status !== 'ACTIVE') {
+    throw new InvalidInputError(
+      `package ${id} (${pack.name}) is ${pack.status}, and only ACTIVE ones can be ordered`,
+      {
+        field: 'package_id',
+        hint: 'Nothing was sent. A successor may be there: refcheck packages list --status active',
+      },
+    )
+  }
+  return pack
+}
+
+function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
+  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
+    throw new InvalidInputError('the body is not a JSON object', {
+      hint: 'It has to be one object with package_id and recipient; "refcheck schema show ID --json-schema" describes it.',
+    })
+  }
+  const inBody =
+    typeof body === 'object' && body !== null && 'package_id' in body ? body.package_id : undefined
+  if (packageId !== undefined && inBody !== undefined && inBody !== packageId) {
+    throw new UsageError(`--package says ${packageId} and the body says ${JSON.stringify(inBody)}`, {
+      hint: 'Leave --package out, or mend the body.',
+    })
+  }
+  if (body !== undefined && inBody === undefined && packageId === undefined) {
+    throw new InvalidInputError('package_id: is required', {
+      field: 'package_id',
+      hint: 'Add it to the body.',
+    })
+  }
+  if (inBody !== undefined && (typeof inBody !== 'number' || !Number.isSafeInteger(inBody) || inBody < 1)) {
+    throw new InvalidInputError('package_id: is not a whole number', {
+      field: 'package_id',
+      hint: '"refcheck packages list" shows the ids.',
+    })
+  }
+  return packageId ?? inBody
+}
+
+function checked(input: unknown, schema: PackageSchema): { body: RequestBody; changes: Change[] } {
+  const withPackage =
+    typeof input === 'object' && input !== null && !Array.isArray(input)
+      ? { package_id: schema.id, ...input }
+      : input
+  const { body, changes, problems } = validateBody(withPackage, schema)
+  if (problems !== undefined) {
+    throw refusal(problems, `Nothing was sent. The fields: refcheck schema show ${schema.id}`)
+  }
+  return { body, changes }
+}
+
+/** A body that came whole: on a terminal it is shown and may still be changed before it is sent. */
+async function confirmed(
+  whole: { body: RequestBody; changes: Change[] },
+  schema: PackageSchema,
+  { prompter, yes, show }: ComposeOptions,
+): Promise<{ body: RequestBody; changes: Change[] }> {
+  if (yes) return whole
+  if (prompter === undefined) requireYes(yes)
+  else return { ...whole, body: await interview(prompter, schema, whole.body, { show }) }
+  return whole
+}
+
+function requireYes(yes: boolean): void {
+  if (yes) return
+  throw new UsageError('ordering costs money and there is no terminal to confirm on', {
+    hint: 'Nothing was sent. Add --yes to order without a question, or --dry-run to see what would be sent.',
+  })
+}

@@ -1,0 +1,46 @@
+import type { RequestBody } from '../../contract/request-body.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { samePerson } from '../../domain/submission/identity.ts'
+import type { RowVersion } from '../../domain/submission/submission.ts'
+import type { Ordering } from './ports.ts'
+
+/**
+ * Reads the id that came with a failed answer: "After a 5xx, if a request_id was obtained, read the
+ * request before creating another." A 200 with this package and person, on an id that no other order of
+ * the store has, proves the order: it becomes `accepted`. Undefined where nothing is proven.
+ */
+export async function prove(
+  ordering: Ordering,
+  unknown: RowVersion,
+  order: RequestBody,
+  offeredId: string,
+): Promise<RequestResource | undefined> {
+  const { ledger, clock, onEvent } = ordering
+  onEvent?.({ name: 'proving', requestId: offeredId })
+  const request = await read(ordering, offeredId)
+  if (request === undefined) return undefined
+  if (request.request_id.toLowerCase() !== offeredId.toLowerCase()) return undefined
+  if (request.package_id !== order.package_id || !samePerson(request.recipient, order.recipient))
+    return undefined
+  if ((await ledger.list({ requestId: request.request_id })).length > 0) return undefined
+  const took = await ledger.move(unknown, {
+    to: 'accepted',
+    at: clock.now(),
+    requestId: request.request_id,
+    requestStatus: request.status,
+    decision: {
+      by: 'refcheck',
+      why: 'the answer named this request, and a read showed this package and person',
+    },
+  })
+  return took ? request : undefined
+}
+
+/** A read that fails proves nothing, whatever made it fail. */
+async function read({ api, signal }: Ordering, requestId: string): Promise<RequestResource | undefined> {
+  try {
+    return await api.getRequest(requestId, signal)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,100 @@
+import type { Api } from '../../api/api.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { settled, verdict, type WaitGoal, type WaitResult } from '../../domain/request/goal.ts'
+import { ThrottledError, UnavailableError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Governor } from '../quota/governor.ts'
+import type { Inbox } from '../../store/ledger/inbox.ts'
+import { type Due, WaitSchedule } from './wait-schedule.ts'
+
+export interface WaitOptions {
+  goal: WaitGoal
+  /** Milliseconds; Infinity for as long as it takes. */
+  timeoutMs: number
+  clock: Clock
+  signal?: AbortSignal | undefined
+  /** Shares the quota with what else uses the key. */
+  governor?: Pick<Governor, 'take'> | undefined
+  /** Where a receiver on this store keeps events: what it tells of need not be asked for. */
+  inbox?: Pick<Inbox, 'latestStatus' | 'list'> | undefined
+  /** Called at each read that shows a status not seen before. */
+  onStatus?: ((request: RequestResource) => void) | undefined
+  /** Called when a read failed and the wait goes on. */
+  onTrouble?: ((error: UnavailableError, seconds: number) => void) | undefined
+  /** Called when the next read has to wait for a place in the quota. */
+  onPaced?: ((seconds: number) => void) | undefined
+}
+
+/** A service that answered before and is away now is given this long between reads, this many times. */
+const outagePause = 30_000
+
+const longestOutage = 40
+
+/**
+ * Reads requests again and again until each has reached the goal, can no longer reach it, or the time
+ * is up. Each read has a place in the quota; a request that is finished is not read again.
+ */
+export async function waitForRequests(
+  api: Api,
+  requestIds: readonly string[],
+  options: WaitOptions,
+): Promise<WaitResult> {
+  const { clock, signal, goal } = options
+  const deadline = clock.monotonic() + options.timeoutMs
+  const seen = new Map<string, RequestResource>()
+  const schedule = new WaitSchedule(requestIds, clock, options.inbox)
+  for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
+    const patience = schedule.patience(next)
+    const left = Math.max(0, deadline - clock.monotonic())
+    if (seen.size > 0 && patience >= left) {
+      await clock.sleep(left, signal)
+      break
+    }
+    if (patience > 0) {
+      await clock.sleep(patience, signal)
+      continue
+    }
+    if (!(await hasPlace(options, left))) break
+    const request = await read(api, next, seen, options)
+    if (request === undefined) schedule.postpone(next, outagePause)
+    else if (settled(request, goal)) schedule.drop(next)
+    else schedule.read(next, request)
+  }
+  const requests = requestIds.flatMap((id) => seen.get(id) ?? [])
+  return { requests, failure: verdict(requests, requestIds.length - requests.length, options.goal) }
+}
+
+/** Waits for a place in the quota; false when there is none before the time is up, which it then is. */
+async function hasPlace({ governor, clock, signal, onPaced }: WaitOptions, left: number): Promise<boolean> {
+  const until = clock.monotonic() + left
+  try {
+    await governor?.take('poll', { signal, budgetMs: left, onWait: (ms) => onPaced?.(ms / 1000) })
+    return true
+  } catch (error) {
+    if (!(error instanceof ThrottledError)) throw error
+    await clock.sleep(Math.max(0, until - clock.monotonic()), signal)
+    return false
+  }
+}
+
+/** One read; undefined where a service that was well before is away for now. */
+async function read(
+  api: Api,
+  due: Due,
+  seen: Map<string, RequestResource>,
+  options: WaitOptions,
+): Promise<RequestResource | undefined> {
+  try {
+    const request = await api.getRequest(due.id, options.signal)
+    const before = seen.get(due.id)
+    seen.set(due.id, request)
+    if (before?.status !== request.status) options.onStatus?.(request)
+    return request
+  } catch (error) {
+    due.failures += 1
+    const isOutage = error instanceof UnavailableError && seen.has(due.id) && due.failures <= longestOutage
+    if (!isOutage) throw error
+    options.onTrouble?.(error, outagePause / 1000)
+    return undefined
+  }
+}

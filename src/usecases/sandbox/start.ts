@@ -1,0 +1,99 @@
+import type { Clock } from '../../host/clock.ts'
+import { isLoopbackHost } from '../../contract/loopback.ts'
+import { ManualClock } from '../../sandbox/control/manual-clock.ts'
+import { readFixture } from '../../sandbox/control/fixture-file.ts'
+import { checkedChoice, type Choices } from '../../sandbox/service/rules.ts'
+import { createSandbox, type Sandbox } from '../../sandbox/control/create-sandbox.ts'
+import { listen } from '../../server/listen.ts'
+import type { QuotaWindow } from '../../domain/quota/windows.ts'
+import { processId } from '../../host/process-id.ts'
+import { UsageError } from '../../errors/kinds.ts'
+import type { Context } from '../../cli/context.ts'
+
+export interface SandboxServerOptions {
+  /** Default 127.0.0.1; any other address of this machine takes `tls`. */
+  host?: string | undefined
+  port: number
+  /** PEM texts. */
+  tls?: { cert: string; key: string } | undefined
+  speed: number
+  quota?: readonly QuotaWindow[] | undefined
+  webhookUrl?: string | undefined
+  seed?: string | undefined
+  /** Absolute path of the file that keeps the state; in memory only where undefined. */
+  data?: string | undefined
+  /** Absolute path of a JSON or YAML fixture. */
+  fixture?: string | undefined
+  /** A clock that stands still until `sandbox advance` moves it. */
+  manualClock?: boolean | undefined
+  /** `name=choice`, or `seeded` alone. */
+  rules?: readonly string[] | undefined
+}
+
+/** A sandbox on a port of this machine. */
+export interface SandboxServer {
+  sandbox: Sandbox
+  /** No slash at the end. */
+  url: string
+  close(): Promise<void>
+}
+
+/** The sandbox and the server are made for each other here. */
+export async function startSandbox(context: Context, options: SandboxServerOptions): Promise<SandboxServer> {
+  const { host, port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
+  if (host !== undefined && !isLoopbackHost(host) && tls === undefined) {
+    throw new UsageError(`--host: plain http is for this machine only, and ${host} is open to others`, {
+      hint: 'Give --tls-cert and --tls-key, or leave --host out.',
+    })
+  }
+  const claiming = { clock: context.clock, random: context.random, pid: processId() }
+  const clock: Clock = options.manualClock ? new ManualClock(context.clock.now()) : context.clock
+  const sandbox = createSandbox({
+    clock,
+    speed,
+    quota,
+    webhookUrl,
+    seed,
+    rules: readRules(options.rules ?? []),
+    fixture: fixture === undefined ? undefined : await readFixture(fixture),
+    data:
+      data === undefined
+        ? undefined
+        : await (await import('../../sandbox/service/journal.ts')).openJournal(data, claiming),
+  })
+  try {
+    const answer = (request: Request, connection: Parameters<Sandbox['fetch']>[1]) =>
+      sandbox.fetch(request, connection)
+    const onError = (error: unknown) => sandbox.refuse(error)
+    const listener = await listen(answer, { host, port, tls, onError })
+    return {
+      sandbox,
+      // Every address of this machine is none that can be called.
+      url: listener.url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//localhost:'),
+      async close() {
+        await listener.close()
+        sandbox.close()
+      },
+    }
+  } catch (error) {
+    sandbox.close()
+    throw error
+  }
+}
+
+/** `--rule name=choice`, repeated, or `--rule seeded`. */
+function readRules(rules: readonly string[]): Partial<Choices> | 'seeded' | undefined {
+  if (rules.length === 0) return undefined
+  if (rules.length === 1 && rules[0] === 'seeded') return 'seeded'
+  const chosen: Partial<Choices> = {}
+  for (const rule of rules) {
+    const equals = rule.indexOf('=')
+    if (equals === -1) {
+      throw new UsageError(`--rule: "${rule.slice(0, 60)}" is not name=choice`, {
+        hint: '"refcheck sandbox rules" lists the names and their choices.',
+      })
+    }
+    Object.assign(chosen, checkedChoice(rule.slice(0, equals), rule.slice(equals + 1)))
+  }
+  return chosen
+}

@@ -1,0 +1,41 @@
+import { UsageError } from '../../errors/kinds.ts'
+import type { Environment } from '../../host/env.ts'
+import type { Profile } from '../../domain/session/profile.ts'
+import type { Settings } from '../../store/config/settings.ts'
+
+export interface ProfileSources {
+  /** `--profile`. */
+  profile?: string | undefined
+  env: Environment
+  settings: Settings
+}
+
+export interface ChosenProfile extends Profile {
+  name: string
+}
+
+/** A variable's value; an empty one counts as absent. */
+export function given(env: Environment, name: string): string | undefined {
+  const value = env[name]
+  return value === '' ? undefined : value
+}
+
+/**
+ * The profile by `--profile`, else REFCHECK_PROFILE, else the current one; undefined where none is
+ * named. A name that is not there is a UsageError that lists the others.
+ */
+export async function chosenProfile(sources: ProfileSources): Promise<ChosenProfile | undefined> {
+  const { settings } = sources
+  const name = sources.profile ?? given(sources.env, 'REFCHECK_PROFILE') ?? (await settings.currentProfile())
+  if (name === undefined) return undefined
+  const profile = await settings.profile(name)
+  if (profile === undefined) throw await unknownProfile(name, settings)
+  return { name, ...profile }
+}
+
+export async function unknownProfile(name: string, settings: Settings): Promise<UsageError> {
+  const known = [...(await settings.profiles()).keys()]
+  return new UsageError(`there is no profile "${name}"`, {
+    hint: known.length === 0 ? 'Run: refcheck auth login' : `The profiles are ${known.join(', ')}.`,
+  })
+}

@@ -1,0 +1,61 @@
+import { chosenProfile, type ProfileSources, unknownProfile } from './chosen-profile.ts'
+import { maskKey } from '../../domain/session/credentials.ts'
+import type { LogoutResult, ProfileEntry } from '../../domain/session/told.ts'
+import { UsageError } from '../../errors/kinds.ts'
+import type { Secrets } from '../../store/config/secrets.ts'
+import type { Settings } from '../../store/config/settings.ts'
+
+interface Kept {
+  settings: Settings
+  secrets: Secrets
+}
+
+/** Every profile, by name. */
+export async function listProfiles({ settings, secrets }: Kept): Promise<ProfileEntry[]> {
+  const current = await settings.currentProfile()
+  const profiles = [...(await settings.profiles())].sort(([one], [other]) => (one < other ? -1 : 1))
+  return Promise.all(
+    profiles.map(async ([name, profile]) => {
+      const key = await secrets.read(name, 'api-key').catch(() => undefined)
+      return {
+        profile: name,
+        current: name === current,
+        base_url: profile.baseUrl,
+        user_email: profile.userEmail,
+        key_from: (await secrets.storage(name, 'api-key')) ?? null,
+        key: key === undefined ? null : maskKey(key.value),
+        webhook_secret_from: (await secrets.storage(name, 'webhook-secret')) ?? null,
+      }
+    }),
+  )
+}
+
+/** Makes a profile the current one; one that is not there is a UsageError that lists the others. */
+export async function switchTo(
+  name: string,
+  { settings }: Pick<Kept, 'settings'>,
+): Promise<{ profile: string }> {
+  await settings.switchTo(name)
+  return { profile: name }
+}
+
+/**
+ * Removes a profile (the chosen one where none is named) with its key and webhook secret, wherever
+ * they are. If it was the current one, none is afterwards.
+ */
+export async function logout(
+  sources: ProfileSources & Kept & { name?: string | undefined },
+): Promise<LogoutResult> {
+  const { settings, secrets } = sources
+  const name = sources.name ?? (await chosenProfile(sources))?.name
+  if (name === undefined) {
+    throw new UsageError('there is no profile to log out of', {
+      hint: 'Name one: refcheck auth logout NAME (refcheck auth list shows them)',
+    })
+  }
+  // The secrets first: if the second step fails, the profile is still there to be removed again.
+  const { removed, left } = await secrets.remove(name)
+  const was = await settings.removeProfile(name)
+  if (!was && removed.length === 0) throw await unknownProfile(name, settings)
+  return { profile: name, removed, left_in_keychain: left }
+}

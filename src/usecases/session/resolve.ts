@@ -1,0 +1,150 @@
+import { type ChosenProfile, chosenProfile, given, type ProfileSources } from './chosen-profile.ts'
+import { parseBaseUrl, sameOrigin } from '../../domain/session/base-url.ts'
+import { checkApiKey, type Credentials } from '../../domain/session/credentials.ts'
+import type { KeptSecret } from '../../domain/session/secret.ts'
+import type { Session } from '../../domain/session/session.ts'
+import { checkEmail } from '../../domain/session/user-email.ts'
+import { UnauthenticatedError, UsageError } from '../../errors/kinds.ts'
+import type { Environment } from '../../host/env.ts'
+import type { Secrets } from '../../store/config/secrets.ts'
+
+export interface SessionSources extends ProfileSources {
+  secrets: Secrets
+}
+
+/**
+ * Who calls, and where to (cli-contract "Environment"): `--profile` names all three values; without it
+ * each of REFCHECK_BASE_URL, REFCHECK_API_KEY and REFCHECK_USER_EMAIL goes before the profile's, and
+ * with all three no profile and no file is touched. A kept key goes to the origin it was saved for and
+ * nowhere else. No key is an UnauthenticatedError, any other gap a UsageError.
+ */
+export async function resolveSession(sources: SessionSources): Promise<Session> {
+  if (sources.profile !== undefined) return ofNamedProfile(sources)
+  const { env } = sources
+  const values: EnvironmentValues = {
+    baseUrl: checked(env, 'REFCHECK_BASE_URL', parseBaseUrl),
+    apiKey: checked(env, 'REFCHECK_API_KEY', checkApiKey),
+    email: checked(env, 'REFCHECK_USER_EMAIL', checkEmail),
+  }
+  const { baseUrl, apiKey, email } = values
+  if (baseUrl !== undefined && apiKey !== undefined && email !== undefined) {
+    return { baseUrl, apiKey, email, profile: undefined, keyFrom: 'environment' }
+  }
+  const profile = await chosenProfile(sources)
+  if (profile === undefined) throw missing(values, [...(await sources.settings.profiles()).keys()])
+  return mixed(profile, values, sources)
+}
+
+/** Where to call; for what needs no key. */
+export async function resolveBaseUrl(sources: ProfileSources): Promise<string> {
+  const text = given(sources.env, 'REFCHECK_BASE_URL')
+  if (sources.profile === undefined && text !== undefined) return parseBaseUrl(text, 'REFCHECK_BASE_URL')
+  const profile = await chosenProfile(sources)
+  if (profile === undefined) throw noBaseUrl()
+  return baseUrlOf(profile)
+}
+
+type EnvironmentValues = { [name in keyof Credentials]: string | undefined }
+
+function checked(
+  env: Environment,
+  name: string,
+  check: (text: string, source: string) => string,
+): string | undefined {
+  const text = given(env, name)
+  return text === undefined ? undefined : check(text, name)
+}
+
+/** The first thing that is not there, the key before all. `profiles`: those that could be switched to. */
+function missing(
+  { baseUrl, apiKey }: EnvironmentValues,
+  profiles: readonly string[],
+): UnauthenticatedError | UsageError {
+  if (apiKey === undefined && profiles.length > 0) {
+    return new UnauthenticatedError('no profile is in use', {
+      hint: `Run: refcheck auth switch ${profiles[0]}${profiles.length === 1 ? '' : ` (or ${profiles.slice(1).join(', ')})`}`,
+    })
+  }
+  if (apiKey === undefined) return noKey()
+  if (baseUrl === undefined) return noBaseUrl()
+  return new UsageError('there is no user e-mail to call the service with', {
+    hint: 'Set REFCHECK_USER_EMAIL, or run: refcheck auth login',
+  })
+}
+
+/** The environment's values, the profile's where it has none. */
+async function mixed(
+  profile: ChosenProfile,
+  env: EnvironmentValues,
+  sources: SessionSources,
+): Promise<Session> {
+  const baseUrl = env.baseUrl ?? baseUrlOf(profile)
+  const email = env.email ?? emailOf(profile)
+  if (env.apiKey !== undefined) {
+    return { baseUrl, apiKey: env.apiKey, email, profile: profile.name, keyFrom: 'environment' }
+  }
+  const kept = await sources.secrets.read(profile.name, 'api-key')
+  if (kept === undefined) throw noKey(profile.name)
+  const savedFor = kept.baseUrl ?? profile.baseUrl
+  if (env.baseUrl !== undefined && !sameOrigin(env.baseUrl, savedFor)) {
+    throw new UsageError(
+      `REFCHECK_BASE_URL is ${env.baseUrl}, but the key of profile "${profile.name}" is for ${savedFor}`,
+      { hint: 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL as well, or unset REFCHECK_BASE_URL.' },
+    )
+  }
+  return withKeptKey(profile, kept, { baseUrl, email })
+}
+
+/** `--profile`: the profile's values, and the environment's key only where the profile has none. */
+async function ofNamedProfile(sources: SessionSources): Promise<Session> {
+  const profile = await chosenProfile(sources)
+  if (profile === undefined) throw noKey()
+  const baseUrl = baseUrlOf(profile)
+  const email = emailOf(profile)
+  const kept = await sources.secrets.read(profile.name, 'api-key')
+  if (kept !== undefined) return withKeptKey(profile, kept, { baseUrl, email })
+  const elsewhere = given(sources.env, 'REFCHECK_BASE_URL')
+  const apiKey = checked(sources.env, 'REFCHECK_API_KEY', checkApiKey)
+  if (apiKey === undefined || (elsewhere !== undefined && !sameOrigin(elsewhere, baseUrl))) {
+    throw noKey(profile.name)
+  }
+  return { baseUrl, apiKey, email, profile: profile.name, keyFrom: 'environment' }
+}
+
+function withKeptKey(
+  profile: ChosenProfile,
+  kept: KeptSecret,
+  { baseUrl, email }: Pick<Credentials, 'baseUrl' | 'email'>,
+): Session {
+  if (kept.baseUrl !== undefined && !sameOrigin(baseUrl, kept.baseUrl)) {
+    throw new UsageError(
+      `profile "${profile.name}" names ${baseUrl}, but its key was saved for ${kept.baseUrl}`,
+      { hint: `Run: refcheck auth login --profile ${profile.name} --base-url ${baseUrl}` },
+    )
+  }
+  const apiKey = checkApiKey(kept.value, `the kept API key of profile "${profile.name}"`)
+  return { baseUrl, apiKey, email, profile: profile.name, keyFrom: kept.storage }
+}
+
+/** The file may have been edited by hand. */
+function baseUrlOf(profile: ChosenProfile): string {
+  return parseBaseUrl(profile.baseUrl, `the base URL of profile "${profile.name}"`)
+}
+
+function emailOf(profile: ChosenProfile): string {
+  return checkEmail(profile.userEmail, `the e-mail of profile "${profile.name}"`)
+}
+
+function noKey(profile?: string): UnauthenticatedError {
+  const login = `refcheck auth login${profile === undefined ? '' : ` --profile ${profile}`}`
+  return new UnauthenticatedError(
+    profile === undefined ? 'you are not logged in' : `profile "${profile}" has no API key`,
+    { hint: `Run: ${login} (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)` },
+  )
+}
+
+function noBaseUrl(): UsageError {
+  return new UsageError('there is no base URL to call', {
+    hint: 'Set REFCHECK_BASE_URL, or run: refcheck auth login',
+  })
+}

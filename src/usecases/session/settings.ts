@@ -1,0 +1,39 @@
+import type { SettingDefinition } from '../../domain/session/setting-keys.ts'
+import type { SettingEntry } from '../../domain/session/told.ts'
+import { NotFoundError } from '../../errors/kinds.ts'
+import type { Settings } from '../../store/config/settings.ts'
+
+interface Sources {
+  settings: Settings
+  /** `--profile`: settings of this profile instead of those for all. */
+  profile?: string | undefined
+}
+
+/** Every setting that there is; values as the profile in use sees them. */
+export async function listSettings(
+  { settings, profile }: Sources,
+  definitions: readonly SettingDefinition[],
+): Promise<SettingEntry[]> {
+  const values = await settings.values(profile ?? (await settings.currentProfile()))
+  return definitions.map(({ key, meaning }) => {
+    const kept = values.get(key)
+    return { key, value: kept?.value ?? null, from: kept?.from ?? null, meaning }
+  })
+}
+
+/** Throws NotFoundError where it is not set, UsageError where there is no such setting. */
+export async function getSetting({ settings, profile }: Sources, key: string): Promise<string> {
+  const value = await settings.value(key, profile ?? (await settings.currentProfile()))
+  if (value !== undefined) return value
+  throw new NotFoundError(`${key} is not set`, { hint: `Set it: refcheck config set ${key} VALUE` })
+}
+
+/** The value as it is kept. */
+export function setSetting({ settings, profile }: Sources, key: string, text: string): Promise<string> {
+  return settings.setValue(key, text, profile)
+}
+
+/** False where it was not set. */
+export function unsetSetting({ settings, profile }: Sources, key: string): Promise<boolean> {
+  return settings.unsetValue(key, profile)
+}

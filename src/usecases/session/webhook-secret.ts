@@ -1,0 +1,81 @@
+import { chosenProfile } from './chosen-profile.ts'
+import { checkWebhookSecret } from '../../domain/session/credentials.ts'
+import { UsageError } from '../../errors/kinds.ts'
+import type { Environment } from '../../host/env.ts'
+import type { SecretStorage } from '../../domain/session/secret.ts'
+import type { SessionSources } from './resolve.ts'
+
+const variableName = 'REFCHECK_WEBHOOK_SECRET'
+
+export interface WebhookSecret {
+  secret: string
+  from: 'environment' | SecretStorage
+}
+
+/**
+ * The secret events are signed with: of the profile that `--profile` names, else
+ * REFCHECK_WEBHOOK_SECRET (an empty one is an error, not an absence), else the profile's. None is a
+ * UsageError.
+ */
+export async function resolveWebhookSecret(sources: SessionSources): Promise<WebhookSecret> {
+  if (sources.profile === undefined && sources.env[variableName] !== undefined)
+    return fromEnvironment(sources.env)
+  const profile = await chosenProfile(sources)
+  const kept = profile === undefined ? undefined : await sources.secrets.read(profile.name, 'webhook-secret')
+  if (kept !== undefined) {
+    const source = `the kept webhook secret of profile "${profile?.name}"`
+    return { secret: checkWebhookSecret(kept.value, source), from: kept.storage }
+  }
+  return fromEnvironment(sources.env)
+}
+
+function fromEnvironment(env: Environment): WebhookSecret {
+  const text = env[variableName]
+  if (text !== undefined) return { secret: checkWebhookSecret(text, variableName), from: 'environment' }
+  throw new UsageError('there is no webhook secret', {
+    hint: `Set ${variableName}, or keep it with a profile: refcheck config set webhook-secret`,
+  })
+}
+
+/** Keeps the secret with the profile's key and in the same kind of place. */
+export async function keepWebhookSecret(
+  sources: SessionSources & { secret: string },
+): Promise<{ profile: string; storage: SecretStorage }> {
+  const secret = checkWebhookSecret(sources.secret)
+  const { name } = await profileToKeepIn(sources)
+  const insecure = (await sources.secrets.storage(name, 'api-key')) === 'file'
+  return { profile: name, storage: await sources.secrets.save(name, 'webhook-secret', secret, { insecure }) }
+}
+
+/** `removed` is false where none was kept. */
+export async function forgetWebhookSecret(
+  sources: SessionSources,
+): Promise<{ profile: string; removed: boolean; left_in_keychain: boolean }> {
+  const { name } = await profileToKeepIn(sources)
+  const { removed, left } = await sources.secrets.remove(name, 'webhook-secret')
+  return { profile: name, removed: removed.length > 0, left_in_keychain: left.length > 0 }
+}
+
+async function profileToKeepIn(sources: SessionSources): Promise<{ name: string }> {
+  const profile = await chosenProfile(sources)
+  if (profile !== undefined) return profile
+  throw new UsageError('there is no profile to keep a webhook secret with', {
+    hint: `Run: refcheck auth login (or set ${variableName})`,
+  })
+}
+
+/** Every other secret that is known here, by words that say whose it is; what cannot be read is left out. */
+export async function otherWebhookSecrets(
+  { env, settings, secrets }: SessionSources,
+  inUse: string,
+): Promise<{ name: string; secret: string }[]> {
+  const profiles = [...(await settings.profiles()).keys()].sort()
+  const kept = await Promise.all(
+    profiles.map(async (name) => {
+      const read = await secrets.read(name, 'webhook-secret').catch(() => undefined)
+      return { name: `the secret of profile "${name}"`, secret: read?.value ?? '' }
+    }),
+  )
+  const all = [{ name: `the secret in ${variableName}`, secret: env[variableName] ?? '' }, ...kept]
+  return all.filter(({ secret }) => secret !== '' && secret !== inUse)
+}

@@ -1,0 +1,191 @@
+import { acceptingCases } from './accepting.ts'
+import { carry } from '../carry.ts'
+import type { ExamCase } from './case.ts'
+import { signingKey } from '../../../contract/signature.ts'
+import {
+  type CaseReport,
+  caseReport,
+  examReport,
+  type ExamReport,
+  type Finding,
+  notJudged,
+  rules,
+} from '../../../domain/webhook/exam-report.ts'
+import { type Parcel, type Reply, shownUrl, unreachable } from '../../../domain/webhook/parcel.ts'
+import { IncompleteError, UsageError } from '../../../errors/kinds.ts'
+import type { Clock } from '../../../host/clock.ts'
+import type { Random } from '../../../host/random.ts'
+import type { HttpClient } from '../../../http/client.ts'
+import { lastCases } from './last.ts'
+import { refusingCases } from './refusing.ts'
+import { Sitting } from './sitting.ts'
+
+export interface ExamOptions {
+  http: HttpClient
+  clock: Clock
+  random: Random
+  /** The receiver: https, or http to this machine. */
+  url: string
+  secret: string
+  /** Milliseconds an answer may take; the document's 10 s unless told. */
+  withinMs?: number | undefined
+  /** Advice counts like a broken rule. */
+  strict?: boolean | undefined
+  /** Cases by id, or by the first word of it; none stands for all. */
+  only?: readonly string[] | undefined
+  signal?: AbortSignal | undefined
+  /** Told after each case. */
+  onCase?: ((result: CaseReport, done: number, of: number) => void) | undefined
+}
+
+export interface Exam {
+  report: ExamReport
+  failure: IncompleteError | undefined
+}
+
+/** "within 10 seconds" ("Events", rule 2). */
+const acknowledgementMs = 10_000
+/** How much longer an answer is waited for, to tell late from never. */
+const graceMs = 1_000
+/** Answers that stay out before the rest is given up: each costs the whole time. */
+const mostSilences = 3
+
+const inTime = { id: 'in-time', title: 'an answer in time', rule: rules.acknowledge }
+export const examCases: readonly ExamCase[] = [...acceptingCases, ...refusingCases, ...lastCases]
+
+/**
+ * Drives a receiver through what the service may do to it. Throws UnavailableError where nobody
+ * listens, UsageError for a URL or a case that cannot be meant, and the signal's reason.
+ */
+export async function examine(options: ExamOptions): Promise<Exam> {
+  const { strict = false, withinMs = acknowledgementMs, onCase } = options
+  if (withinMs < 1) {
+    throw new UsageError('no receiver answers in no time', { hint: 'Give --within a time such as 2s.' })
+  }
+  const { first, others, timed } = chosen(options.only ?? [])
+  const room = new Room(options, withinMs)
+  const cases: CaseReport[] = []
+  const of = others.length + Number(first) + Number(timed)
+  const add = (result: CaseReport): void => {
+    cases.push(result)
+    onCase?.(result, cases.length, of)
+  }
+  const [opening] = acceptingCases
+  if (opening === undefined) throw new RangeError('there is no case')
+  const start = await room.sit(opening, strict)
+  const accepting = room.accepted.length > 0
+  if (first) add(start)
+  for (const each of others) {
+    if (!accepting)
+      add(notJudged(each, 'it does not accept a good event, without which nothing else can be told'))
+    else if (room.silences >= mostSilences) add(notJudged(each, 'the receiver stopped answering'))
+    else add(await room.sit(each, strict))
+  }
+  if (timed) add(punctual(room, withinMs))
+  const report = examReport(shownUrl(options.url), cases, room)
+  return { report, failure: failureOf(report, { accepting, said: start }) }
+}
+
+/** The rest of a case is not tried: the receiver has stopped answering. */
+class GaveUp extends Error {}
+
+/** What all cases share: the courier, and what is known of the receiver so far. */
+class Room {
+  deliveries = 0
+  silences = 0
+  readonly accepted: number[] = []
+  readonly #options: ExamOptions
+  readonly #patienceMs: number
+  readonly #keys: { key: ReturnType<typeof signingKey>; otherKey: ReturnType<typeof signingKey> }
+
+  constructor(options: ExamOptions, withinMs: number) {
+    this.#options = options
+    this.#patienceMs = withinMs + Math.min(graceMs, withinMs)
+    this.#keys = {
+      key: signingKey(options.secret),
+      otherKey: signingKey(options.random.bytes(32)),
+    }
+  }
+
+  async sit(each: ExamCase, strict: boolean): Promise<CaseReport> {
+    const { random, clock } = this.#options
+    const sitting = new Sitting({ ...this.#keys, random, post: (parcel) => this.#post(parcel) })
+    const startedAt = clock.monotonic()
+    await each.run(sitting).catch((error: unknown) => {
+      if (!(error instanceof GaveUp)) throw error
+    })
+    this.accepted.push(...sitting.accepted)
+    const { findings, replies } = sitting
+    return caseReport(
+      each,
+      { findings, answers: replies, milliseconds: clock.monotonic() - startedAt },
+      strict,
+    )
+  }
+
+  async #post(parcel: Parcel): Promise<Reply> {
+    const { signal } = this.#options
+    signal?.throwIfAborted()
+    if (this.silences >= mostSilences) throw new GaveUp()
+    const reply = await carry(parcel, { ...this.#options, patienceMs: this.#patienceMs })
+    if (this.deliveries === 0 && !reply.reached) throw unreachable(this.#options.url, reply)
+    this.deliveries += 1
+    this.silences = reply.status === null ? this.silences + 1 : 0
+    return reply
+  }
+}
+
+/** Judged over all that was accepted; what never came is told by its own case. */
+function punctual({ accepted }: Room, withinMs: number): CaseReport {
+  const late = accepted.filter((milliseconds) => milliseconds > withinMs)
+  if (accepted.length === 0) return notJudged(inTime, 'it accepted nothing')
+  const slowest = (Math.max(...accepted) / 1000).toFixed(1)
+  const findings: Finding[] =
+    late.length === 0
+      ? []
+      : [
+          {
+            level: 'must',
+            text: `${late.length} of ${accepted.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: keep the event, answer, and work on it afterwards`,
+          },
+        ]
+  return caseReport(inTime, { findings, answers: [], milliseconds: 0 }, false)
+}
+
+function failureOf(
+  { counts, passed, cases }: ExamReport,
+  { accepting, said }: { accepting: boolean; said: CaseReport },
+): IncompleteError | undefined {
+  if (passed) return undefined
+  const status = said.answers[0]?.status ?? null
+  const hint =
+    !accepting && status !== null && status >= 400 && status < 500
+      ? 'It refuses a good event: does it have the same secret, and is this the path it listens on?'
+      : cases.some(({ id, verdict }) => verdict === 'failed' && /^bytes-|^body-reformatted/.test(id))
+        ? 'It does not verify the bytes that came: take the raw body (express.raw, context.req.arrayBuffer, a buffer parser in fastify), and parse it afterwards.'
+        : 'Each is told above with the sentence of the document it breaks.'
+  const noun = counts.cases === 1 ? 'case' : 'cases'
+  return new IncompleteError(`the receiver failed ${counts.failed} of ${counts.cases} ${noun}`, { hint })
+}
+
+/** Which cases run; the good event always does, since the others mean nothing without it. */
+function chosen(only: readonly string[]): { first: boolean; others: ExamCase[]; timed: boolean } {
+  const all = [...examCases, inTime]
+  const unknown = only.find((name) => !all.some(({ id }) => isNamed(id, name)))
+  if (unknown !== undefined) {
+    throw new UsageError(`--only: there is no case "${unknown}"`, {
+      hint: `The cases: ${all.map(({ id }) => id).join(', ')}`,
+    })
+  }
+  const isChosen = (id: string): boolean => only.length === 0 || only.some((name) => isNamed(id, name))
+  const [opening, ...rest] = examCases
+  return {
+    first: isChosen(opening?.id ?? ''),
+    others: rest.filter(({ id }) => isChosen(id)),
+    timed: isChosen(inTime.id),
+  }
+}
+
+function isNamed(id: string, name: string): boolean {
+  return id === name || id.startsWith(`${name}-`)
+}

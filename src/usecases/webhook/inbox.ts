@@ -1,0 +1,85 @@
+import { carry, type CourierOptions } from './carry.ts'
+import {
+  exportedLine,
+  type Imported,
+  listed,
+  type ListedEvent,
+  notTaken,
+  type ReplayReply,
+} from '../../domain/webhook/event-list.ts'
+import type { EventFilter, InboxEvent } from '../../domain/webhook/inbox-event.ts'
+import { readLog } from '../../domain/webhook/log.ts'
+import { isTaken } from '../../domain/webhook/parcel.ts'
+import { read } from '../../domain/webhook/received.ts'
+import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
+import { IncompleteError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
+import type { Inbox } from '../../store/ledger/inbox.ts'
+
+export async function listEvents(inbox: Inbox, filter: EventFilter): Promise<ListedEvent[]> {
+  const events: ListedEvent[] = []
+  for await (const event of inbox.list(filter)) events.push(listed(event))
+  return events
+}
+
+export async function findEvent(inbox: Inbox, id: number): Promise<InboxEvent> {
+  const event = await inbox.get(id)
+  if (event !== undefined) return event
+  throw new NotFoundError(`there is no event ${id} in this inbox`, {
+    hint: '"refcheck webhook events list" shows them.',
+  })
+}
+
+/** Takes captured events in, all of them or none: each has to be genuine. */
+export async function importEvents(
+  inbox: Inbox,
+  bytes: Uint8Array,
+  { key, now, name }: { key: SigningKey; now: number; name: string },
+): Promise<Imported> {
+  const events = []
+  for (const { place, delivery, fault } of readLog(bytes)) {
+    const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
+    if (delivery === undefined || failure !== undefined) {
+      throw new InvalidInputError(`${name}: ${place}: ${failure ?? 'it is no delivery'}`, {
+        hint: 'Nothing was taken in. "refcheck webhook verify --all" tells what is wrong with each.',
+      })
+    }
+    events.push(read(delivery.body, delivery.signatures[0] ?? '', now))
+  }
+  const results = events.length === 0 ? [] : await inbox.add(events, false)
+  const repeated = results.filter((each) => each.repeated).length
+  return { read: events.length, added: events.length - repeated, repeated }
+}
+
+/** Events whole, a line each. */
+export async function* exportLines(inbox: Inbox, filter: EventFilter): AsyncGenerator<Uint8Array> {
+  for await (const event of inbox.list(filter)) yield new TextEncoder().encode(`${exportedLine(event)}\n`)
+}
+
+/** Queues events for the receiver that runs on the store. */
+export async function requeueEvents(inbox: Inbox, events: readonly InboxEvent[]): Promise<void> {
+  for (const { id } of events) await inbox.requeue(id)
+}
+
+/** Posts events as they came, one after another. */
+export async function replayEvents(
+  events: readonly InboxEvent[],
+  options: Omit<CourierOptions, 'patienceMs' | 'secret'>,
+): Promise<{ replies: ReplayReply[]; failure: IncompleteError | undefined }> {
+  const replies: ReplayReply[] = []
+  let missed = 0
+  for (const { id, body, signature } of events) {
+    const reply = await carry(
+      { body, signatures: [signature] },
+      { ...options, secret: '', patienceMs: 10_000 },
+    )
+    if (!isTaken(reply)) missed += 1
+    replies.push({ id, status: reply.status, failure: reply.failure })
+  }
+  const failure =
+    missed === 0
+      ? undefined
+      : new IncompleteError(notTaken(missed, events.length), {
+          hint: 'A receiver has to answer 2xx within 10 seconds.',
+        })
+  return { replies, failure }
+}

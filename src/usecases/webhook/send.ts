@@ -1,0 +1,95 @@
+import { carry } from './carry.ts'
+import { sign, signingKey } from '../../contract/signature.ts'
+import { eventName, eventText } from '../../domain/webhook/made-up.ts'
+import { isTaken, shownUrl, unreachable } from '../../domain/webhook/parcel.ts'
+import type { Sending, SentDelivery } from '../../domain/webhook/sent.ts'
+import { IncompleteError, UsageError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+import type { HttpClient } from '../../http/client.ts'
+
+export interface SendOptions {
+  http: HttpClient
+  clock: Clock
+  random: Random
+  /** The receiver: https, or http to this machine. */
+  url: string
+  secret: string
+  status?: string | undefined
+  requestId?: string | undefined
+  errorReason?: string | undefined
+  /** The same event so many times. */
+  times: number
+  /** COMPLETED, PARTIAL, IN_PROGRESS of one request, in this order. */
+  outOfOrder: boolean
+  /** A signature of the right form by somebody who does not have the secret. */
+  badSignature: boolean
+  signal?: AbortSignal | undefined
+}
+
+/** "within 10 seconds" ("Events", rule 2). */
+const acknowledgementMs = 10_000
+
+const wrongOrder = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS']
+
+const usualReason = 'The request could not be processed.'
+
+/**
+ * Sends made-up events to a receiver, one after the other, each once. A refusal fails it (a bad
+ * signature's acceptance does); where nobody answers it stops.
+ */
+export async function sendEvents(options: SendOptions): Promise<Sending> {
+  const { url, secret, badSignature, random } = options
+  check(options)
+  const key = signingKey(badSignature ? random.bytes(32) : secret)
+  const request_id = options.requestId ?? random.uuid()
+  const statuses = options.outOfOrder ? wrongOrder : [options.status ?? 'COMPLETED']
+  const deliveries: SentDelivery[] = []
+  for (const status of statuses) {
+    const reason = status === 'ERROR' ? (options.errorReason ?? usualReason) : undefined
+    const body = Buffer.from(eventText({ event: eventName, request_id, status, error_reason: reason }))
+    for (let time = 0; time < options.times; time += 1) {
+      const reply = await carry(
+        { body, signatures: [sign(body, key)] },
+        { ...options, patienceMs: acknowledgementMs },
+      )
+      deliveries.push({
+        request_id,
+        status,
+        signature: badSignature ? 'bad' : 'good',
+        answered: reply.status,
+        milliseconds: Math.round(reply.milliseconds),
+        accepted: isTaken(reply),
+        said: reply.failure ?? reply.said,
+      })
+      if (reply.status === null) return { to: shownUrl(url), deliveries, failure: unreachable(url, reply) }
+    }
+  }
+  return { to: shownUrl(url), deliveries, failure: failureOf(deliveries, badSignature) }
+}
+
+function check({ status, errorReason, outOfOrder }: SendOptions): void {
+  if (outOfOrder && status !== undefined) {
+    throw new UsageError('--status and --out-of-order exclude each other', {
+      hint: `--out-of-order sends ${wrongOrder.join(', ')} of one request.`,
+    })
+  }
+  if (errorReason !== undefined && status !== 'ERROR') {
+    throw new UsageError('--error-reason goes with --status ERROR alone', {
+      hint: 'The service sends a reason only when the status is ERROR.',
+    })
+  }
+}
+
+function failureOf(deliveries: readonly SentDelivery[], badSignature: boolean): IncompleteError | undefined {
+  const wrong = deliveries.filter(({ accepted }) => (badSignature ? accepted : !accepted)).length
+  if (wrong === 0) return undefined
+  const of = deliveries.length === 1 ? 'the event' : `${wrong} of ${deliveries.length} events`
+  return badSignature
+    ? new IncompleteError(`the receiver accepted ${of} with a bad signature`, {
+        hint: 'Anybody could send it events: it has to verify the signature over the exact bytes.',
+      })
+    : new IncompleteError(`the receiver refused ${of}`, {
+        hint: 'It has to answer 2xx. Does it have the same secret? "refcheck webhook check-receiver" looks closer.',
+      })
+}

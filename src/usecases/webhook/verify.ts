@@ -1,0 +1,57 @@
+import { signingKey } from '../../contract/signature.ts'
+import type { CapturedDelivery } from '../../domain/webhook/capture.ts'
+import { diagnose, type OtherSecret } from '../../domain/webhook/diagnose.ts'
+import type { LoggedDelivery } from '../../domain/webhook/log.ts'
+import {
+  explained,
+  type ExplainedVerification,
+  invalid,
+  type LoggedVerification,
+  type LogVerification,
+  mostDiagnosed,
+  notAll,
+  shapeHint,
+  verifyDelivery,
+  verifyWith,
+} from '../../domain/webhook/verify.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
+
+/**
+ * The same, and where it fails what probably happened: its words become the failure's hint. `others`
+ * are asked for only then.
+ */
+export async function explainDelivery(
+  delivery: CapturedDelivery,
+  secret: string,
+  others: () => Promise<readonly OtherSecret[]>,
+): Promise<ExplainedVerification> {
+  const verification = verifyDelivery(delivery, secret)
+  const { failure } = verification
+  if (failure === undefined) return { ...verification, diagnosis: undefined }
+  const diagnosis = diagnose(delivery, secret, await others())
+  return { ...verification, ...explained(failure, diagnosis), diagnosis }
+}
+
+/** Judges every delivery of a log; none at all is an InvalidInputError. */
+export async function verifyLog(
+  log: Iterable<LoggedDelivery>,
+  secret: string,
+  others: () => Promise<readonly OtherSecret[]>,
+): Promise<LogVerification> {
+  const key = signingKey(secret)
+  const deliveries: LoggedVerification[] = []
+  let failed = 0
+  for (const { place, delivery, fault = 'there is nothing to verify' } of log) {
+    const judged = delivery === undefined ? invalid(fault, shapeHint) : verifyWith(delivery, key)
+    failed += Number(!judged.valid)
+    const isTried = !judged.valid && delivery !== undefined && failed <= mostDiagnosed
+    const diagnosis = isTried ? diagnose(delivery, secret, await others()) : undefined
+    deliveries.push({ place, ...judged, diagnosis })
+  }
+  if (deliveries.length === 0) {
+    throw new InvalidInputError('there is no delivery in the file', {
+      hint: 'See "refcheck webhook verify --help" for the forms it takes.',
+    })
+  }
+  return { deliveries, failure: failed === 0 ? undefined : notAll(failed, deliveries.length) }
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+
+import { settingDefinition, settingDefinitions } from '../../../src/domain/session/setting-keys.ts'
+
+test('the settings, each with its meaning in one line', () => {
+  expect(settingDefinitions.map(({ key, meaning }) => `${key}: ${meaning}`)).toMatchInlineSnapshot(`
+    [
+      "package: Package ordered when --package is left out.",
+      "output-dir: Folder that reports are put in when --output is left out.",
+      "store: Where orders are recorded: a file, or postgres://…",
+      "concurrency: Downloads that run side by side, 1 to 64.",
+      "timeout: How long to wait on retries and on the quota altogether.",
+      "default-country: Country of phone numbers written without their country code.",
+    ]
+  `)
+})
+
+test.each(settingDefinitions.map((each) => [each.key, each.example]))(
+  '%s takes its example, %s',
+  (key, value) => {
+    expect(settingDefinition(key).parse(value)).toBe(value)
+  },
+)
+
+test.each([
+  ['package', '1'],
+  ['concurrency', '64'],
+  ['timeout', '500ms'],
+  ['timeout', '1m30s'],
+  ['timeout', '0s'],
+  ['store', ':memory:'],
+  ['store', '/var/lib/refcheck/orders.db'],
+  ['store', 'postgres://ledger@db.example.com:5432/refcheck?sslmode=verify-full'],
+  ['store', 'postgresql:///refcheck'],
+  ['output-dir', './with space/größe'],
+])('%s takes %s', (key, value) => {
+  expect(settingDefinition(key).parse(value)).toBe(value)
+})
+
+test('a country code is kept in capitals', () => {
+  expect(settingDefinition('default-country').parse('au')).toBe('AU')
+})
+
+test.each([
+  ['package', '0'],
+  ['package', '-1'],
+  ['package', '1e3'],
+  ['package', '0x10'],
+  ['package', '12abc'],
+  ['package', ' 12'],
+  ['package', '012'],
+  ['package', ''],
+  ['package', '9'.repeat(40)],
+  ['concurrency', '0'],
+  ['concurrency', '65'],
+  ['concurrency', '2.5'],
+  ['concurrency', 'NaN'],
+  ['timeout', '30'],
+  ['timeout', '-5s'],
+  ['timeout', '5 m'],
+  ['timeout', '2weeks'],
+  ['timeout', ''],
+  ['timeout', '1s'.repeat(21)],
+  ['output-dir', ''],
+  ['output-dir', '  '],
+  ['output-dir', 'a\0b'],
+  ['output-dir', 'a\nb'],
+  ['store', ''],
+  ['store', 'postgres://[broken'],
+  ['default-country', 'A'],
+  ['default-country', 'AUS'],
+  ['default-country', 'XX'],
+  ['default-country', 'ZZ'],
+  ['default-country', '61'],
+])('%s refuses %j', (key, value) => {
+  expect(() => settingDefinition(key).parse(value)).toThrow(
+    expect.objectContaining({ code: 'invalid_input', field: key, hint: expect.stringMatching(/./) }),
+  )
+})
+
+test('a refusal says what is wanted and how', () => {
+  expect(() => settingDefinition('concurrency').parse('many')).toThrow(
+    expect.objectContaining({
+      message: 'concurrency: "many" is not a whole number from 1 to 64',
+      hint: 'Try: refcheck config set concurrency 4',
+    }),
+  )
+})
+
+test.each(['postgres://ledger:hunter2@db/refcheck', 'postgresql://db/refcheck?password=hunter2'])(
+  'a store address with a password in it is refused, and not repeated (%#)',
+  (address) => {
+    expect(() => settingDefinition('store').parse(address)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_input',
+        message: 'store: a password is not kept in the settings',
+        hint: expect.not.stringContaining('hunter2'),
+      }),
+    )
+  },
+)
+
+test('an unknown setting: the known ones are named', () => {
+  expect(() => settingDefinition('__proto__')).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: 'there is no setting "__proto__"',
+      hint: 'The settings are package, output-dir, store, concurrency, timeout, default-country.',
+    }),
+  )
+})

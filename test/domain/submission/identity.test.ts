@@ -1,0 +1,77 @@
+import { assert, boolean, constantFrom, property, string } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { orderIdentity, samePerson } from '../../../src/domain/submission/identity.ts'
+import { order } from '../../usecases/request/answers.ts'
+
+const { recipient } = order
+const base = 'https://service.example'
+const same = (changes: Partial<typeof recipient>, than: Partial<typeof recipient> = {}): boolean =>
+  samePerson({ ...recipient, ...than }, { ...recipient, ...changes })
+
+test.each([
+  ['case', { first_name: 'ANA', last_name: 'sILVA' }],
+  ['case of the e-mail', { email: 'Ana.Silva@EXAMPLE.com' }],
+  ['spaces around', { first_name: '  Ana ', last_name: '\tSilva\n' }],
+  ['a no-break space', { last_name: 'Silva\u00a0' }],
+  ['full-width letters', { first_name: 'Ａｎａ' }],
+  ['a zero-width joiner', { first_name: 'A\u200dna' }],
+  ['phone punctuation', { phone: '+61 (400) 000-001' }],
+  ['dots in the phone', { phone: '+61.400.000.001' }],
+  ['full-width digits', { phone: '＋６１４０００００００１' }],
+])('%s does not make a person new', (_what, changes) => {
+  expect(same(changes)).toBe(true)
+})
+
+test.each([
+  ['accents composed or not', 'José', 'Jose\u0301'],
+  ['ß and SS', 'Weiß', 'WEISS'],
+  ['ß and ẞ', 'Weiß', 'WEIẞ'],
+  ['the two small sigmas', 'ΟΔΥΣΣΕΥΣ', 'οδυσσευς'],
+  ['ligatures', 'Griﬃn', 'Griffin'],
+  ['spaces within', 'Mary  Ann', 'Mary Ann'],
+  ['İ and its small form', 'İpek', 'i\u0307pek'],
+])('%s do not make a person new', (_what, one, other) => {
+  expect(same({ first_name: one }, { first_name: other })).toBe(true)
+})
+
+test.each([
+  ['first name', { first_name: 'Anna' }],
+  ['accent', { first_name: 'Aná' }],
+  ['last name', { last_name: 'Silveira' }],
+  ['e-mail', { email: 'ana.silva+2@example.com' }],
+  ['phone', { phone: '+61400000002' }],
+])('another %s is another person', (_what, changes) => {
+  expect(same(changes)).toBe(false)
+})
+
+test('what stands in one field is never taken for the next one', () => {
+  const joined = { ...recipient, first_name: 'AnaSilva', last_name: '' }
+  expect(same(joined)).toBe(false)
+})
+
+describe('an order is the same', () => {
+  const identity = orderIdentity(base, 12, recipient)
+
+  test('on the same service, however its address is written', () => {
+    expect(orderIdentity('HTTPS://Service.example:443', 12, recipient)).toBe(identity)
+    expect(orderIdentity('https://service.example/checks', 12, recipient)).toBe(identity)
+  })
+
+  test('not on another one: a sandbox order does not stand in the way of a real one', () => {
+    expect(orderIdentity('http://127.0.0.1:4010', 12, recipient)).not.toBe(identity)
+  })
+
+  test('not for another package', () => {
+    expect(orderIdentity(base, 13, recipient)).not.toBe(identity)
+  })
+})
+
+test('any text, in upper or lower case, in any Unicode form, spaced anyhow, is one and the same', () => {
+  const form = constantFrom('NFC', 'NFD', 'NFKC', 'NFKD')
+  const rule = property(string({ unit: 'grapheme' }), form, boolean(), (text, unicodeForm, upper) => {
+    const cased = upper ? text.toUpperCase() : text.toUpperCase().toLowerCase()
+    expect(same({ last_name: text }, { last_name: ` ${cased.normalize(unicodeForm)} ` })).toBe(true)
+  })
+  assert(rule, { numRuns: 2_000 })
+})

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+
+import { outcomeOf } from '../../../src/domain/submission/outcome.ts'
+import {
+  answered,
+  clientError,
+  lost,
+  requestId,
+  serverError,
+  taken,
+  unsent,
+} from '../../usecases/request/answers.ts'
+
+test('201 with a UUID: accepted', () => {
+  expect(outcomeOf(taken())).toEqual({
+    kind: 'accepted',
+    requestId,
+    requestStatus: 'RECEIVED',
+    answerStatus: 201,
+  })
+})
+
+test('201 with a UUID and no status: accepted, as RECEIVED', () => {
+  const answer = answered(201, { data: { request_id: requestId }, status_message: 'ok', message: '' })
+  expect(outcomeOf(answer)).toMatchObject({ kind: 'accepted', requestStatus: 'RECEIVED' })
+})
+
+test('400 in the envelope: rejected, with the field its message names', () => {
+  const outcome = outcomeOf(clientError(400, 'recipient.phone: must be in E.164 format'))
+  expect(outcome).toMatchObject({
+    kind: 'rejected',
+    answerStatus: 400,
+    error: { code: 'invalid_input', field: 'recipient.phone', status: 400 },
+  })
+})
+
+test('404 in the envelope: rejected', () => {
+  expect(outcomeOf(clientError(404, 'resource not found'))).toMatchObject({
+    kind: 'rejected',
+    answerStatus: 404,
+    error: { code: 'not_found', status: 404 },
+  })
+})
+
+test.each([
+  [401, 'invalid API key', 'unauthenticated'],
+  [403, 'organisation has no credits remaining', 'forbidden'],
+])(
+  '%i in the envelope: nothing was created, and the next order would fare the same',
+  (status, message, code) => {
+    expect(outcomeOf(clientError(status, message))).toMatchObject({
+      kind: 'halted',
+      error: { code, message },
+    })
+  },
+)
+
+test('a failure before the connection stood: unsent', () => {
+  expect(outcomeOf(unsent)).toMatchObject({ kind: 'unsent', error: { code: 'unavailable' } })
+})
+
+test('a failure once a byte may have left: unknown', () => {
+  expect(outcomeOf(lost)).toMatchObject({
+    kind: 'unknown',
+    reason: 'the connection was cut',
+    offeredId: undefined,
+  })
+})
+
+test.each<[string, string | undefined, number, boolean]>([
+  ['nothing', undefined, 60, false],
+  ['an empty one', '', 60, false],
+  ['0', '0', 1, true],
+  ['1', '1', 1, true],
+  ['17', '17', 17, true],
+  ['60', '60', 60, true],
+  ['3600', '3600', 3600, true],
+  ['3660', '3660', 3660, true],
+  ['a second too long', '3661', 60, false],
+  ['huge', '99999999999999999999', 60, false],
+  ['above setTimeout’s limit', '2147483648', 60, false],
+  ['negative', '-1', 60, false],
+  ['minus nothing', '-0', 60, false],
+  ['NaN', 'NaN', 60, false],
+  ['Infinity', 'Infinity', 60, false],
+  ['a fraction', '1.5', 60, false],
+  ['an exponent', '1e2', 60, false],
+  ['hexadecimal', '0x10', 60, false],
+  ['a date', 'Sat, 21 Nov 2026 10:00:00 GMT', 60, false],
+  ['two values', '5, 10', 60, false],
+  ['a unit', '30s', 60, false],
+  ['text', 'soon', 60, false],
+])('429, Retry-After %s: wait %s → %i s, understood: %s', (_name, header, seconds, understood) => {
+  const outcome = outcomeOf(clientError(429, 'rate limit exceeded', header))
+  expect(outcome).toMatchObject({ kind: 'throttled', seconds, understood, error: { code: 'throttled' } })
+})
+
+const page = undefined
+
+test.each([
+  ['200 with an id', answered(200, { data: { request_id: requestId }, status_message: 'ok', message: '' })],
+  ['201 without an id', answered(201, { data: { status: 'RECEIVED' }, status_message: 'ok', message: '' })],
+  [
+    '201 whose id is no UUID',
+    answered(201, { data: { request_id: 'r-17' }, status_message: 'ok', message: '' }),
+  ],
+  [
+    '201 with its data in a list',
+    answered(201, { data: [{ request_id: requestId }], status_message: 'ok', message: '' }),
+  ],
+  ['201 that is no envelope', answered(201, page)],
+  ['202 with an id', answered(202, { data: { request_id: requestId }, status_message: 'ok', message: '' })],
+  ['204', answered(204, page)],
+  ['301', answered(301, page)],
+  ['307 in an envelope', answered(307, { data: null, status_message: 'redirect', message: 'moved' })],
+  ['308', answered(308, page)],
+  ['400 that is no envelope', answered(400, page)],
+  ['401 that is no envelope', answered(401, page)],
+  ['403 that is no envelope (a proxy’s page)', answered(403, page)],
+  ['404 that is no envelope', answered(404, page)],
+  ['429 that is no envelope', answered(429, page, '5')],
+  [
+    '400 that says it is the server’s fault',
+    answered(400, { data: null, status_message: 'server_error', message: 'x' }),
+  ],
+  ['400 that says ok', answered(400, { data: null, status_message: 'ok', message: '' })],
+  [
+    '400 with the id of a request',
+    answered(400, { data: { request_id: requestId }, status_message: 'client_error', message: 'x: y' }),
+  ],
+  ['402', clientError(402, 'payment required')],
+  ['408', clientError(408, 'request timeout')],
+  ['409', clientError(409, 'conflict')],
+  ['413', clientError(413, 'too large')],
+  ['418', clientError(418, 'teapot')],
+  ['422', clientError(422, 'recipient.email: taken')],
+  ['500', serverError(500)],
+  ['500 that is no envelope', answered(500, page)],
+  ['502', answered(502, page)],
+  ['503', serverError(503)],
+  ['504', answered(504, page)],
+  ['599', serverError(599)],
+  [
+    'a 5xx that says client_error',
+    answered(500, { data: null, status_message: 'client_error', message: 'x' }),
+  ],
+])('%s: unknown', (_name, answer) => {
+  expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', answerStatus: answer.status })
+})
+
+test.each([
+  ['the data', serverError(500, { request_id: requestId }), requestId],
+  ['the message', serverError(503, null, `request ${requestId} could not be started`), requestId],
+  ['a 202', answered(202, { data: { request_id: requestId }, status_message: 'ok', message: '' }), requestId],
+  ['nowhere', serverError(500), undefined],
+  ['a key of another name', serverError(500, { id: requestId }), undefined],
+  ['an inherited property', serverError(500, Object.create({ request_id: requestId })), undefined],
+])('an id in %s is offered for proof', (_where, answer, id) => {
+  expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', offeredId: id })
+})

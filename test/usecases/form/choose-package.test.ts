@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+
+import type { Package } from '../../../src/contract/package.ts'
+import { choosePackage } from '../../../src/usecases/form/choose-package.ts'
+import { ScriptedPrompter } from '../../harness/scripted-prompter.ts'
+
+const packageOf = (id: number, status: string, details?: Package['details']): Package => ({
+  id,
+  name: `Package ${String(id)}`,
+  status,
+  details: details ?? { reference_survey: null, background_checks: [] },
+})
+
+test('where one is ACTIVE nobody is asked', async () => {
+  const packages = [packageOf(1, 'INACTIVE'), packageOf(2, 'ACTIVE'), packageOf(3, 'DISABLED')]
+  expect((await choosePackage(new ScriptedPrompter(), packages)).id).toBe(2)
+})
+
+test('of several ACTIVE ones a person chooses, and is offered no other', async () => {
+  const prompter = new ScriptedPrompter([
+    { ask: 'Which package?', choose: 'Package 3 (3)', offered: ['Package 1 (1)', 'Package 3 (3)'] },
+  ])
+  const packages = [packageOf(1, 'ACTIVE'), packageOf(2, 'INACTIVE'), packageOf(3, 'ACTIVE')]
+  expect((await choosePackage(prompter, packages)).id).toBe(3)
+  prompter.finish()
+})
+
+test('each choice tells what the package holds', async () => {
+  const full = packageOf(1, 'ACTIVE', {
+    reference_survey: { id: 5, name: 'Managers', min_referees: 2 },
+    background_checks: [
+      { check_name: 'Police check', partner_name: 'Verify' },
+      { check_name: null, partner_name: null },
+    ],
+  })
+  const unnamed = packageOf(2, 'ACTIVE', {
+    reference_survey: { id: 6, name: null, min_referees: 1 },
+    background_checks: [],
+  })
+  const details: (string | undefined)[] = []
+  const prompter = new ScriptedPrompter()
+  prompter.select = async ({ choices }) => {
+    details.push(...choices.map(({ detail }) => detail))
+    const [first] = choices
+    if (first === undefined) throw new Error('nothing is offered')
+    return first.value
+  }
+  await choosePackage(prompter, [full, unnamed])
+  expect(details).toEqual([
+    'Managers (at least 2 referees), Police check (Verify), Background check',
+    'Reference check (at least 1 referee)',
+  ])
+})
+
+test.each([
+  ['no package at all', [], 'nothing can be ordered: there is no package for this user'],
+  [
+    'none that is ACTIVE',
+    [packageOf(1, 'DISABLED')],
+    'nothing can be ordered: none of the packages is ACTIVE for this user',
+  ],
+])('%s', async (_name, packages, message) => {
+  await expect(choosePackage(new ScriptedPrompter(), packages)).rejects.toMatchObject({
+    code: 'invalid_input',
+    message,
+    hint: expect.stringContaining('refcheck packages list') as string,
+  })
+})

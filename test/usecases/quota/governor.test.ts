@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+
+import { parseRetryAfter } from '../../../src/contract/retry-after.ts'
+import { type Governor, governor } from '../../../src/usecases/quota/governor.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { scratch } from '../../store/ledger/scratch.ts'
+import { windows } from './hour.ts'
+
+const day = 86_400_000
+const url = 'https://api.example.com'
+
+/** Runs with a store and a clock whose sleeps end at once; each process has a connection of its own. */
+async function onOneStore(
+  work: (process: () => Promise<Governor>, clock: ManualClock) => Promise<void>,
+): Promise<void> {
+  const place = scratch(5000)
+  const clock = new ManualClock({ auto: true })
+  try {
+    await work(async () => {
+      const { quota } = await place.store()
+      return governor({ quota, account: quota.account(url, 'k'.repeat(32)), windows, clock })
+    }, clock)
+  } finally {
+    await place.end()
+  }
+}
+
+async function takeAll(pace: Governor, count: number): Promise<void> {
+  for (let taken = 0; taken < count; taken += 1) await pace.take('create')
+}
+
+describe('a clock that jumps', () => {
+  test('forward by a day: no early call, neither after a full window nor after a 429', async () =>
+    onOneStore(async (process, clock) => {
+      const pace = await process()
+      await takeAll(pace, 60)
+      clock.jump(day)
+      let begun = clock.monotonic()
+      await pace.take('create')
+      expect(clock.monotonic() - begun).toBeGreaterThan(60_000)
+      await pace.throttled(1800)
+      begun = clock.monotonic()
+      clock.jump(day)
+      await pace.take('create')
+      expect(clock.monotonic() - begun).toBe(1_800_000)
+    }))
+
+  test('back by a day: no wait is longer than what was told, or than a window', async () =>
+    onOneStore(async (process, clock) => {
+      const pace = await process()
+      await takeAll(pace, 60)
+      clock.jump(-day)
+      await pace.take('create')
+      expect(clock.monotonic()).toBeLessThan(62_000)
+      await pace.throttled(30)
+      clock.jump(-day)
+      const begun = clock.monotonic()
+      await (await process()).take('create')
+      expect(clock.monotonic() - begun).toBe(30_000)
+    }))
+
+  test('to and fro while another process waits: it waits once', async () =>
+    onOneStore(async (process, clock) => {
+      const [one, other] = [await process(), await process()]
+      await one.throttled(100)
+      clock.jump(-day)
+      await other.take('poll')
+      clock.jump(day)
+      const begun = clock.monotonic()
+      await one.take('create')
+      expect(clock.monotonic() - begun).toBeLessThanOrEqual(1000)
+    }))
+})
+
+describe('what one process was told holds for the others', () => {
+  test('at once, and after it has ended', async () =>
+    onOneStore(async (process, clock) => {
+      await (await process()).throttled(42)
+      const next = await process()
+      expect((await next.standing()).notBefore - clock.now()).toBe(42_000)
+      await next.take('poll')
+      expect(clock.sleeps).toEqual([42_000])
+    }))
+
+  test('a wait that the budget does not allow is refused, and takes no place', async () =>
+    onOneStore(async (process) => {
+      const pace = await process()
+      await pace.throttled(42)
+      await expect(pace.take('create', { budgetMs: 41_000 })).rejects.toMatchObject({
+        code: 'throttled',
+        retryAfter: 42,
+      })
+      expect((await pace.standing()).windows[1]).toMatchObject({ used: 0 })
+    }))
+
+  test('the key is not in the store, by itself or by a hash that others could make', async () =>
+    onOneStore(async () => {
+      const [one, other] = [scratch(5000), scratch(5000)]
+      const accounts = await Promise.all(
+        [one, other].map(async (place) => (await place.store()).quota.account(url, 'k'.repeat(32))),
+      )
+      expect(accounts[0]).not.toContain('k'.repeat(32))
+      expect(accounts[0]).not.toBe(accounts[1])
+      await Promise.all([one.end(), other.end()])
+    }))
+})
+
+/** The Retry-After of a 429, and the seconds that are waited. */
+const table: [header: string | undefined, seconds: number][] = [
+  ['0', 1],
+  ['1', 1],
+  ['59', 59],
+  ['60', 60],
+  ['3600', 3600],
+  ['3660', 3660],
+  ['3661', 60],
+  ['99999999999999999999', 60],
+  ['-1', 60],
+  ['-0', 60],
+  ['0.5', 60],
+  ['1e3', 60],
+  ['0x10', 60],
+  ['NaN', 60],
+  ['Infinity', 60],
+  ['soon', 60],
+  ['', 60],
+  [' 7 ', 7],
+  ['Fri, 21 Nov 2026 10:00:00 GMT', 60],
+  [undefined, 60],
+]
+
+test.each(table)('Retry-After %j: %i s, and no hot loop', async (header, seconds) =>
+  onOneStore(async (process, clock) => {
+    const pace = await process()
+    for (let refusal = 0; refusal < 5; refusal += 1) {
+      const told = parseRetryAfter(header)
+      await pace.throttled(told.seconds, told.understood)
+      await pace.take('create')
+    }
+    expect(clock.monotonic()).toBeGreaterThanOrEqual(5 * seconds * 1000)
+    expect(clock.monotonic()).toBeLessThanOrEqual(5 * seconds * 1000 + 5000)
+    expect(clock.sleeps.length).toBeLessThanOrEqual(10)
+  }),
+)

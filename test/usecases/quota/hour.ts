@@ -1,0 +1,89 @@
+import { governor } from '../../../src/usecases/quota/governor.ts'
+import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import { seeded } from '../../harness/luck.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { scratch } from '../../store/ledger/scratch.ts'
+
+export const windows = [
+  { calls: 60, seconds: 60 },
+  { calls: 1000, seconds: 3600 },
+]
+export const processes = 8
+
+export interface Hour {
+  seed: number
+  /** The sandbox's rule for where a window starts. */
+  start: 'first-call' | 'clock'
+  /** Calls a minute that somebody else makes with the key, whom the store knows nothing of. */
+  strangers?: number
+}
+
+export interface Tally {
+  answered: number
+  /** The end of the window that each 429 told of, wall time in ms. */
+  refused: number[]
+}
+
+/**
+ * Eight processes, each with a connection of its own to one store, make calls with one key until the
+ * virtual hour is over, at a random phase and with random latencies.
+ */
+export async function anHour({ seed, start, strangers = 0 }: Hour): Promise<Tally> {
+  const random = seeded(seed)
+  const clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9) + Math.floor(random() * 3_600_000) })
+  const sandbox = createSandbox({ clock, seed, rules: { 'quota-window-start': start } })
+  const { apiKey, userEmail } = sandbox.credentials
+  const headers = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
+  const call = async (): Promise<Response> =>
+    sandbox.fetch(new Request('http://127.0.0.1/v1/users', { headers }))
+  const tally: Tally = { answered: 0, refused: [] }
+  const place = scratch(5000)
+  const end = clock.now() + 3_600_000
+  const loop = async (): Promise<void> => {
+    const { quota } = await place.store()
+    const account = quota.account('http://127.0.0.1', apiKey)
+    const pace = governor({ quota, account, windows, clock })
+    while (clock.now() < end && tally.answered < 1000) {
+      await pace.take('create')
+      await clock.sleep(20 + random() * 400)
+      const answer = await call()
+      if (answer.status === 429) {
+        const seconds = Number(answer.headers.get('Retry-After'))
+        tally.refused.push(clock.now() + seconds * 1000)
+        await pace.throttled(seconds)
+      } else {
+        tally.answered += 1
+      }
+      await clock.sleep(random() * 100)
+    }
+  }
+  const others = async (): Promise<void> => {
+    while (clock.now() < end && tally.answered < 1000) {
+      await clock.sleep(60_000 / strangers)
+      await call()
+    }
+  }
+  const loops = Array.from({ length: processes }, loop)
+  if (strangers > 0) loops.push(others())
+  const all = { over: false }
+  void Promise.all(loops).then(() => (all.over = true))
+  while (!all.over) {
+    await new Promise((resolve) => setImmediate(resolve))
+    await clock.advance(250)
+  }
+  await Promise.all(loops)
+  sandbox.close()
+  await place.end()
+  return tally
+}
+
+/** How many 429s each window had, in the order of the windows. */
+export function refusedByWindow({ refused }: Tally): number[] {
+  const ends: { end: number; count: number }[] = []
+  for (const end of refused) {
+    const known = ends.find((each) => Math.abs(each.end - end) <= 2000)
+    if (known === undefined) ends.push({ end, count: 1 })
+    else known.count += 1
+  }
+  return ends.map(({ count }) => count)
+}

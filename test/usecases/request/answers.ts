@@ -1,0 +1,64 @@
+import type { CreateAnswer } from '../../../src/domain/submission/create-answer.ts'
+import { failure } from '../../../src/api/failure.ts'
+import type { Envelope } from '../../../src/contract/envelope.ts'
+import type { RequestBody } from '../../../src/contract/request-body.ts'
+import type { RequestResource } from '../../../src/contract/request.ts'
+import { UnavailableError } from '../../../src/errors/kinds.ts'
+
+type Answered = Extract<CreateAnswer, { kind: 'answered' }>
+
+export const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
+
+export const order: RequestBody = {
+  package_id: 12,
+  recipient: {
+    first_name: 'Ana',
+    last_name: 'Silva',
+    email: 'ana.silva@example.com',
+    phone: '+61400000001',
+  },
+}
+
+/** Another person each time. */
+export function orderFor(email: string): RequestBody {
+  return { ...order, recipient: { ...order.recipient, email } }
+}
+
+export const lost: CreateAnswer = { kind: 'lost', error: new UnavailableError('the connection was cut') }
+export const unsent: CreateAnswer = { kind: 'unsent', error: new UnavailableError('nothing listens there') }
+
+/** An answer with the typed error that the API's own table makes of it. */
+export function answered(status: number, envelope: Envelope | undefined, retryAfter?: string): Answered {
+  const error = status >= 200 && status < 300 ? undefined : failure({ status, envelope })
+  return { kind: 'answered', status, envelope, retryAfter, error }
+}
+
+export function clientError(status: number, message: string, retryAfter?: string): Answered {
+  return answered(status, { data: null, status_message: 'client_error', message }, retryAfter)
+}
+
+export function serverError(
+  status: number,
+  data: unknown = null,
+  message = 'internal server error',
+): Answered {
+  return answered(status, { data, status_message: 'server_error', message })
+}
+
+export function taken(id = requestId): Answered {
+  const data = { request_id: id, status: 'RECEIVED' }
+  return answered(201, { data, status_message: 'ok', message: '' })
+}
+
+/** What a read of a request shows. */
+export function requestOf(body: RequestBody, status = 'RECEIVED', id = requestId): RequestResource {
+  return {
+    request_id: id,
+    package_id: body.package_id,
+    status,
+    created_at: '2026-11-21T09:30:00.000Z',
+    requester: { email: 'owner@example.com' },
+    recipient: { ...body.recipient },
+    checks: [],
+  }
+}

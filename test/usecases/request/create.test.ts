@@ -1,0 +1,295 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { createRequest } from '../../../src/usecases/request/create.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { bound } from '../../store/ledger/bound.ts'
+import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import type { ManualClock } from '../../harness/manual-clock.ts'
+import { clientError, lost, order, requestId, taken, unsent } from './answers.ts'
+import type { Script } from './scripted-api.ts'
+import {
+  halfPastNine,
+  refusal,
+  scriptedOrdering,
+  type ScriptedOrdering,
+  twoMinutes,
+} from './scripted-ordering.ts'
+
+let place: Scratch
+let ledger: Ledger
+
+beforeEach(async () => {
+  place = scratch()
+  ledger = await place.open()
+})
+afterEach(() => place.end())
+
+const ordering = (script: Script, over = ledger): ScriptedOrdering => scriptedOrdering(over, script)
+const states = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
+const hint = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
+
+test('an order that is taken: the id, journaled', async () => {
+  const parts = ordering({ creates: [taken()] })
+  const created = await createRequest(parts, order, twoMinutes)
+  expect(created).toEqual({
+    requestId,
+    status: 'RECEIVED',
+    batchId: expect.any(String) as string,
+    interruption: undefined,
+  })
+  expect(parts.api.sent).toEqual([JSON.stringify(order)])
+  expect(await ledger.list({})).toMatchObject([
+    {
+      state: 'accepted',
+      requestId,
+      requestStatus: 'RECEIVED',
+      batchId: created.batchId,
+      attempts: 1,
+      row: 1,
+    },
+  ])
+})
+
+test('the journal says "sending", in another process’s eyes, before the first byte leaves', async () => {
+  const other = await place.open()
+  const seen: string[] = []
+  const look = async () => {
+    seen.push(...(await other.list({})).map(({ state }) => state))
+    return taken()
+  }
+  await createRequest(ordering({ creates: [look] }), order, twoMinutes)
+  expect(seen).toEqual(['sending'])
+})
+
+describe('the same order twice', () => {
+  test('is refused with what it matches, when that was, and how to go on', async () => {
+    await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+    const shouting = {
+      ...order,
+      recipient: { ...order.recipient, first_name: ' ANA ', phone: '+61 400-000-001' },
+    }
+    const parts = ordering({})
+    const error = await refusal(parts, {}, shouting)
+    expect(error).toMatchObject({
+      code: 'duplicate',
+      message:
+        `package 12 was ordered for "ana.silva@example.com" before: ` +
+        `request ${requestId}, on 2026-11-21 09:30 UTC, last seen RECEIVED`,
+      ...hint(/refcheck request get .* --allow-duplicate/),
+    })
+    expect(parts.api.sent).toEqual([])
+  })
+
+  test('is ordered once more with allowDuplicate', async () => {
+    await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+    const second = '00000000-0000-4000-8000-000000000002'
+    const options = { ...twoMinutes, allowDuplicate: true }
+    const created = await createRequest(ordering({ creates: [taken(second)] }), order, options)
+    expect(created.requestId).toBe(second)
+  })
+
+  test('with other additional information is the same order', async () => {
+    await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+    const mended = { ...order, additional_information: [{ code: 'reference', fields: { role: 'nurse' } }] }
+    expect(await refusal(ordering({}), {}, mended)).toMatchObject({ code: 'duplicate' })
+  })
+
+  test('for another package, or on another service, is another order', async () => {
+    await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+    await createRequest(ordering({ creates: [taken()] }), { ...order, package_id: 13 }, twoMinutes)
+    const elsewhere = ordering({ baseUrl: 'https://service.example', creates: [taken()] })
+    await createRequest(elsewhere, order, twoMinutes)
+    expect(await states()).toEqual(['accepted', 'accepted', 'accepted'])
+  })
+
+  test.each([true, false])(
+    'after an unknown outcome is refused, allowDuplicate %s',
+    async (allowDuplicate) => {
+      await refusal(ordering({ creates: [lost] }))
+      const parts = ordering({})
+      expect(await refusal(parts, { allowDuplicate })).toMatchObject({
+        code: 'duplicate',
+        message: /whether it was ordered is unknown/,
+        ...hint(/settle it before .*refcheck batch reconcile.*--allow-duplicate does not go past it/),
+      })
+      expect(parts.api.sent).toEqual([])
+    },
+  )
+
+  test('while the first is on its way is refused, even with allowDuplicate', async () => {
+    const errors: unknown[] = []
+    const meanwhile = async () => {
+      for (const allowDuplicate of [false, true]) errors.push(await refusal(ordering({}), { allowDuplicate }))
+      return taken()
+    }
+    await createRequest(ordering({ creates: [meanwhile] }), order, twoMinutes)
+    const inTheWay = { code: 'duplicate', message: /is being ordered .* by another command/ }
+    expect(errors).toMatchObject([inTheWay, inTheWay])
+    expect(await states()).toEqual(['accepted'])
+  })
+
+  test('while the first waits out a 429 is refused', async () => {
+    const errors: unknown[] = []
+    const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '5'), taken()] })
+    const { clock } = parts
+    const sleep = clock.sleep.bind(clock)
+    clock.sleep = async (ms) => {
+      errors.push(await refusal(ordering({})))
+      await sleep(ms)
+    }
+    await createRequest(parts, order, twoMinutes)
+    expect(errors).toMatchObject([{ code: 'duplicate', message: /is waiting to be ordered/ }])
+  })
+})
+
+describe('refused by the service', () => {
+  test.each([
+    [clientError(400, 'recipient.phone: invalid'), { code: 'invalid_input', field: 'recipient.phone' }],
+    [clientError(404, 'resource not found'), { code: 'not_found' }],
+  ])('a body that is not taken: its own error, and a corrected order is free', async (answer, error) => {
+    expect(await refusal(ordering({ creates: [answer] }))).toMatchObject(error)
+    expect(await states()).toEqual(['rejected'])
+    await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+    expect(await states()).toEqual(['rejected', 'accepted'])
+  })
+
+  test.each([
+    [clientError(401, 'invalid API key'), 'unauthenticated'],
+    [clientError(403, 'organisation has no credits remaining'), 'forbidden'],
+  ])('key or membership: %#, nothing was created, the same order is free', async (answer, code) => {
+    const parts = ordering({ creates: [answer] })
+    expect(await refusal(parts)).toMatchObject({ code })
+    expect(await states()).toEqual(['cancelled'])
+    parts.api.expectDone()
+    await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+  })
+})
+
+describe('what created nothing is tried again, as a new attempt', () => {
+  test('a 429: after its Retry-After', async () => {
+    const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '17'), taken()] })
+    await createRequest(parts, order, twoMinutes)
+    expect(parts.clock.sleeps).toEqual([17_000])
+    expect(parts.events).toEqual([
+      { name: 'waiting', cause: 'throttled', seconds: 17, understood: true, reason: 'rate limit exceeded' },
+      { name: 'retrying', attempt: 2 },
+    ])
+    expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
+  })
+
+  test('a 429 that makes no sense: after a minute, and it says so', async () => {
+    const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', 'soon'), taken()] })
+    await createRequest(parts, order, twoMinutes)
+    expect(parts.events[0]).toMatchObject({ name: 'waiting', seconds: 60, understood: false })
+  })
+
+  test('a connection that never stood: with growing pauses', async () => {
+    const parts = ordering({ creates: [unsent, unsent, unsent, taken()] })
+    await createRequest(parts, order, twoMinutes)
+    expect(parts.clock.sleeps).toEqual([375, 750, 1500])
+    expect(parts.events[0]).toMatchObject({
+      name: 'waiting',
+      cause: 'unreachable',
+      reason: 'nothing listens there',
+    })
+    parts.api.expectDone()
+  })
+
+  test('not when the wait is longer than what is left: throttled, nothing ordered, the order is free', async () => {
+    const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '3600')] })
+    expect(await refusal(parts)).toMatchObject({
+      code: 'throttled',
+      status: 429,
+      retryAfter: 3600,
+      ...hint(/^Nothing was ordered\. Wait 3600 s .*--timeout/),
+    })
+    expect(parts.clock.sleeps).toEqual([])
+    expect(await states()).toEqual(['cancelled'])
+    await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+  })
+
+  test('until the budget is used up, all waits together', async () => {
+    const creates = Array.from({ length: 3 }, () => clientError(429, 'rate limit exceeded', '50'))
+    const parts = ordering({ creates })
+    expect(await refusal(parts)).toMatchObject({ code: 'throttled' })
+    expect(parts.clock.sleeps).toEqual([50_000, 50_000])
+  })
+
+  test('an hour without a connection ends as unreachable', async () => {
+    const creates = Array.from({ length: 200 }, () => unsent)
+    const parts = ordering({ creates })
+    expect(await refusal(parts, { waitBudgetMs: 3_600_000 })).toMatchObject({
+      code: 'unavailable',
+    })
+    expect(Math.max(...parts.clock.sleeps)).toBe(22_500)
+    expect(await states()).toEqual(['cancelled'])
+  })
+
+  test('with no budget there is one attempt', async () => {
+    const parts = ordering({ creates: [unsent] })
+    expect(await refusal(parts, { waitBudgetMs: 0 })).toMatchObject({ code: 'unavailable' })
+  })
+})
+
+describe('a journal that is more than 5 s old when the bytes would leave', () => {
+  /** A machine that is suspended for a while after its next commits. */
+  function suspended(...pauses: (() => Promise<void>)[]): Ledger {
+    return {
+      ...bound(ledger),
+      async begin(...from) {
+        const attempt = await ledger.begin(...from)
+        await pauses.shift()?.()
+        return attempt
+      },
+    }
+  }
+
+  /** One of the two clocks goes on, the other one stands. */
+  async function pass(clock: ManualClock, ms: number, which: 'wall' | 'monotonic'): Promise<void> {
+    if (which === 'wall') {
+      clock.jump(ms)
+      return
+    }
+    await clock.advance(ms)
+    clock.jump(-ms)
+  }
+
+  test.each(['wall', 'monotonic'] as const)(
+    'by the %s clock: no byte leaves, another attempt',
+    async (which) => {
+      const clock = halfPastNine()
+      const sleepy = suspended(() => pass(clock, 5_001, which))
+      const parts = scriptedOrdering(sleepy, { creates: [taken()] }, { clock })
+      await createRequest(parts, order, twoMinutes)
+      expect(parts.api.sent).toHaveLength(1)
+      expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
+    },
+  )
+
+  test('5 s are not too many, and a wall clock set back is no reason', async () => {
+    const clock = halfPastNine()
+    const setBack = async (): Promise<void> => {
+      await pass(clock, 5_000, 'monotonic')
+      clock.jump(-86_400_000)
+    }
+    await createRequest(
+      scriptedOrdering(suspended(setBack), { creates: [taken()] }, { clock }),
+      order,
+      twoMinutes,
+    )
+    expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 1 }])
+  })
+})
+
+test('a store in memory orders on this machine, and nowhere else', async () => {
+  const memory = await place.open(':memory:')
+  const local = ordering({ creates: [taken()] }, memory)
+  await createRequest(local, order, twoMinutes)
+  const real = ordering({ baseUrl: 'https://service.example' }, memory)
+  expect(await refusal(real)).toMatchObject({
+    code: 'usage',
+    message: /in memory/,
+    ...hint(/REFCHECK_STORE/),
+  })
+  expect(real.api.sent).toEqual([])
+})

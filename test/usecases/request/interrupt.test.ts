@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import type { CreateAnswer } from '../../../src/domain/submission/create-answer.ts'
+import { createRequest } from '../../../src/usecases/request/create.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { bound } from '../../store/ledger/bound.ts'
+import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import { clientError, lost, order, requestId, requestOf, serverError, taken, unsent } from './answers.ts'
+import type { Script } from './scripted-api.ts'
+import { scriptedOrdering, type ScriptedOrdering, twoMinutes as options } from './scripted-ordering.ts'
+
+let place: Scratch
+let ledger: Ledger
+let stop: AbortController
+
+beforeEach(async () => {
+  place = scratch()
+  ledger = await place.open()
+  stop = new AbortController()
+})
+afterEach(() => place.end())
+
+const ordering = (script: Script): ScriptedOrdering =>
+  scriptedOrdering(ledger, script, { signal: stop.signal })
+
+/** Ctrl-C is pressed while this answer is on its way. */
+function interruptedBefore(answer: CreateAnswer): () => CreateAnswer {
+  return () => {
+    stop.abort()
+    return answer
+  }
+}
+
+test('before anything: nothing is sent, and nothing journaled', async () => {
+  stop.abort()
+  const parts = ordering({})
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(await ledger.list({})).toEqual([])
+})
+
+test('while the store is being asked: nothing is sent, and the same order is free', async () => {
+  const slow: Ledger = {
+    ...bound(ledger),
+    async recover(at) {
+      stop.abort()
+      return ledger.recover(at)
+    },
+  }
+  const parts = { ...ordering({}), ledger: slow }
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(parts.api.sent).toEqual([])
+  expect(await ledger.list({})).toMatchObject([{ state: 'cancelled', attempts: 0 }])
+})
+
+test('the exchange under way is finished: an order that is taken is told, with the interruption', async () => {
+  const created = await createRequest(ordering({ creates: [interruptedBefore(taken())] }), order, options)
+  expect(created).toMatchObject({
+    requestId,
+    interruption: {
+      code: 'interrupted',
+      message: `interrupted; the order was taken as request ${requestId}`,
+    },
+  })
+  expect(await ledger.list({})).toMatchObject([{ state: 'accepted' }])
+})
+
+test.each([
+  [
+    clientError(400, 'recipient.phone: invalid'),
+    'rejected',
+    'nothing was ordered (recipient.phone: invalid)',
+  ],
+  [clientError(401, 'invalid API key'), 'cancelled', 'nothing was ordered (invalid API key)'],
+  [clientError(429, 'rate limit exceeded', '5'), 'cancelled', 'nothing was ordered (rate limit exceeded)'],
+  [unsent, 'cancelled', 'nothing was ordered (nothing listens there)'],
+  [lost, 'unknown', 'the order may or may not have been taken (the connection was cut)'],
+])('and one that is not taken is journaled, then told as interrupted: %#', async (answer, state, known) => {
+  const parts = ordering({ creates: [interruptedBefore(answer)] })
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({
+    code: 'interrupted',
+    message: `interrupted; ${known}`,
+  })
+  expect(await ledger.list({})).toMatchObject([{ state, attempts: 1 }])
+  parts.api.expectDone()
+})
+
+test('an unknown one comes with what to do', async () => {
+  await expect(
+    createRequest(ordering({ creates: [interruptedBefore(lost)] }), order, options),
+  ).rejects.toMatchObject({
+    hint: expect.stringMatching(/settle it before anything is sent again/) as string,
+  })
+})
+
+test('while it waits: nothing was ordered, and the same order is free', async () => {
+  const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '5')] })
+  parts.onEvent = () => stop.abort()
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(await ledger.list({})).toMatchObject([{ state: 'cancelled' }])
+})
+
+test('no proof is read for a person who wants to leave; the id is kept', async () => {
+  const offering = serverError(500, { request_id: requestId })
+  const parts = ordering({ creates: [interruptedBefore(offering)], reads: { [requestId]: requestOf(order) } })
+  await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
+  expect(parts.api.readIds).toEqual([])
+  expect(await ledger.list({})).toMatchObject([{ state: 'unknown', offeredId: requestId }])
+})

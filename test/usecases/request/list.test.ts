@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { clientError, lost, orderFor, requestOf, taken } from './answers.ts'
+import type { ManualClock } from '../../harness/manual-clock.ts'
+import { type Script, scriptedApi } from './scripted-api.ts'
+import { halfPastNine } from './scripted-ordering.ts'
+import { ForbiddenError, NotFoundError } from '../../../src/errors/kinds.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { createRequest } from '../../../src/usecases/request/create.ts'
+import { listRequests, refreshRequests } from '../../../src/usecases/request/list.ts'
+import { bound } from '../../store/ledger/bound.ts'
+import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+
+let place: Scratch
+let ledger: Ledger
+let clock: ManualClock
+
+beforeEach(async () => {
+  place = scratch()
+  ledger = await place.open()
+  clock = halfPastNine()
+})
+afterEach(() => place.end())
+
+const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
+
+async function ordered(
+  email: string,
+  answer: Parameters<typeof taken>[0] | object,
+  baseUrl?: string,
+): Promise<string> {
+  const creates = [typeof answer === 'string' ? taken(answer) : answer] as NonNullable<Script['creates']>
+  const api = scriptedApi({ creates, ...(baseUrl !== undefined && { baseUrl }) })
+  const options = { allowDuplicate: false, waitBudgetMs: 0 }
+  const parts = { api, ledger, clock, random: systemRandom }
+  const batchId = await createRequest(parts, orderFor(email), options).then(
+    (created) => created.batchId,
+    () => '',
+  )
+  await clock.advance(60_000)
+  return batchId
+}
+
+const emails = async (filter: Parameters<typeof listRequests>[1]): Promise<(string | undefined)[]> =>
+  (await listRequests({ ledger, clock }, filter)).map(({ recipient }) => recipient?.email)
+
+test('lists what was ordered, in the API’s own words', async () => {
+  const batchId = await ordered('a@example.com', id(1))
+  expect(await listRequests({ ledger, clock }, {})).toEqual([
+    {
+      request_id: id(1),
+      state: 'accepted',
+      status: 'RECEIVED',
+      status_read_at: '2026-11-21T09:30:00.000Z',
+      package_id: 12,
+      recipient: orderFor('a@example.com').recipient,
+      ordered_at: '2026-11-21T09:30:00.000Z',
+      batch_id: batchId,
+      row: 1,
+      base_url: 'http://127.0.0.1:4010',
+      user_email: 'owner@example.com',
+      reason: null,
+    },
+  ])
+})
+
+test('what may have been ordered is listed too, with the reason; what was refused is not', async () => {
+  await ordered('a@example.com', lost)
+  await ordered('b@example.com', clientError(400, 'recipient.phone: invalid'))
+  await ordered('c@example.com', clientError(401, 'invalid API key'))
+  expect(await listRequests({ ledger, clock }, {})).toMatchObject([
+    { request_id: null, state: 'unknown', status: null, reason: 'the connection was cut' },
+  ])
+})
+
+test('an order whose process died on the way is found by listing', async () => {
+  const dying = { ...bound(ledger), move: () => Promise.reject(new Error('dead')) }
+  const parts = { api: scriptedApi({ creates: [taken()] }), ledger: dying, clock, random: systemRandom }
+  const options = { allowDuplicate: false, waitBudgetMs: 0 }
+  await expect(createRequest(parts, orderFor('a@example.com'), options)).rejects.toMatchObject({ code: 'io' })
+  expect(await listRequests({ ledger, clock }, {})).toMatchObject([{ state: 'unknown' }])
+})
+
+test('filters by batch, status, time and e-mail, together', async () => {
+  const first = await ordered('a@example.com', id(1))
+  const later = clock.now()
+  await ordered('b@example.com', id(2))
+  await ordered('c@example.com', lost)
+  expect(await emails({ batchId: first })).toEqual(['a@example.com'])
+  expect(await emails({ since: later })).toEqual(['b@example.com', 'c@example.com'])
+  expect(await emails({ email: 'B@Example.com' })).toEqual(['b@example.com'])
+  expect(await emails({ status: 'received' })).toEqual(['a@example.com', 'b@example.com'])
+  expect(await emails({ status: 'UNKNOWN' })).toEqual(['c@example.com'])
+  expect(await emails({ status: 'received', since: later })).toEqual(['b@example.com'])
+  expect(await emails({ batchId: 'none' })).toEqual([])
+})
+
+describe('refreshing', () => {
+  const refresh = (script: Script, filter = {}, signal?: AbortSignal) => {
+    const api = scriptedApi(script)
+    return { api, done: refreshRequests({ api, ledger, clock, signal }, filter) }
+  }
+
+  test('reads each unfinished request of this service, and keeps its status', async () => {
+    await ordered('a@example.com', id(1))
+    await ordered('b@example.com', id(2))
+    await ordered('c@example.com', lost)
+    await ordered('d@example.com', id(4), 'https://service.example')
+    const reads = {
+      [id(1)]: requestOf(orderFor('a@example.com'), 'COMPLETED', id(1)),
+      [id(2)]: requestOf(orderFor('b@example.com'), 'IN_PROGRESS', id(2)),
+    }
+    const first = refresh({ reads })
+    const { requests, failures } = await first.done
+    expect(failures).toEqual([])
+    expect(requests.map(({ status }) => status)).toEqual(['COMPLETED', 'IN_PROGRESS', null, 'RECEIVED'])
+    const second = refresh({ reads })
+    await second.done
+    expect(first.api.readIds).toEqual([id(1), id(2)])
+    expect(second.api.readIds).toEqual([id(2)])
+  })
+
+  test('filters by the status that was just read', async () => {
+    await ordered('a@example.com', id(1))
+    const reads = { [id(1)]: requestOf(orderFor('a@example.com'), 'PARTIAL', id(1)) }
+    expect((await refresh({ reads }, { status: 'received' }).done).requests).toEqual([])
+    expect((await refresh({ reads }, { status: 'partial' }).done).requests).toHaveLength(1)
+  })
+
+  test('goes on after a 404, and stops at what the next read would meet too', async () => {
+    for (const n of [1, 2, 3, 4]) await ordered(`${n}@example.com`, id(n))
+    const reads = {
+      [id(1)]: new NotFoundError('resource not found'),
+      [id(2)]: requestOf(orderFor('2@example.com'), 'PARTIAL', id(2)),
+      [id(3)]: new ForbiddenError('organisation subscription not active'),
+    }
+    const { api, done } = refresh({ reads })
+    const { requests, failures } = await done
+    expect(failures).toMatchObject([
+      { request_id: id(1), error: { code: 'not_found' } },
+      { request_id: id(3), error: { code: 'forbidden' } },
+    ])
+    expect(api.readIds).toEqual([id(1), id(2), id(3)])
+    expect(requests.map(({ status }) => status)).toEqual(['RECEIVED', 'PARTIAL', 'RECEIVED', 'RECEIVED'])
+  })
+
+  test('interrupted, it keeps what it has read', async () => {
+    await ordered('a@example.com', id(1))
+    const stop = new AbortController()
+    stop.abort()
+    const reads = { [id(1)]: new Error('aborted') }
+    await expect(refresh({ reads }, {}, stop.signal).done).rejects.toMatchObject({ code: 'interrupted' })
+  })
+})

@@ -1,0 +1,58 @@
+import { expect } from 'vitest'
+
+import type { Api } from '../../../src/api/api.ts'
+import type { CreateAnswer } from '../../../src/domain/submission/create-answer.ts'
+import type { RequestResource } from '../../../src/contract/request.ts'
+
+export interface Script {
+  baseUrl?: string
+  /** The answers to creates, in order. A function is called at the moment the bytes would leave. */
+  creates?: (CreateAnswer | (() => CreateAnswer | Promise<CreateAnswer>))[]
+  /** What each read answers, by id. */
+  reads?: Record<string, RequestResource | Error>
+}
+
+export interface ScriptedApi extends Api {
+  /** The bodies that were sent, as text. */
+  readonly sent: string[]
+  readonly readIds: string[]
+  /** Fails where the script was not played to its end. */
+  expectDone(): void
+}
+
+/** A service that says what a test wrote down, and fails on anything else. */
+export function scriptedApi({
+  baseUrl = 'http://127.0.0.1:4010',
+  creates = [],
+  reads = {},
+}: Script): ScriptedApi {
+  const left = [...creates]
+  const sent: string[] = []
+  const readIds: string[] = []
+  const unscripted = (name: string) => () => Promise.reject(new Error(`unscripted call: ${name}`))
+  return {
+    baseUrl,
+    userEmail: 'owner@example.com',
+    sent,
+    readIds,
+    async createRequest(body) {
+      sent.push(new TextDecoder().decode(body))
+      const next = left.shift()
+      if (next === undefined) throw new Error('unscripted call: createRequest')
+      return typeof next === 'function' ? next() : next
+    },
+    getRequest(id) {
+      readIds.push(id)
+      const read = reads[id]
+      if (read === undefined) return unscripted(`getRequest ${id}`)()
+      return read instanceof Error ? Promise.reject(read) : Promise.resolve(read)
+    },
+    expectDone: () => expect(left).toEqual([]),
+    ping: unscripted('ping'),
+    listPackages: unscripted('listPackages'),
+    packageSchema: unscripted('packageSchema'),
+    listUsers: unscripted('listUsers'),
+    openReport: unscripted('openReport'),
+    openSignedReport: unscripted('openSignedReport'),
+  }
+}

@@ -1,0 +1,54 @@
+import { order } from './answers.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { type Script, scriptedApi, type ScriptedApi } from './scripted-api.ts'
+import type { CreateEvent, CreateOptions } from '../../../src/domain/request/events.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { createRequest } from '../../../src/usecases/request/create.ts'
+import type { Ordering } from '../../../src/usecases/request/ports.ts'
+
+export const twoMinutes: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
+
+export interface ScriptedOrdering extends Ordering {
+  api: ScriptedApi
+  clock: ManualClock
+  /** What was told on the way. */
+  events: CreateEvent[]
+}
+
+/** Half past nine on a morning, and time that passes by sleeping. */
+export function halfPastNine(): ManualClock {
+  return new ManualClock({ now: Date.UTC(2026, 10, 21, 9, 30), auto: true })
+}
+
+/** All that ordering needs: a service that follows a script, time that passes by sleeping, luck that is even. */
+export function scriptedOrdering(
+  ledger: Ledger,
+  script: Script,
+  changes: { clock?: ManualClock; signal?: AbortSignal } = {},
+): ScriptedOrdering {
+  const events: CreateEvent[] = []
+  return {
+    ledger,
+    clock: changes.clock ?? halfPastNine(),
+    random: { ...systemRandom, fraction: () => 0.5 },
+    signal: changes.signal,
+    events,
+    onEvent: (event) => events.push(event),
+    api: scriptedApi(script),
+  }
+}
+
+/** Orders once, and answers what was thrown; throws where it was ordered. */
+export async function refusal(
+  parts: Ordering,
+  options: Partial<CreateOptions> = {},
+  body = order,
+): Promise<unknown> {
+  return createRequest(parts, body, { ...twoMinutes, ...options }).then(
+    (created) => {
+      throw new Error(`it was ordered: ${created.requestId}`)
+    },
+    (error: unknown) => error,
+  )
+}

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { createRequest } from '../../../src/usecases/request/create.ts'
+import { IoError, UnavailableError } from '../../../src/errors/kinds.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { bound } from '../../store/ledger/bound.ts'
+import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import {
+  answered,
+  clientError,
+  lost,
+  order,
+  orderFor,
+  requestId,
+  requestOf,
+  serverError,
+  taken,
+} from './answers.ts'
+import type { Script } from './scripted-api.ts'
+import { refusal, scriptedOrdering, type ScriptedOrdering, twoMinutes } from './scripted-ordering.ts'
+
+let place: Scratch
+let ledger: Ledger
+
+beforeEach(async () => {
+  place = scratch()
+  ledger = await place.open()
+})
+afterEach(() => place.end())
+
+const ordering = (script: Script, over = ledger): ScriptedOrdering => scriptedOrdering(over, script)
+const states = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
+const hint = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
+
+describe('an outcome that is unknown', () => {
+  test.each([
+    ['a lost connection', lost],
+    ['a 500', serverError(500)],
+    ['a proxy’s page', answered(403, undefined)],
+    ['a redirect', answered(307, undefined)],
+    ['a 201 without an id', answered(201, { data: null, status_message: 'ok', message: '' })],
+    ['an API that throws', () => Promise.reject(new Error('a fault of ours'))],
+  ])('%s: exit 8, nothing is sent again, and the hint says what to do', async (_what, answer) => {
+    const parts = ordering({ creates: [answer] })
+    expect(await refusal(parts)).toMatchObject({
+      code: 'outcome_unknown',
+      message: /^package 12 may or may not have been ordered for "ana\.silva@example\.com": ./,
+      ...hint(/refcheck batch reconcile.*ask the people of the service/),
+    })
+    expect(parts.api.sent).toHaveLength(1)
+    expect(await states()).toEqual(['unknown'])
+  })
+
+  describe('with an id in its answer', () => {
+    const offering = serverError(500, { request_id: requestId })
+
+    test('a read that shows this package and person proves it', async () => {
+      const reads = { [requestId]: requestOf(order, 'IN_PROGRESS') }
+      const parts = ordering({ creates: [offering], reads })
+      const created = await createRequest(parts, order, twoMinutes)
+      expect(created).toMatchObject({ requestId, status: 'IN_PROGRESS' })
+      expect(parts.events).toEqual([{ name: 'proving', requestId }])
+      expect(await states()).toEqual(['accepted'])
+    })
+
+    test.each([
+      ['another person', requestOf(orderFor('someone@example.com'))],
+      ['another package', requestOf({ ...order, package_id: 13 })],
+      ['another request', requestOf(order, 'RECEIVED', '00000000-0000-4000-8000-000000000009')],
+      ['an error', new UnavailableError('the service failed (500)')],
+    ])('a read that shows %s proves nothing', async (_what, shown) => {
+      const parts = ordering({ creates: [offering], reads: { [requestId]: shown } })
+      expect(await refusal(parts)).toMatchObject({
+        code: 'outcome_unknown',
+        ...hint(new RegExp(`refcheck request get ${requestId}`)),
+      })
+      expect(await ledger.list({})).toMatchObject([{ state: 'unknown', offeredId: requestId }])
+    })
+
+    test('an id that another order has proves nothing', async () => {
+      await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+      const reads = { [requestId]: requestOf(order) }
+      const parts = ordering({ creates: [offering], reads })
+      expect(await refusal(parts, { allowDuplicate: true })).toMatchObject({ code: 'outcome_unknown' })
+      expect(await states()).toEqual(['accepted', 'unknown'])
+    })
+
+    test('it is `unknown` on disk before it is read', async () => {
+      const parts = ordering({ creates: [offering] })
+      const seen: string[] = []
+      parts.api.getRequest = async () => {
+        seen.push(...(await states()))
+        return requestOf(order)
+      }
+      await createRequest(parts, order, twoMinutes)
+      expect(seen).toEqual(['unknown'])
+    })
+  })
+})
+
+test('an order whose process died on the way is unknown, and said so', async () => {
+  const dying = ordering({}, { ...bound(ledger), move: () => Promise.reject(new Error('dead')) })
+  await refusal(dying)
+  expect(await states()).toEqual(['sending'])
+  const parts = ordering({ creates: [taken()] })
+  await createRequest(parts, orderFor('b@example.com'), twoMinutes)
+  expect(parts.events).toMatchObject([{ name: 'recovered', submissions: [{ recipient: order.recipient }] }])
+  expect(await states()).toEqual(['unknown', 'accepted'])
+})
+
+describe('a store that cannot write the outcome down', () => {
+  const disk = new IoError('cannot use the store: the disk reported an error')
+  const broken = (): Ledger => ({ ...bound(ledger), move: () => Promise.reject(disk) })
+
+  test.each([
+    [taken(), new RegExp(`the order was taken as request ${requestId}, but this could not be written down`)],
+    [lost, /may or may not have been taken \(the connection was cut\), but this could not/],
+    [clientError(400, 'recipient.phone: invalid'), /nothing was ordered \(recipient\.phone: invalid\), but/],
+  ])('says what is known, once: %#', async (answer, message) => {
+    expect(await refusal(ordering({ creates: [answer] }, broken()))).toMatchObject({
+      code: 'io',
+      message,
+    })
+  })
+
+  test('or the intent: nothing is sent', async () => {
+    const parts = ordering({}, { ...bound(ledger), begin: () => Promise.reject(disk) })
+    expect(await refusal(parts)).toBe(disk)
+    expect(parts.api.sent).toEqual([])
+  })
+})
+
+test('an answer that comes when another process took this one for dead still counts', async () => {
+  const slow = async () => {
+    const other = await place.open()
+    const [row] = await other.list({})
+    if (row === undefined) throw new Error('no row')
+    await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
+    return taken()
+  }
+  await createRequest(ordering({ creates: [slow] }), order, twoMinutes)
+  expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
+})

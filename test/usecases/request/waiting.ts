@@ -1,0 +1,141 @@
+import { seeded } from '../../harness/luck.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { windows } from '../quota/hour.ts'
+import type { Api } from '../../../src/api/api.ts'
+import type { RequestResource } from '../../../src/contract/request.ts'
+import type { WaitGoal } from '../../../src/domain/request/goal.ts'
+import type { Inbox } from '../../../src/store/ledger/inbox.ts'
+import { governor } from '../../../src/usecases/quota/governor.ts'
+import { waitForRequests } from '../../../src/usecases/request/wait.ts'
+import { scratch } from '../../store/ledger/scratch.ts'
+
+export interface Waiting {
+  seed: number
+  requests: number
+  /** When the last request is finished at the latest, in ms. */
+  spanMs: number
+  /** Whether events come into the inbox; `dies`: only in the first half of the span. */
+  receiver: 'none' | 'runs' | 'dies'
+  goal?: WaitGoal
+  /** The statuses of each request, in order. */
+  statuses?: readonly string[]
+  timeoutMs?: number
+}
+
+export interface Waited {
+  /** When each read was made, ms from the start. */
+  reads: number[]
+  /** Changes of status that were seen, and how late each was, in ms. */
+  lateness: number[]
+  /** Reads of a request that had been read as finished. */
+  wasted: number
+  longMs: number
+  failure: string | undefined
+}
+
+interface Life {
+  id: string
+  /** When each status began, ms from the start. */
+  changes: { at: number; status: string }[]
+}
+
+const usual = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED']
+const eventDelayMs = 800
+
+/** The wait, governor and store themselves, against requests that progress on a virtual clock. */
+export async function waiting(options: Waiting): Promise<Waited> {
+  const { seed, requests, spanMs, receiver, goal = 'terminal', statuses = usual } = options
+  const random = seeded(seed)
+  const clock = new ManualClock({ auto: true })
+  const place = scratch(5000)
+  const lives = Array.from({ length: requests }, (_, at) => life(at, spanMs, statuses, random))
+  const result: Waited = { reads: [], lateness: [], wasted: 0, longMs: 0, failure: undefined }
+  const seen = new Map<string, string>()
+  const api: Pick<Api, 'getRequest'> = {
+    async getRequest(id) {
+      const now = clock.monotonic()
+      const past = lives.find((each) => each.id === id)?.changes.filter(({ at }) => at <= now) ?? []
+      const current = past.at(-1)
+      if (current === undefined) throw new Error(`no request ${id}`)
+      const before = seen.get(id)
+      if (before === statuses.at(-1)) result.wasted += 1
+      if (before !== undefined && before !== current.status) result.lateness.push(now - current.at)
+      seen.set(id, current.status)
+      result.reads.push(now)
+      await clock.sleep(50 + Math.floor(random() * 200))
+      return { request_id: id, status: current.status, checks: [] } as unknown as RequestResource
+    },
+  }
+  try {
+    const { quota, inbox } = await place.store()
+    const account = quota.account('http://127.0.0.1', 'k'.repeat(32))
+    const { requests: read, failure } = await waitForRequests(
+      api as Api,
+      lives.map(({ id }) => id),
+      {
+        goal,
+        timeoutMs: options.timeoutMs ?? Number.POSITIVE_INFINITY,
+        clock,
+        governor: governor({ quota, account, windows, clock }),
+        inbox:
+          receiver === 'none'
+            ? undefined
+            : fed(inbox, clock, lives, receiver === 'dies' ? spanMs / 2 : Number.POSITIVE_INFINITY),
+      },
+    )
+    if (failure === undefined && read.length !== requests) throw new Error('not all were answered')
+    return { ...result, longMs: clock.monotonic(), failure: failure?.code }
+  } finally {
+    await place.end()
+  }
+}
+
+function life(at: number, spanMs: number, statuses: readonly string[], random: () => number): Life {
+  const times = statuses.slice(1).map(() => Math.floor(random() * spanMs))
+  const begun = [0, ...times.sort((a, b) => a - b)]
+  const id = `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
+  return { id, changes: statuses.map((status, which) => ({ at: begun[which] ?? 0, status })) }
+}
+
+/** An inbox that has, whenever it is looked into, the events that a receiver would have got by then. */
+function fed(
+  inbox: Inbox,
+  clock: ManualClock,
+  lives: readonly Life[],
+  until: number,
+): Pick<Inbox, 'latestStatus' | 'list'> {
+  const events = lives
+    .flatMap(({ id, changes }) => changes.slice(1).map(({ at, status }) => ({ id, at, status })))
+    .filter(({ at }) => at < until)
+    .sort((a, b) => a.at - b.at)
+  const deliver = async (): Promise<void> => {
+    while (events[0] !== undefined && events[0].at + eventDelayMs <= clock.monotonic()) {
+      const { id, status } = events.shift() as (typeof events)[number]
+      const body = new TextEncoder().encode(
+        JSON.stringify({ event: 'request.updated', request_id: id, status }),
+      )
+      const event = { body, signature: '0'.repeat(64), requestId: id, status, event: 'request.updated' }
+      await inbox.add([{ ...event, receivedAt: clock.now(), oddity: undefined }], false)
+    }
+  }
+  return {
+    latestStatus: async (id) => {
+      await deliver()
+      return inbox.latestStatus(id)
+    },
+    async *list(filter) {
+      await deliver()
+      yield* inbox.list(filter)
+    },
+  }
+}
+
+/** The most reads in any stretch of so many ms. */
+export function mostWithin(reads: readonly number[], ms: number): number {
+  let [from, most] = [0, 0]
+  for (const [to, at] of reads.entries()) {
+    while ((reads[from] ?? 0) <= at - ms) from += 1
+    most = Math.max(most, to - from + 1)
+  }
+  return most
+}

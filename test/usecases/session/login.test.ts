@@ -1,0 +1,185 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { login, type LoginInput, offerEmails } from '../../../src/usecases/session/login.ts'
+import { resolveSession } from '../../../src/usecases/session/resolve.ts'
+import { type Home, openHome, key, otherKey, UserService } from './setup.ts'
+
+const emails = ['ana@example.com', 'Bo.Li@Example.com']
+const start = (): Promise<UserService> => UserService.start({ key, emails })
+
+function input(service: UserService, home: Home, more: Partial<LoginInput> = {}): LoginInput {
+  const { baseUrl, connect } = service
+  const { settings, secrets } = home
+  return { baseUrl, apiKey: key, email: 'ana@example.com', settings, secrets, connect, ...more }
+}
+
+test('checks live with the key and the e-mail, saves the profile, makes it current', async () => {
+  await using service = await start()
+  using home = openHome()
+  const result = await login(input(service, home, { baseUrl: `${service.baseUrl}/`, apiKey: `${key}\n` }))
+  expect(result).toMatchObject({
+    profile: 'default',
+    storage: 'file',
+    user: { email: 'ana@example.com', role: 'owner' },
+    replaced: [],
+  })
+  expect(service.calls).toEqual([{ path: '/v1/users', key, email: 'ana@example.com' }])
+  expect(await resolveSession({ env: {}, ...home })).toEqual({
+    baseUrl: service.baseUrl,
+    apiKey: key,
+    email: 'ana@example.com',
+    profile: 'default',
+    keyFrom: 'file',
+  })
+})
+
+test('the e-mail is found whatever its case', async () => {
+  await using service = await start()
+  using home = openHome()
+  const { user } = await login(input(service, home, { email: 'bo.li@example.com' }))
+  expect(user.email).toBe('Bo.Li@Example.com')
+})
+
+test.each([
+  ['a key the service refuses', { apiKey: otherKey }, 'unauthenticated', 1],
+  ['an e-mail the service refuses', { email: 'zoe@example.com' }, 'forbidden', 1],
+  ['an e-mail that is not among the users', { email: 'ghost@example.com' }, 'forbidden', 1],
+  ['a key of 31 characters', { apiKey: key.slice(1) }, 'invalid_input', 0],
+  ['an e-mail with a line break', { email: 'ana@example.com\n' }, 'invalid_input', 0],
+  ['a base URL with http', { baseUrl: 'http://api.example.com' }, 'invalid_input', 0],
+  ['an impossible name', { profile: 'a.b' }, 'invalid_input', 0],
+])('%s saves nothing', async (_name, wrong, code, calls) => {
+  await using service = await start()
+  using home = openHome()
+  await home.add('work', service.baseUrl, otherKey)
+  const before = home.files()
+  const failure: unknown = await login(input(service, home, wrong)).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ code })
+  expect(String(failure)).not.toContain(key.slice(1))
+  expect(service.calls).toHaveLength(calls)
+  expect(home.files()).toEqual(before)
+})
+
+test('a user who is not in the list: no names, but how to see them', async () => {
+  await using service = await start()
+  using home = openHome()
+  const failure: unknown = await login(input(service, home, { email: 'ghost@example.com' })).catch(
+    (error: unknown) => error,
+  )
+  expect(failure).toMatchObject({
+    message: '"ghost@example.com" is not an active user of the key’s organisation',
+    hint: expect.stringMatching(/refcheck users list/),
+  })
+  expect(JSON.stringify(failure)).not.toMatch(/ana@|bo\.li@/i)
+})
+
+test('nobody there: unavailable, and nothing is saved', async () => {
+  using home = openHome()
+  const service = await start()
+  const settings = input(service, home)
+  await service[Symbol.asyncDispose]()
+  await using other = await start()
+  await expect(login({ ...settings, connect: other.connect })).rejects.toMatchObject({ code: 'unavailable' })
+  expect(home.files()).toEqual([null, null])
+})
+
+test('a damaged settings file is told before anything is sent', async () => {
+  await using service = await start()
+  using home = openHome()
+  mkdirSync(dirname(home.settings.path), { mode: 0o700 })
+  writeFileSync(home.settings.path, '{', { mode: 0o600 })
+  await expect(login(input(service, home))).rejects.toMatchObject({ code: 'io' })
+  expect(service.calls).toEqual([])
+  expect(home.files()).toEqual(['{', null])
+})
+
+test('a profile that cannot be saved leaves no key behind', async () => {
+  await using service = await start()
+  using home = openHome()
+  const settings = {
+    ...home.settings,
+    saveProfile: () => Promise.reject(new Error('no space is left')),
+  }
+  await expect(login(input(service, home, { settings }))).rejects.toThrow('no space is left')
+  expect(await home.secrets.storage('default', 'api-key')).toBeUndefined()
+})
+
+test('a new key for the same base URL: the other profiles that held another one are named', async () => {
+  await using service = await start()
+  using home = openHome()
+  await home.add('old', service.baseUrl, otherKey)
+  await home.add('older', service.baseUrl, otherKey)
+  await home.add('same', service.baseUrl, key)
+  await home.add('keyless', service.baseUrl)
+  await home.add('elsewhere', 'https://elsewhere.example', otherKey)
+  const { replaced } = await login(input(service, home, { profile: 'new' }))
+  expect(replaced).toEqual(['old', 'older'])
+  expect(await home.settings.currentProfile()).toBe('new')
+})
+
+test('a profile’s own old key is no other profile’s', async () => {
+  await using service = await start()
+  using home = openHome()
+  await home.add('work', service.baseUrl, otherKey)
+  expect(await login(input(service, home, { profile: 'work' }))).toMatchObject({
+    profile: 'work',
+    replaced: [],
+  })
+  expect((await home.secrets.read('work', 'api-key'))?.value).toBe(key)
+})
+
+test('without a name: the profile that is this one already, else default, else by the host', async () => {
+  await using service = await start()
+  using home = openHome()
+  await home.add('mine', service.baseUrl, otherKey, 'Ana@Example.com')
+  await home.add('default', 'https://elsewhere.example', otherKey)
+  const name = async (email: string): Promise<string> =>
+    (await login(input(service, home, { email }))).profile
+  expect(await name('ana@example.com')).toBe('mine')
+  expect(await name('bo.li@example.com')).toBe('local')
+  expect(await name('bo.li@example.com')).toBe('local')
+  await home.settings.removeProfile('mine')
+  expect(await name('ana@example.com')).toBe('local-2')
+})
+
+test.each([
+  ['https://refs.example.com/api', 'refs'],
+  ['https://10.1.2.3:8443', '10-1-2-3'],
+  ['https://[2001:db8::7]', '2001-db8-7'],
+  ['https://we!rd.example.com', 'we-rd'],
+])('a second service at %s becomes "%s"', async (baseUrl, name) => {
+  await using service = await start()
+  using home = openHome()
+  await home.add('default', 'https://elsewhere.example', otherKey)
+  const connect: UserService['connect'] = (credentials) =>
+    service.connect({ ...credentials, baseUrl: service.baseUrl })
+  expect(await login(input(service, home, { baseUrl, connect }))).toMatchObject({ profile: name })
+})
+
+test('with a known user at hand, the e-mails one may use are offered for the new key', async () => {
+  await using service = await start()
+  using home = openHome()
+  const asked = { ...input(service, home), email: undefined }
+  expect(await offerEmails(asked)).toEqual([])
+  expect(service.calls).toEqual([])
+  await home.add('gone', service.baseUrl, otherKey, 'zoe@example.com')
+  await home.add('work', service.baseUrl, otherKey, 'ana@example.com')
+  await home.add('elsewhere', 'https://elsewhere.example', otherKey, 'bo.li@example.com')
+  expect(await offerEmails(asked)).toEqual(emails)
+  expect(service.calls.map((call) => [call.key, call.email])).toEqual([
+    [key, 'zoe@example.com'],
+    [key, 'ana@example.com'],
+  ])
+})
+
+test('a key the service refuses offers nothing, after one call', async () => {
+  await using service = await start()
+  using home = openHome()
+  await home.add('one', service.baseUrl, otherKey, 'ana@example.com')
+  await home.add('two', service.baseUrl, otherKey, 'bo.li@example.com')
+  expect(await offerEmails({ ...input(service, home), apiKey: otherKey })).toEqual([])
+  expect(service.calls).toHaveLength(1)
+})

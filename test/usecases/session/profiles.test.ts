@@ -1,0 +1,188 @@
+import { expect, test } from 'vitest'
+
+import { listProfiles, logout, switchTo } from '../../../src/usecases/session/profiles.ts'
+import { sessionStatus } from '../../../src/usecases/session/status.ts'
+import type { Keychain } from '../../../src/store/config/keychain.ts'
+import { openHome, key, otherKey, untouchable, UserService } from './setup.ts'
+
+const work = 'https://work.example.com'
+
+/** A keychain in memory that can be locked. */
+class MemoryKeychain implements Keychain {
+  readonly entries = new Map<string, string>()
+  locked = false
+  readonly read = (account: string): Promise<string | undefined> => this.#use(() => this.entries.get(account))
+  readonly write = (account: string, secret: string): Promise<void> =>
+    this.#use(() => void this.entries.set(account, secret))
+  readonly remove = (account: string): Promise<void> => this.#use(() => void this.entries.delete(account))
+
+  async #use<T>(action: () => T): Promise<T> {
+    if (this.locked) throw new Error('locked')
+    return action()
+  }
+}
+
+test('the list, by name: which is current, where each key is kept, its last four characters', async () => {
+  using home = openHome()
+  expect(await listProfiles(home)).toEqual([])
+  await home.add('work', work, key)
+  await home.secrets.save('work', 'webhook-secret', 'hush')
+  await home.add('empty', work)
+  await home.settings.switchTo('work')
+  const list = await listProfiles(home)
+  expect(list).toEqual([
+    {
+      profile: 'empty',
+      current: false,
+      base_url: work,
+      user_email: 'ana@example.com',
+      key_from: null,
+      key: null,
+      webhook_secret_from: null,
+    },
+    {
+      profile: 'work',
+      current: true,
+      base_url: work,
+      user_email: 'ana@example.com',
+      key_from: 'file',
+      key: '****pQRS',
+      webhook_secret_from: 'file',
+    },
+  ])
+  expect(JSON.stringify(list)).not.toContain('hush')
+})
+
+test('a locked keychain hides the four characters, not the list', async () => {
+  const keychain = new MemoryKeychain()
+  using home = openHome(keychain)
+  await home.add('work', work, key)
+  keychain.locked = true
+  expect(await listProfiles(home)).toMatchObject([{ profile: 'work', key_from: 'keychain', key: null }])
+})
+
+test('switching', async () => {
+  using home = openHome()
+  await home.add('work', work, key)
+  await home.add('home', work, key)
+  expect(await switchTo('work', home)).toEqual({ profile: 'work' })
+  expect(await home.settings.currentProfile()).toBe('work')
+  await expect(switchTo('wrok', home)).rejects.toMatchObject({
+    code: 'usage',
+    hint: 'The profiles are work, home.',
+  })
+})
+
+test('logging out removes the profile, its key and its webhook secret', async () => {
+  using home = openHome()
+  await home.add('home', work, otherKey)
+  await home.add('work', work, key)
+  await home.secrets.save('work', 'webhook-secret', 'hush')
+  expect(await logout({ env: {}, ...home })).toEqual({
+    profile: 'work',
+    removed: ['api-key', 'webhook-secret'],
+    left_in_keychain: [],
+  })
+  expect(home.files().join('\n')).not.toMatch(/"work"|pQRS|hush/)
+  expect(await home.settings.currentProfile()).toBeUndefined()
+  await expect(logout({ env: {}, ...home })).rejects.toMatchObject({
+    code: 'usage',
+    message: 'there is no profile to log out of',
+  })
+  expect(await logout({ name: 'home', env: {}, ...home })).toMatchObject({
+    profile: 'home',
+    removed: ['api-key'],
+  })
+})
+
+test('from the keychain too; what it does not give up is said', async () => {
+  const keychain = new MemoryKeychain()
+  using home = openHome(keychain)
+  await home.add('work', work, key)
+  await home.add('home', work, otherKey)
+  expect(await logout({ name: 'work', env: {}, ...home })).toMatchObject({ left_in_keychain: [] })
+  expect([...keychain.entries.values()]).toEqual([otherKey])
+  keychain.locked = true
+  expect(await logout({ name: 'home', env: {}, ...home })).toEqual({
+    profile: 'home',
+    removed: ['api-key'],
+    left_in_keychain: ['api-key'],
+  })
+  expect(await listProfiles(home)).toEqual([])
+})
+
+test('which one: the argument, --profile, REFCHECK_PROFILE, the current one', async () => {
+  using home = openHome()
+  for (const name of ['a', 'b', 'c', 'd']) await home.add(name, work, key)
+  const sources = { env: { REFCHECK_PROFILE: 'c' }, ...home }
+  expect(await logout({ name: 'a', profile: 'b', ...sources })).toMatchObject({ profile: 'a' })
+  expect(await logout({ profile: 'b', ...sources })).toMatchObject({ profile: 'b' })
+  expect(await logout(sources)).toMatchObject({ profile: 'c' })
+  expect(await logout({ env: {}, ...home })).toMatchObject({ profile: 'd' })
+})
+
+test('a profile that is not there, or cannot be', async () => {
+  using home = openHome()
+  await home.add('work', work, key)
+  await expect(logout({ name: 'wrok', env: {}, ...home })).rejects.toMatchObject({
+    code: 'usage',
+    message: 'there is no profile "wrok"',
+    hint: 'The profiles are work.',
+  })
+  await expect(logout({ name: '../work', env: {}, ...home })).rejects.toMatchObject({ code: 'invalid_input' })
+  expect(await listProfiles(home)).toHaveLength(1)
+})
+
+test('status: which session, its key masked, that it works and as whom', async () => {
+  await using service = await UserService.start({ key, emails: ['ana@example.com'] })
+  using home = openHome()
+  await home.add('work', service.baseUrl, key)
+  const answer = await sessionStatus({ env: {}, ...home, connect: service.connect })
+  expect(answer).toEqual({
+    status: {
+      profile: 'work',
+      base_url: service.baseUrl,
+      user_email: 'ana@example.com',
+      key_from: 'file',
+      key: '****pQRS',
+      works: true,
+      user: expect.objectContaining({ email: 'ana@example.com' }),
+    },
+    error: undefined,
+  })
+  expect(JSON.stringify(answer)).not.toContain(key)
+})
+
+test('status from the environment alone', async () => {
+  await using service = await UserService.start({ key, emails: ['ana@example.com'] })
+  const env = {
+    REFCHECK_BASE_URL: service.baseUrl,
+    REFCHECK_API_KEY: key,
+    REFCHECK_USER_EMAIL: 'ana@example.com',
+  }
+  expect(await sessionStatus({ env, ...untouchable, connect: service.connect })).toMatchObject({
+    status: { profile: null, key_from: 'environment', works: true },
+  })
+})
+
+test.each([
+  ['a revoked key', otherKey, 'ana@example.com', 'unauthenticated'],
+  ['a user who left', key, 'zoe@example.com', 'forbidden'],
+  ['a user who is not in the list', key, 'ghost@example.com', 'forbidden'],
+])('status with %s: the session as it is, and why it does not work', async (_name, apiKey, email, code) => {
+  await using service = await UserService.start({ key, emails: ['ana@example.com'] })
+  using home = openHome()
+  await home.add('work', service.baseUrl, apiKey, email)
+  expect(await sessionStatus({ env: {}, ...home, connect: service.connect })).toMatchObject({
+    status: { profile: 'work', works: false, user: null },
+    error: { code },
+  })
+})
+
+test('no session: exit 3', async () => {
+  using home = openHome()
+  await using service = await UserService.start({ key, emails: [] })
+  await expect(sessionStatus({ env: {}, ...home, connect: service.connect })).rejects.toMatchObject({
+    code: 'unauthenticated',
+  })
+})

@@ -1,0 +1,233 @@
+import { expect, test } from 'vitest'
+
+import { resolveBaseUrl, resolveSession } from '../../../src/usecases/session/resolve.ts'
+import { openHome, key, otherKey, untouchable } from './setup.ts'
+
+const work = 'https://work.example.com'
+const home = 'https://home.example.com'
+const env = {
+  REFCHECK_BASE_URL: 'https://env.example.com/',
+  REFCHECK_API_KEY: otherKey,
+  REFCHECK_USER_EMAIL: 'env@example.com',
+}
+
+test('all three in the environment are enough: no profile and no file is touched', async () => {
+  expect(await resolveSession({ env: { ...env, REFCHECK_PROFILE: 'nobody' }, ...untouchable })).toEqual({
+    baseUrl: 'https://env.example.com',
+    apiKey: otherKey,
+    email: 'env@example.com',
+    profile: undefined,
+    keyFrom: 'environment',
+  })
+})
+
+test('without them: the current profile, and where its key is kept', async () => {
+  using kept = openHome()
+  await kept.add('home', home, otherKey)
+  await kept.add('work', work, key)
+  expect(await resolveSession({ env: {}, ...kept })).toEqual({
+    baseUrl: work,
+    apiKey: key,
+    email: 'ana@example.com',
+    profile: 'work',
+    keyFrom: 'file',
+  })
+})
+
+test('REFCHECK_PROFILE goes before the current one, --profile before both', async () => {
+  using kept = openHome()
+  await kept.add('home', home, otherKey)
+  await kept.add('work', work, key)
+  await kept.add('third', work, key)
+  const chosen = { env: { REFCHECK_PROFILE: 'home' }, ...kept }
+  expect(await resolveSession(chosen)).toMatchObject({ profile: 'home', baseUrl: home, apiKey: otherKey })
+  expect(await resolveSession({ ...chosen, profile: 'work' })).toMatchObject({ profile: 'work', apiKey: key })
+})
+
+test('--profile names all three values, whatever the environment says', async () => {
+  using kept = openHome()
+  await kept.add('work', work, key)
+  const session = await resolveSession({ profile: 'work', env, ...kept })
+  expect(session).toMatchObject({ baseUrl: work, apiKey: key, email: 'ana@example.com', keyFrom: 'file' })
+  const broken = { REFCHECK_BASE_URL: 'nonsense', REFCHECK_API_KEY: 'short', REFCHECK_USER_EMAIL: '@' }
+  expect(await resolveSession({ profile: 'work', env: broken, ...kept })).toEqual(session)
+})
+
+test('a part of the environment goes before the same part of the profile', async () => {
+  using kept = openHome()
+  await kept.add('work', work, key)
+  expect(await resolveSession({ env: { REFCHECK_USER_EMAIL: 'env@example.com' }, ...kept })).toEqual({
+    baseUrl: work,
+    apiKey: key,
+    email: 'env@example.com',
+    profile: 'work',
+    keyFrom: 'file',
+  })
+  expect(await resolveSession({ env: { REFCHECK_API_KEY: `${otherKey}\n` }, ...kept })).toMatchObject({
+    baseUrl: work,
+    apiKey: otherKey,
+    keyFrom: 'environment',
+  })
+})
+
+test('an empty variable counts as absent', async () => {
+  using kept = openHome()
+  await kept.add('work', work, key)
+  const empty = { REFCHECK_PROFILE: '', REFCHECK_BASE_URL: '', REFCHECK_API_KEY: '', REFCHECK_USER_EMAIL: '' }
+  expect(await resolveSession({ env: empty, ...kept })).toMatchObject({ profile: 'work', apiKey: key })
+})
+
+test('a kept key never goes to another origin: REFCHECK_BASE_URL alone does not redirect it', async () => {
+  using kept = openHome()
+  await kept.add('work', work, key)
+  for (const elsewhere of ['https://evil.example', `${work}:8443`, 'http://127.0.0.1:4010']) {
+    const failure: unknown = await resolveSession({ env: { REFCHECK_BASE_URL: elsewhere }, ...kept }).catch(
+      (error: unknown) => error,
+    )
+    expect(failure).toMatchObject({
+      code: 'usage',
+      message: `REFCHECK_BASE_URL is ${elsewhere}, but the key of profile "work" is for ${work}`,
+      hint: 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL as well, or unset REFCHECK_BASE_URL.',
+    })
+    expect(String(failure)).not.toContain(key)
+  }
+  const path = { REFCHECK_BASE_URL: `${work}/checks` }
+  expect(await resolveSession({ env: path, ...kept })).toMatchObject({
+    baseUrl: `${work}/checks`,
+    apiKey: key,
+  })
+})
+
+test('nor when the profile’s base URL was changed after the key was saved', async () => {
+  using kept = openHome()
+  await kept.add('work', work, key)
+  await kept.settings.saveProfile(
+    'work',
+    { baseUrl: 'https://evil.example', userEmail: 'ana@example.com' },
+    { makeCurrent: true },
+  )
+  for (const profile of [undefined, 'work']) {
+    await expect(resolveSession({ profile, env: {}, ...kept })).rejects.toMatchObject({
+      code: 'usage',
+      message: `profile "work" names https://evil.example, but its key was saved for ${work}`,
+      hint: 'Run: refcheck auth login --profile work --base-url https://evil.example',
+    })
+  }
+})
+
+test('nobody logged in: exit 3 and how to log in', async () => {
+  using kept = openHome()
+  await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject({
+    code: 'unauthenticated',
+    message: 'you are not logged in',
+    hint: 'Run: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)',
+  })
+  expect(kept.files()).toEqual([null, null])
+})
+
+test('a key alone: what else is missing', async () => {
+  using kept = openHome()
+  await expect(resolveSession({ env: { REFCHECK_API_KEY: key }, ...kept })).rejects.toMatchObject({
+    code: 'usage',
+    message: 'there is no base URL to call',
+  })
+  const two = { REFCHECK_API_KEY: key, REFCHECK_BASE_URL: work }
+  await expect(resolveSession({ env: two, ...kept })).rejects.toMatchObject({
+    code: 'usage',
+    message: 'there is no user e-mail to call the service with',
+    hint: 'Set REFCHECK_USER_EMAIL, or run: refcheck auth login',
+  })
+})
+
+test('a profile without a key: exit 3, unless the environment has one for it', async () => {
+  using kept = openHome()
+  await kept.add('work', work)
+  const noKey = {
+    code: 'unauthenticated',
+    message: 'profile "work" has no API key',
+    hint: expect.stringMatching(/^Run: refcheck auth login --profile work /),
+  }
+  await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject(noKey)
+  await expect(resolveSession({ profile: 'work', env: {}, ...kept })).rejects.toMatchObject(noKey)
+  const named = { profile: 'work', ...kept }
+  expect(await resolveSession({ ...named, env: { REFCHECK_API_KEY: otherKey } })).toMatchObject({
+    baseUrl: work,
+    apiKey: otherKey,
+    keyFrom: 'environment',
+  })
+  await expect(resolveSession({ ...named, env })).rejects.toMatchObject(noKey)
+})
+
+test('a profile that is not there: the known ones are named', async () => {
+  using kept = openHome()
+  await expect(resolveSession({ profile: 'wrok', env: {}, ...kept })).rejects.toMatchObject({
+    code: 'usage',
+    message: 'there is no profile "wrok"',
+    hint: 'Run: refcheck auth login',
+  })
+  await kept.add('work', work, key)
+  await kept.add('home', home, otherKey)
+  const unknown = {
+    code: 'usage',
+    message: 'there is no profile "wrok"',
+    hint: 'The profiles are work, home.',
+  }
+  await expect(resolveSession({ profile: 'wrok', env, ...kept })).rejects.toMatchObject(unknown)
+  await expect(resolveSession({ env: { REFCHECK_PROFILE: 'wrok' }, ...kept })).rejects.toMatchObject(unknown)
+  await expect(resolveBaseUrl({ profile: 'wrok', env: {}, ...kept })).rejects.toMatchObject(unknown)
+})
+
+test.each(['', '..', 'a.b', '__proto__', 'x'.repeat(65)])(
+  '--profile %j is refused as a name',
+  async (profile) => {
+    using kept = openHome()
+    await expect(resolveSession({ profile, env, ...kept })).rejects.toMatchObject({ code: 'invalid_input' })
+  },
+)
+
+test.each([
+  [
+    'REFCHECK_BASE_URL',
+    'http://api.example.com',
+    /^REFCHECK_BASE_URL would call api\.example\.com in clear text/,
+  ],
+  ['REFCHECK_API_KEY', 'tooshort', /^REFCHECK_API_KEY has 8 characters instead of 32$/],
+  ['REFCHECK_USER_EMAIL', 'a@b.example\r\nX: y', /^REFCHECK_USER_EMAIL holds a line break/],
+])('a wrong %s is told by its name', async (name, value, message) => {
+  await expect(resolveSession({ env: { ...env, [name]: value }, ...untouchable })).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringMatching(message),
+  })
+})
+
+test('what a hand put into the files is checked too, and never quoted', async () => {
+  using kept = openHome()
+  await kept.add('work', 'http://work.example.com', key)
+  await expect(resolveSession({ env: {}, ...kept })).rejects.toThrow(
+    /^the base URL of profile "work" would call work\.example\.com in clear text/,
+  )
+  await kept.add('home', home, 'mistyped', 'no-address')
+  await expect(resolveSession({ env: {}, ...kept })).rejects.toThrow(
+    'the e-mail of profile "home" is not an address',
+  )
+  await expect(resolveSession({ env: { REFCHECK_USER_EMAIL: 'ana@example.com' }, ...kept })).rejects.toThrow(
+    'the kept API key of profile "home" has 8 characters instead of 32',
+  )
+})
+
+test('the base URL alone needs no key: --profile, then the environment, then the current profile', async () => {
+  using kept = openHome()
+  await expect(resolveBaseUrl({ env: {}, settings: kept.settings })).rejects.toMatchObject({
+    code: 'usage',
+    message: 'there is no base URL to call',
+    hint: 'Set REFCHECK_BASE_URL, or run: refcheck auth login',
+  })
+  expect(await resolveBaseUrl({ env, settings: untouchable.settings })).toBe('https://env.example.com')
+  await kept.add('work', work)
+  expect(await resolveBaseUrl({ env: {}, settings: kept.settings })).toBe(work)
+  expect(await resolveBaseUrl({ env, settings: kept.settings })).toBe('https://env.example.com')
+  expect(await resolveBaseUrl({ profile: 'work', env, settings: kept.settings })).toBe(work)
+  await expect(
+    resolveBaseUrl({ env: { REFCHECK_BASE_URL: 'nonsense' }, settings: kept.settings }),
+  ).rejects.toThrow('REFCHECK_BASE_URL is not a URL')
+})
