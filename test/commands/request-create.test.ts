@@ -296,11 +296,6 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
   ])
 })
 
-test('a :memory: store refuses to order anything but on loopback', async () => {
-  const { run } = await world()
-  expect((await run(orderOf('Priya'), { env: { REFCHECK_STORE: ':memory:' } })).code).toBe(0)
-})
-
 test('a store that is no store: exit 1, nothing sent', async () => {
   const { run, folder, sandbox } = await world()
   writeFileSync(join(folder, 'notes.txt'), 'these are not the orders you are looking for', { mode: 0o644 })

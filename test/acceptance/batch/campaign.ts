@@ -13,8 +13,10 @@ export interface Tally {
   rows: number
   /** People with more than one order. */
   twice: number
-  /** Orders on the service that the store does not know, and no unknown row could be. */
+  /** Orders on the service whose id the store does not know, and whose row is not marked as unknown. */
   lost: number
+  /** Ids of orders in the store that the service does not know. */
+  invented: number
   accepted: number
   unknown: number
 }
@@ -24,13 +26,24 @@ interface Standing {
   counts: Record<string, number>
 }
 
+interface Row {
+  state: string
+  request_id: string | null
+  email: string
+}
+
 /**
  * Ends `refcheck batch run` by SIGKILL at random moments, runs the same command again, and so on, until it was
  * killed so often; a file that is through is followed by the next.
  */
 export async function killBatches(folder: string, kills: number, luck: () => number): Promise<Tally> {
   const sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 10_000_000, seconds: 3600 }] })
-  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
+  let onAnswer = (): void => undefined
+  const listener = await listen(async (request, connection) => {
+    const answer = await sandbox.fetch(request, connection)
+    onAnswer()
+    return answer
+  })
   const env = {
     PATH: process.env['PATH'] ?? '',
     REFCHECK_CONFIG_DIR: join(folder, 'config'),
@@ -40,57 +53,64 @@ export async function killBatches(folder: string, kills: number, luck: () => num
     REFCHECK_USER_EMAIL: sandbox.credentials.userEmail,
     REFCHECK_QUOTA: '10000000/3600',
   }
-  /** The command once; killed `afterMs` after its first order reached the service, unless it ends before. */
+  /** A command once; killed `afterMs` after its first order reached the service, unless it ends before. */
   const run = async (
-    file: string,
-    afterMs: number | undefined,
+    argv: readonly string[],
+    afterMs?: number,
   ): Promise<{ killed: boolean; stdout: string }> => {
-    const child = spawn(
-      process.execPath,
-      [program, 'batch', 'run', file, '--package', '102', '--yes', '--json'],
-      {
-        cwd: folder,
-        env,
-        stdio: ['ignore', 'pipe', 'ignore'],
-      },
-    )
+    const child = spawn(process.execPath, [program, ...argv, '--json'], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     let stdout = ''
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
     const ended = once(child, 'close')
-    const before = sandbox.requests().length
     if (afterMs !== undefined) {
-      const over = { yet: false }
-      void ended.then(() => (over.yet = true))
-      while (!over.yet && sandbox.requests().length === before)
-        await new Promise((resolve) => setImmediate(resolve))
+      const before = sandbox.requests().length
+      const ordered = new Promise<void>((resolve) => {
+        onAnswer = () => {
+          if (sandbox.requests().length > before) resolve()
+        }
+      })
+      await Promise.race([ordered, ended])
       await systemClock.sleep(afterMs)
       child.kill('SIGKILL')
     }
     const [, signal] = (await ended) as [number | null, string | null]
     return { killed: signal === 'SIGKILL', stdout }
   }
-  const tally: Tally = { kills: 0, rows: 0, twice: 0, lost: 0, accepted: 0, unknown: 0 }
+  const tally: Tally = { kills: 0, rows: 0, twice: 0, lost: 0, invented: 0, accepted: 0, unknown: 0 }
   const rowsPerFile = 120
+  const rows: Row[] = []
   for (let batch = 1; tally.kills < kills; batch += 1) {
     const people = emails(rowsPerFile).map((email) => `b${batch}.${email}`)
     const file = peopleFile(folder, people, `people-${batch}.csv`)
     let standing: Standing | undefined
     while (standing === undefined) {
       const killing = tally.kills < kills
-      const { killed, stdout } = await run(file, killing ? luck() * 60 : undefined)
+      const order = ['batch', 'run', file, '--package', '102', '--yes']
+      const { killed, stdout } = await run(order, killing ? luck() * 60 : undefined)
       if (killed) tally.kills += 1
       else standing = JSON.parse(stdout) as Standing
     }
     tally.rows += rowsPerFile
     tally.accepted += standing.counts['accepted'] ?? 0
     tally.unknown += standing.counts['unknown'] ?? 0
+    rows.push(...(JSON.parse((await run(['batch', 'rows', standing.batch_id])).stdout) as Row[]))
   }
   const perPerson = new Map<string, number>()
   for (const { recipient } of sandbox.requests()) {
     perPerson.set(recipient.email, (perPerson.get(recipient.email) ?? 0) + 1)
   }
   tally.twice = [...perPerson.values()].filter((orders) => orders > 1).length
-  tally.lost = Math.max(0, sandbox.requests().length - tally.accepted - tally.unknown)
+  const known = new Set(rows.flatMap(({ request_id }) => request_id ?? []))
+  const open = new Set(rows.flatMap(({ state, email }) => (state === 'unknown' ? [email] : [])))
+  tally.lost = sandbox
+    .requests()
+    .filter(({ request_id, recipient }) => !known.has(request_id) && !open.has(recipient.email)).length
+  const there = new Set(sandbox.requests().map(({ request_id }) => request_id))
+  tally.invented = [...known].filter((id) => !there.has(id)).length
   await listener.close()
   sandbox.close()
   return tally

@@ -21,6 +21,8 @@ export interface Tally {
 const secret = 'a-secret-of-the-campaign'
 const statuses = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED']
 const senders = 8
+/** Until what the last run has not handed on counts as stranded. */
+const longestMs = 60_000
 
 /**
  * Ends a real receiver by SIGKILL again and again while events pour in and are handed on, each run on the same
@@ -28,6 +30,7 @@ const senders = 8
  */
 export async function killReceivers(folder: string, kills: number, luck: () => number): Promise<Tally> {
   const taken: string[] = []
+  let onTaken = (): void => undefined
   const app = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -35,6 +38,7 @@ export async function killReceivers(folder: string, kills: number, luck: () => n
       // A handler that is not always well.
       const isWell = luck() < 0.9
       if (isWell) taken.push(Buffer.concat(chunks).toString())
+      onTaken()
       response.writeHead(isWell ? 204 : 503).end()
     })
   })
@@ -47,6 +51,7 @@ export async function killReceivers(folder: string, kills: number, luck: () => n
     REFCHECK_WEBHOOK_SECRET: secret,
   }
   const acknowledged: string[] = []
+  let onAcknowledged = (): void => undefined
   let requests = 0
   /** A request's events one after another, each until it is acknowledged or the receiver is gone. */
   const send = async (url: string, signal: { over: boolean }): Promise<void> => {
@@ -58,6 +63,7 @@ export async function killReceivers(folder: string, kills: number, luck: () => n
         const answer = await post(url, secret, { body }).catch(() => undefined)
         if (answer !== 204) return
         acknowledged.push(body)
+        onAcknowledged()
       }
     }
   }
@@ -66,7 +72,11 @@ export async function killReceivers(folder: string, kills: number, luck: () => n
     const signal = { over: false }
     const sending = Promise.all(Array.from({ length: senders }, () => send(receiver.url, signal)))
     const until = acknowledged.length + 20 + Math.floor(luck() * 200)
-    while (acknowledged.length < until) await new Promise((resolve) => setImmediate(resolve))
+    await new Promise<void>((resolve) => {
+      onAcknowledged = () => {
+        if (acknowledged.length >= until) resolve()
+      }
+    })
     receiver.child.kill('SIGKILL')
     signal.over = true
     await sending
@@ -79,15 +89,25 @@ export async function killReceivers(folder: string, kills: number, luck: () => n
     clock: systemClock,
     random: systemRandom,
   })
-  const last = await start(['--forward-to', forwardTo], env)
-  while ((await store.inbox.nextDue()) !== undefined) await systemClock.sleep(50)
-  last.child.kill('SIGKILL')
-  await last.ended
   const kept = new Set<string>()
   for await (const { body } of store.inbox.list()) kept.add(Buffer.from(body).toString())
+  const handedOn = new Set(taken)
+  const last = await start(['--forward-to', forwardTo], env)
+  const all = new Promise<void>((resolve) => {
+    onTaken = () => {
+      for (const body of taken) handedOn.add(body)
+      if ([...kept].every((body) => handedOn.has(body))) resolve()
+    }
+    onTaken()
+  })
+  const through = new AbortController()
+  const limit = systemClock.sleep(longestMs, through.signal).catch(() => undefined)
+  await Promise.race([all, last.ended, limit])
+  through.abort()
+  last.child.kill('SIGKILL')
+  await last.ended
   await store.close()
   await new Promise((resolve) => app.close(resolve))
-  const handedOn = new Set(taken)
   return {
     kills,
     acknowledged: acknowledged.length,

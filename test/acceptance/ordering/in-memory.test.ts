@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { listen } from '../../../src/server/listen.ts'
+import { orderOf } from '../../harness/people.ts'
+import { start } from '../../harness/process.ts'
+import { world } from '../../harness/world.ts'
+import { startConnectProxy } from '../../http/connect-proxy.ts'
+import { identity } from '../../http/raw-server.ts'
+
+/** Read when a process starts, so that the program is one of its own here. */
+const authority = fileURLToPath(new URL('../../vectors/tls/authority.pem', import.meta.url))
+
+test('a store in memory refuses to order from a service that is not on this machine', async () => {
+  const { sandbox, env } = await world()
+  const service = await listen((request, connection) => sandbox.fetch(request, connection), {
+    tls: identity('service'),
+  })
+  onTestFinished(() => service.close())
+  await using proxy = await startConnectProxy({ routes: { 'service.test:443': service.port } })
+  const order = async (store: Record<string, string>): Promise<[unknown, string]> => {
+    const run = start(orderOf('Priya', ['--yes', '--quiet']), {
+      ...env,
+      REFCHECK_BASE_URL: 'https://service.test',
+      NODE_EXTRA_CA_CERTS: authority,
+      HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`,
+      ...store,
+    })
+    return [await run.ended, run.stderr()]
+  }
+  expect(await order({ REFCHECK_STORE: ':memory:' })).toMatchInlineSnapshot(`
+    [
+      2,
+      "Error: a store in memory would forget the order, so nothing is created with it
+    Set REFCHECK_STORE to a file, or unset it. ":memory:" is for a service on this machine only.
+    ",
+    ]
+  `)
+  expect(sandbox.requests()).toEqual([])
+  // Everything else of it is in order.
+  expect(await order({})).toEqual([0, ''])
+  expect(sandbox.requests()).toHaveLength(1)
+})
