@@ -70,6 +70,9 @@ export class IoError extends RefcheckError {
   override readonly code = 'io'
 }
 
+/** Another process has the store for itself just then: the same may go well in a moment. */
+export class StoreBusyError extends IoError {}
+
 /** A fault of this program: a state it holds impossible. */
 export class InternalError extends RefcheckError {
   override readonly code = 'internal'

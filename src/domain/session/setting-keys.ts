@@ -1,3 +1,4 @@
+import { storeAddress } from '../store/address.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 
 /** A default that a person sets once, as `config list` shows it. */
@@ -36,16 +37,16 @@ function filePath(key: string): (text: string) => string {
   }
 }
 
-function storeAddress(text: string): string {
-  if (!/^postgres(?:ql)?:/i.test(text)) return filePath('store')(text)
-  if (!URL.canParse(text) || controlCharacter.test(text)) {
-    throw new InvalidInputError('store: the PostgreSQL address is not a URL', {
+/** The setting takes what opening takes, and a database that a later release opens. */
+function store(text: string): string {
+  const address = storeAddress(text)
+  if (address.kind === 'none') {
+    throw new InvalidInputError(`store: ${address.why}`, {
       field: 'store',
-      hint: 'Write it as postgres://user@host:5432/database.',
+      hint: 'Give a file, or postgres://user@host:5432/database.',
     })
   }
-  const url = new URL(text)
-  if (url.password !== '' || url.searchParams.has('password')) {
+  if (address.kind === 'postgres' && address.password) {
     throw new InvalidInputError('store: a password is not kept in the settings', {
       field: 'store',
       hint: 'Leave it out of the address and put it in ~/.pgpass or PGPASSWORD, or set REFCHECK_STORE instead.',
@@ -88,7 +89,7 @@ export const settingDefinitions: readonly SettingDefinition[] = [
     meaning: 'Where orders are recorded: a file, or postgres://…',
     example: 'orders.db',
     path: true,
-    parse: storeAddress,
+    parse: store,
   },
   {
     key: 'concurrency',

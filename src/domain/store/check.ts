@@ -1,10 +1,10 @@
+import { inWords } from './age.ts'
 import { IoError } from '../../errors/kinds.ts'
 
 /** What is wrong with a store, in sentences; `missing`: runs that it does not know of. */
 export function findingsOf(damage: readonly string[], missing: number): string[] {
   if (missing === 0) return [...damage]
-  const runs = missing === 1 ? '1 run is' : `${missing} runs are`
-  return [`it is older than the orders made with it: ${runs} missing`, ...damage]
+  return [`it is older than the orders made with it: ${inWords(missing)} missing`, ...damage]
 }
 
 /** What a check with findings fails with. */

@@ -7,7 +7,8 @@ export interface StoreInfo {
   bytes: number
   /** How many changes of format it has been through. */
   format: number
-  sqlite: string
+  /** What keeps it, with its version: `SQLite 3.53.0`. */
+  engine: string
   batches: number
   /** Rows by state. */
   rows: Record<SubmissionState, number>

@@ -7,7 +7,7 @@ interface Info {
   location: string
   bytes: number
   format: number
-  sqlite: string
+  engine: string
   batches: number
   rows: Readonly<Record<string, number>>
   events: number
@@ -20,11 +20,11 @@ export function storeInfoView({ oldest, newest, ...info }: Info): View {
     at === undefined ? null : new Date(at).toISOString()
   const rows = Object.entries(info.rows).filter(([, count]) => count > 0)
   return {
-    json: { ...info, oldest: day(oldest), newest: day(newest) },
+    json: { ...info, sqlite: info.engine.replace(/^SQLite /, ''), oldest: day(oldest), newest: day(newest) },
     text: (terminal) =>
       [
         `${styled(terminal, 'bold', harmless(info.location))}  ${size(info.bytes)}`,
-        `format ${info.format}, SQLite ${harmless(info.sqlite)}`,
+        `format ${info.format}, ${harmless(info.engine)}`,
         `${info.batches} ${info.batches === 1 ? 'batch or single order' : 'batches and single orders'}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
         `${counted(info.events, 'event')} in the inbox`,
         ...(oldest === undefined

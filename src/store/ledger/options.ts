@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 
+import { storeAddress } from '../../domain/store/address.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
@@ -26,19 +27,21 @@ export interface StoreOptions {
 export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
   const { chosen, paths, cwd } = options
   if (chosen === undefined || chosen === '') return resolve(cwd, paths.data, 'ledger.sqlite')
-  if (chosen === ':memory:') return chosen
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(chosen)?.[1]?.toLowerCase()
-  if (scheme === 'postgres' || scheme === 'postgresql') {
-    throw new UsageError('a store on PostgreSQL (postgres://) is not supported yet', {
-      hint: 'Set REFCHECK_STORE to a file, or unset it to use the one in the data folder.',
-    })
+  const address = storeAddress(chosen)
+  switch (address.kind) {
+    case 'memory':
+      return chosen
+    case 'file':
+      return resolve(cwd, address.path)
+    case 'postgres':
+      throw refused('a store on PostgreSQL (postgres://) is not supported yet')
+    case 'none':
+      throw refused(address.why)
   }
-  // The rest of such a value may hold a password.
-  if (scheme !== undefined) {
-    throw new UsageError(`a store cannot be a "${scheme}://" address`, {
-      hint: 'Set REFCHECK_STORE to a file, or unset it to use the one in the data folder.',
-    })
-  }
-  if (chosen.includes('\0')) throw new UsageError('the name of the store has a NUL character in it')
-  return resolve(cwd, chosen)
+}
+
+function refused(why: string): UsageError {
+  return new UsageError(why, {
+    hint: 'Set REFCHECK_STORE to a file, or unset it to use the one in the data folder.',
+  })
 }

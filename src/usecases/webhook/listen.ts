@@ -12,7 +12,7 @@ import { receiver } from './receive.ts'
 import { Relay } from './relay.ts'
 import { takeIn } from '../../server/intake.ts'
 import type { Listener } from '../../server/listen.ts'
-import { isLocked } from '../../store/ledger/sqlite/failure.ts'
+import { StoreBusyError } from '../../errors/kinds.ts'
 
 export interface ListenPlan {
   secret: string
@@ -75,7 +75,8 @@ export async function startListening(services: Services, plan: ListenPlan): Prom
       },
       onRefused: plan.onRefused,
       onLost(error) {
-        if (isLocked(error)) plan.onHeldUp('A delivery was not kept and not acknowledged', error)
+        if (error instanceof StoreBusyError)
+          plan.onHeldUp('A delivery was not kept and not acknowledged', error)
         else breakOff(error)
       },
     }),
@@ -135,7 +136,7 @@ async function relayAlone(
         }
       }
     } catch (error) {
-      if (!isLocked(error) || untilEmpty()) throw error
+      if (!(error instanceof StoreBusyError) || untilEmpty()) throw error
       onHeldUp('Handing on waits', error)
     }
     // What this process took is handed on by the one that relays.

@@ -1,4 +1,4 @@
-import { InternalError, IoError } from '../../../errors/kinds.ts'
+import { InternalError, IoError, StoreBusyError } from '../../../errors/kinds.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
@@ -27,11 +27,6 @@ export function resultCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
 }
 
-/** Whether another process merely had the store for itself just then: the same may go well in a moment. */
-export function isLocked(error: unknown): error is IoError {
-  return error instanceof IoError && resultCode(error.cause) === busy
-}
-
 /** Whatever went wrong inside SQLite as an IoError that names the store; our own errors pass. */
 export function storeFailure(location: string, error: unknown): Error {
   if (error instanceof RefcheckError) return error
@@ -44,5 +39,6 @@ export function storeFailure(location: string, error: unknown): Error {
     `SQLite reported error ${code}`,
     'Check the disk before you run it again.',
   ]
-  return new IoError(`cannot use the store "${location}": ${why}`, { hint, cause: error })
+  const Failure = code === busy ? StoreBusyError : IoError
+  return new Failure(`cannot use the store "${location}": ${why}`, { hint, cause: error })
 }

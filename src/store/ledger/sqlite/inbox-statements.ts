@@ -1,4 +1,5 @@
 import { longestWait } from '../../../domain/webhook/retry.ts'
+import { sqlStatusRank } from '../sql.ts'
 
 export const insert = `
 INSERT INTO events (identity, received_at, body, signature, request_id, status, event, oddity, forward)
@@ -18,7 +19,7 @@ GROUP BY request_id ORDER BY last DESC`
 export const selectLatest = `
 SELECT status, received_at FROM events
 WHERE request_id = :request_id AND status IS NOT NULL AND oddity IS NULL
-ORDER BY status IN ('COMPLETED', 'ERROR', 'CANCELLED') DESC, status = 'PARTIAL' DESC, id DESC
+ORDER BY ${sqlStatusRank('status')} DESC, id DESC
 LIMIT 1`
 
 /** Whether no earlier event of its request waits. */
@@ -39,8 +40,4 @@ SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirst}
 /** Events come out of order: a status is only ever followed by one that is further on. */
 export const tell = `
 UPDATE submissions SET request_status = :status, request_status_at = :at
-WHERE request_id = :request_id AND ${rank(':status')} > ${rank('request_status')}`
-
-function rank(status: string): string {
-  return `CASE ${status} WHEN 'RECEIVED' THEN 0 WHEN 'IN_PROGRESS' THEN 1 WHEN 'PARTIAL' THEN 2 ELSE 3 END`
-}
+WHERE request_id = :request_id AND ${sqlStatusRank(':status')} > ${sqlStatusRank('request_status')}`

@@ -1,3 +1,5 @@
+import { terminalStatuses } from '../../../contract/statuses.ts'
+import { sqlList } from '../sql.ts'
 import { selectSubmissions } from './submission-rows.ts'
 
 export const insertBatch = `
@@ -69,7 +71,7 @@ VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
 /** "Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further". */
 export const updateStatus = `
 UPDATE submissions SET request_status = :status, request_status_at = :at
-WHERE request_id = :request_id AND request_status NOT IN ('COMPLETED', 'ERROR', 'CANCELLED')`
+WHERE request_id = :request_id AND request_status NOT IN ${sqlList(terminalStatuses)}`
 
 export const selectBody = `
 SELECT body, body_sha256 FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number`

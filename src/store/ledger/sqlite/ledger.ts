@@ -30,6 +30,7 @@ import {
 import type { Hold, Ledger } from '../ledger.ts'
 import { takePlace } from './quota.ts'
 import type { Age } from './runs.ts'
+import { orphaned } from '../../../domain/submission/recovery.ts'
 import { conditions } from './search.ts'
 import { selectSubmissions, submissionOf } from './submission-rows.ts'
 
@@ -187,13 +188,10 @@ export class SqliteLedger implements Ledger {
     return this.#database.transaction(() => {
       const unknown: Submission[] = []
       for (const row of this.#database.all(selectUnfinishedRows, { id: batch.id }).map(submissionOf)) {
-        if (row.state === 'sending') {
-          const reason = 'the program ended while the order was on its way'
-          changeRow(this.#database, row, { to: 'unknown', at, reason })
-          unknown.push({ ...row, state: 'unknown', reason, changedAt: at })
-        } else {
-          const reason = 'the program ended before the order was sent'
-          changeRow(this.#database, row, { to: 'cancelled', at, reason })
+        const change = orphaned({ state: row.state, kind: batch.kind }, at)
+        if (change === undefined || !changeRow(this.#database, row, change)) continue
+        if (change.to === 'unknown') {
+          unknown.push({ ...row, state: 'unknown', reason: change.reason, changedAt: at })
         }
       }
       return unknown

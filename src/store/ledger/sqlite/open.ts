@@ -1,12 +1,12 @@
 import { SqliteBatches } from './batches.ts'
 import { Database } from './connection.ts'
 import { makeDurable } from './durability.ts'
-import { isLocked } from './failure.ts'
 import { fileHolds, memoryHolds } from './holds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { SqliteInbox } from './inbox.ts'
 import { SqliteLedger } from './ledger.ts'
 import { inspect, migrate } from './migrate.ts'
+import { StoreBusyError } from '../../../errors/kinds.ts'
 import type { StoreOptions } from '../options.ts'
 import { makePrivate, preparePlace } from './place.ts'
 import { SqliteQuota } from './quota.ts'
@@ -64,7 +64,7 @@ async function patiently(clock: Clock, busyMs: number, work: () => void): Promis
       work()
       return
     } catch (error) {
-      if (!isLocked(error) || clock.monotonic() >= deadline) throw error
+      if (!(error instanceof StoreBusyError) || clock.monotonic() >= deadline) throw error
       await clock.sleep(pauseMs)
     }
   }

@@ -1,6 +1,5 @@
 import type { Database } from './connection.ts'
-import { inWords } from '../../../domain/store/age.ts'
-import { IoError } from '../../../errors/kinds.ts'
+import { missingRuns, olderThanItsOrders } from '../../../domain/store/age.ts'
 import { numberIn, type Tally } from '../tally.ts'
 
 const runsName = 'runs'
@@ -27,20 +26,13 @@ export class Age {
 
   /** Throws an IoError where the store is older than what was ordered with it. */
   require(): void {
-    const missing = this.missing()
-    if (missing > 0) {
-      throw new IoError(
-        `the store "${this.#database.location}" is older than the orders made with it: ${inWords(missing)} missing`,
-        {
-          hint: 'Nothing was sent, since people could be ordered twice (was a backup put back, or the file removed?). "refcheck store check" tells what to do.',
-        },
-      )
-    }
+    const error = olderThanItsOrders(this.#database.location, this.missing())
+    if (error !== undefined) throw error
   }
 
   /** How many runs this store does not know of; 0 for one that is as it was left. */
   missing(): number {
-    return Math.max(0, this.#tally.read() - this.#runs())
+    return missingRuns(this.#runs(), this.#tally.read())
   }
 
   /** A person knows what is missing, and goes on. */

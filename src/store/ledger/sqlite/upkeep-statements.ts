@@ -1,5 +1,7 @@
 import type { Values } from './connection.ts'
+import { terminalStatuses } from '../../../contract/statuses.ts'
 import type { Forgotten } from '../../../domain/store/told.ts'
+import { sqlList } from '../sql.ts'
 
 export const danglingAttempts = `
 SELECT s.batch_id, s.row_number FROM submissions s
@@ -11,7 +13,7 @@ export function chosenRows(who: Forgotten): { where: string; values: Values } {
   if ('email' in who) return { where: 's.email = :email COLLATE NOCASE', values: { email: who.email } }
   return {
     where: `s.changed_at < :before
-      AND (s.state <> 'accepted' OR s.request_status IN ('COMPLETED', 'ERROR', 'CANCELLED'))`,
+      AND (s.state <> 'accepted' OR s.request_status IN ${sqlList(terminalStatuses)})`,
     values: { before: who.endedBefore },
   }
 }

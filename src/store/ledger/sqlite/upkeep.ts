@@ -43,7 +43,7 @@ export class SqliteUpkeep implements Upkeep {
         location: database.location,
         bytes: bytesOf(database.location),
         format: Number(database.pragma('user_version')),
-        sqlite,
+        engine: `SQLite ${sqlite}`,
         batches,
         rows,
         events: (database.get('SELECT count(*) AS count FROM events') as { count: number }).count,

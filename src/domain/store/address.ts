@@ -1,0 +1,33 @@
+/** Where orders are recorded, as it is written in REFCHECK_STORE or the setting `store`. */
+export type StoreAddress =
+  | { kind: 'memory' }
+  /** As typed; relative to wherever it was typed. */
+  | { kind: 'file'; path: string }
+  | { kind: 'postgres'; url: string; password: boolean }
+  /** No address of a store. What follows the scheme may hold a password, so it is not repeated. */
+  | { kind: 'none'; why: string }
+
+const controlCharacter = /\p{Cc}/u
+const longestPath = 4096
+
+/** Reads an address; what may be done with one of each kind is for its reader. */
+export function storeAddress(text: string): StoreAddress {
+  if (text === ':memory:') return { kind: 'memory' }
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text)?.[1]?.toLowerCase()
+  if (scheme === 'postgres' || scheme === 'postgresql') return postgres(text)
+  if (scheme !== undefined) return { kind: 'none', why: `a store cannot be a "${scheme}://" address` }
+  if (/^postgres(?:ql)?:/i.test(text)) return { kind: 'none', why: 'the PostgreSQL address is not a URL' }
+  if (text.includes('\0')) return { kind: 'none', why: 'the name of the store has a NUL character in it' }
+  if (text.trim() === '' || text.length > longestPath || controlCharacter.test(text)) {
+    return { kind: 'none', why: 'the name of the store is not a path' }
+  }
+  return { kind: 'file', path: text }
+}
+
+function postgres(text: string): StoreAddress {
+  if (!URL.canParse(text) || controlCharacter.test(text)) {
+    return { kind: 'none', why: 'the PostgreSQL address is not a URL' }
+  }
+  const url = new URL(text)
+  return { kind: 'postgres', url: text, password: url.password !== '' || url.searchParams.has('password') }
+}
