@@ -1,97 +1,240 @@
-import { join } from 'node:path'
-
 import { expect, test } from 'vitest'
 
-import { refcheck } from '../harness/run-command.ts'
-import { ScriptedPrompter } from '../harness/scripted-prompter.ts'
-import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
-
-function desk() {
-  const folder = temporaryFolder()
-  const env = emptyEnv(folder)
-  return {
-    folder,
-    type: (argv: string[], stdin?: string) => refcheck(argv, { cwd: folder, env, stdin }),
-  }
-}
+import { session } from '../harness/session.ts'
 
 test('config set, get, list and unset', async () => {
-  const { type } = desk()
-  expect(await type(['config', 'set', 'package', '12'])).toMatchObject({ code: 0, stdout: 'package is 12\n' })
-  expect(await type(['config', 'get', 'package'])).toMatchObject({ code: 0, stdout: '12\n' })
-  expect((await type(['config', 'list', '--columns', 'key,value'])).stdout).toMatchInlineSnapshot(`
-    "KEY              VALUE
-    package          12
-    output-dir       -
-    store            -
-    concurrency      -
-    timeout          -
-    default-country  -
-    "
+  const { all, type } = await session({ newcomer: true })
+  expect(
+    await all([
+      'config set package 12',
+      'config set output-dir reports --json',
+      'config get package',
+      'config get output-dir',
+      'config unset output-dir',
+      'config list',
+      'config unset package',
+      'config unset package',
+      'config get package',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck config set package 12
+    package is 12
+    exit 0
+
+    $ refcheck config set output-dir reports --json
+    {
+      "key": "output-dir",
+      "value": "HOME/reports",
+      "profile": null
+    }
+    exit 0
+
+    $ refcheck config get package
+    12
+    exit 0
+
+    $ refcheck config get output-dir
+    HOME/reports
+    exit 0
+
+    $ refcheck config unset output-dir
+    output-dir is no longer set.
+    exit 0
+
+    $ refcheck config list
+    KEY              VALUE  FROM      MEANING
+    package          12     settings  Package ordered when --package is left out.
+    output-dir       -      -         Folder that reports are put in when --output is left out.
+    store            -      -         Where orders are recorded: a file, or postgres://…
+    concurrency      -      -         Downloads that run side by side, 1 to 64.
+    timeout          -      -         How long to wait on retries and on the quota altogether.
+    default-country  -      -         Country of phone numbers written without their country code.
+    exit 0
+
+    $ refcheck config unset package
+    package is no longer set.
+    exit 0
+
+    $ refcheck config unset package
+    package was not set.
+    exit 0
+
+    $ refcheck config get package
+    2> Error: package is not set
+    2> Set it: refcheck config set package VALUE
+    exit 5
   `)
-  expect((await type(['config', 'unset', 'package'])).stdout).toBe('package is no longer set.\n')
-  expect((await type(['config', 'unset', 'package'])).stdout).toBe('package was not set.\n')
-  expect((await type(['config', 'get', 'package'])).code).toBe(5)
+  expect(await type('config list --json')).toMatchInlineSnapshot(`
+    $ refcheck config list --json
+    [
+      {
+        "key": "package",
+        "value": null,
+        "from": null,
+        "meaning": "Package ordered when --package is left out."
+      },
+      {
+        "key": "output-dir",
+        "value": null,
+        "from": null,
+        "meaning": "Folder that reports are put in when --output is left out."
+      },
+      {
+        "key": "store",
+        "value": null,
+        "from": null,
+        "meaning": "Where orders are recorded: a file, or postgres://…"
+      },
+      {
+        "key": "concurrency",
+        "value": null,
+        "from": null,
+        "meaning": "Downloads that run side by side, 1 to 64."
+      },
+      {
+        "key": "timeout",
+        "value": null,
+        "from": null,
+        "meaning": "How long to wait on retries and on the quota altogether."
+      },
+      {
+        "key": "default-country",
+        "value": null,
+        "from": null,
+        "meaning": "Country of phone numbers written without their country code."
+      }
+    ]
+    exit 0
+  `)
 })
 
-test('a path is kept absolute', async () => {
-  const { type, folder } = desk()
-  const { stdout } = await type(['config', 'set', 'output-dir', 'reports', '--json'])
-  expect(JSON.parse(stdout)).toEqual({ key: 'output-dir', value: join(folder, 'reports'), profile: null })
+test('refused with exit 2 and a hint', async () => {
+  const { all } = await session({ newcomer: true })
+  expect(
+    await all([
+      'config set package abc',
+      'config set package 1e3',
+      'config set concurrency 65',
+      'config set timeout 5',
+      'config set default-country ZZZ',
+      'config set nope 1',
+      'config set __proto__ 1',
+      'config set package',
+      'config get nope',
+      'config unset nope',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck config set package abc
+    2> Error: package: "abc" is not a package id, a whole number above 0
+    2> Try: refcheck config set package 12
+    exit 2
+
+    $ refcheck config set package 1e3
+    2> Error: package: "1e3" is not a package id, a whole number above 0
+    2> Try: refcheck config set package 12
+    exit 2
+
+    $ refcheck config set concurrency 65
+    2> Error: concurrency: "65" is not a whole number from 1 to 64
+    2> Try: refcheck config set concurrency 4
+    exit 2
+
+    $ refcheck config set timeout 5
+    2> Error: timeout: "5" is not a duration
+    2> Try: refcheck config set timeout 5m
+    exit 2
+
+    $ refcheck config set default-country ZZZ
+    2> Error: default-country: "ZZZ" is not a two-letter country code
+    2> Try: refcheck config set default-country AU
+    exit 2
+
+    $ refcheck config set nope 1
+    2> Error: there is no setting "nope"
+    2> The settings are package, output-dir, store, concurrency, timeout, default-country.
+    exit 2
+
+    $ refcheck config set __proto__ 1
+    2> Error: there is no setting "__proto__"
+    2> The settings are package, output-dir, store, concurrency, timeout, default-country.
+    exit 2
+
+    $ refcheck config set package
+    2> Error: package: the value is missing
+    2> Give it: refcheck config set package VALUE
+    exit 2
+
+    $ refcheck config get nope
+    2> Error: there is no setting "nope"
+    2> The settings are package, output-dir, store, concurrency, timeout, default-country.
+    exit 2
+
+    $ refcheck config unset nope
+    2> Error: there is no setting "nope"
+    2> The settings are package, output-dir, store, concurrency, timeout, default-country.
+    exit 2
+  `)
 })
 
-test.each([
-  [['config', 'set', 'package', 'abc']],
-  [['config', 'set', 'package', '1e3']],
-  [['config', 'set', 'concurrency', '65']],
-  [['config', 'set', 'timeout', '5']],
-  [['config', 'set', 'default-country', 'ZZZ']],
-  [['config', 'set', 'nope', '1']],
-  [['config', 'set', '__proto__', '1']],
-  [['config', 'set', 'package']],
-  [['config', 'get', 'nope']],
-  [['config', 'unset', 'nope']],
-])('refused with exit 2 and a hint: %j', async (argv) => {
-  const { code, stdout, stderr } = await desk().type(argv)
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
-})
-
-test('the webhook secret comes from stdin or the prompt, and stays with the profile’s key', async () => {
-  const { sandbox, url, folder } = await world()
-  const env = emptyEnv(folder)
-  const { apiKey, webhookSecret } = sandbox.credentials
+test('the webhook secret comes from stdin or the prompt, never from the command line, and stays with the key', async () => {
+  const { type, sandbox, url } = await session({ newcomer: true })
   const login = ['auth', 'login', '--base-url', url, '--email', 'olive.owner@example.com', '--with-key']
-  await refcheck(login, { env, stdin: apiKey })
-  const piped = await refcheck(['config', 'set', 'webhook-secret'], { env, stdin: `${webhookSecret}\n` })
-  expect(piped).toMatchObject({
-    code: 0,
-    stdout: 'The webhook secret of profile "default" is kept in a private file.\n',
-  })
-  const signed = await refcheck(['webhook', 'sign'], { env, stdin: 'x' })
+  await type(login, { stdin: sandbox.credentials.apiKey })
+  expect(await type('config set webhook-secret', { stdin: 'a secret\n' })).toMatchInlineSnapshot(`
+    $ refcheck config set webhook-secret <<EOF
+    a secret
+    EOF
+    The webhook secret of profile "default" is kept in a private file.
+    exit 0
+  `)
+  const signed = await type('webhook sign', { stdin: 'x' })
   expect(signed.code).toBe(0)
-  const prompter = new ScriptedPrompter([{ ask: /Webhook secret/, secret: 'another' }])
-  expect((await refcheck(['config', 'set', 'webhook-secret'], { env, prompter })).code).toBe(0)
-  prompter.finish()
-  expect((await refcheck(['webhook', 'sign'], { env, stdin: 'x' })).stdout).not.toBe(signed.stdout)
-  expect((await refcheck(['config', 'unset', 'webhook-secret'], { env })).code).toBe(0)
-  expect((await refcheck(['webhook', 'sign'], { env, stdin: 'x' })).code).toBe(2)
-})
+  expect(await type('config set webhook-secret', { answers: [{ ask: /Webhook secret/, secret: 'another' }] }))
+    .toMatchInlineSnapshot(`
+    $ refcheck config set webhook-secret
+    ? Webhook secret (not shown): ****
+    The webhook secret of profile "default" is kept in a private file.
+    exit 0
+  `)
+  expect((await type('webhook sign', { stdin: 'x' })).stdout).not.toBe(signed.stdout)
+  const argued = await type('config set webhook-secret topsecret')
+  expect(argued.stderr).not.toContain('topsecret')
+  expect(argued).toMatchInlineSnapshot(`
+    $ refcheck config set webhook-secret topsecret
+    2> Error: a webhook secret is never taken from the command line
+    2> Run "refcheck config set webhook-secret" and type it, or pipe it in: … < secret.txt
+    exit 2
+  `)
+  expect(await type('config set webhook-secret', { stdin: '\n' })).toMatchInlineSnapshot(`
+    $ refcheck config set webhook-secret <<EOF
 
-test('a webhook secret is never taken from the command line', async () => {
-  const { code, stderr } = await desk().type(['config', 'set', 'webhook-secret', 'topsecret'])
-  expect(code).toBe(2)
-  expect(stderr).not.toContain('topsecret')
-})
-
-test('an empty webhook secret is refused', async () => {
-  expect((await desk().type(['config', 'set', 'webhook-secret'], '\n')).code).toBe(2)
+    EOF
+    2> Error: the webhook secret is empty
+    2> Without a secret anybody could sign; give the one of the organisation’s webhook.
+    exit 2
+  `)
+  expect(await type('config unset webhook-secret')).toMatchInlineSnapshot(`
+    $ refcheck config unset webhook-secret
+    webhook-secret is no longer set.
+    exit 0
+  `)
+  expect(await type('webhook sign', { stdin: 'x' })).toMatchInlineSnapshot(`
+    $ refcheck webhook sign <<EOF
+    x
+    EOF
+    2> Error: there is no webhook secret
+    2> Set REFCHECK_WEBHOOK_SECRET, or keep it with a profile: refcheck config set webhook-secret
+    exit 2
+  `)
 })
 
 test('the package of config is ordered when --package is left out', async () => {
-  const { run } = await world()
-  await run(['config', 'set', 'package', '105'])
-  const { code, stderr } = await run(['request', 'create', '--yes'])
-  expect(code).toBe(2)
-  expect(stderr).toContain('package 105')
+  const { type } = await session()
+  await type('config set package 105')
+  expect(await type('request create --yes')).toMatchInlineSnapshot(`
+    $ refcheck request create --yes
+    2> Error: package 105 (Graduate screen (paused)) is INACTIVE, and only ACTIVE ones can be ordered
+    2> Nothing was sent. A successor may be there: refcheck packages list --status active
+    exit 2
+  `)
 })

@@ -1,80 +1,113 @@
 import { expect, test } from 'vitest'
 
-import { world } from '../harness/world.ts'
+import { session } from '../harness/session.ts'
 
-test('packages list', async () => {
-  const { run } = await world()
-  const { code, stdout, stderr } = await run(['packages', 'list', '--status', 'active'])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatchInlineSnapshot(`
-    "ID   NAME                        STATUS  REFERENCE SURVEY                            BACKGROUND CHECKS
+test('packages list: a table, a package whole, columns to choose and to sort by', async () => {
+  const { type, calls } = await session()
+  expect(await type('packages list --status active')).toMatchInlineSnapshot(`
+    $ refcheck packages list --status active
+    ID   NAME                        STATUS  REFERENCE SURVEY                            BACKGROUND CHECKS
     101  Standard employment screen  ACTIVE  Professional reference survey (2 referees)  National police check, Credit history check
     102  Identity check only         ACTIVE  -                                           Identity check
     103  Two references              ACTIVE  unnamed (2 referees)                        -
     104  Executive screen            ACTIVE  Executive reference survey (3 referees)     National police check, Credit history check, Identity check
-    "
+    exit 0
   `)
+  expect(await type('packages list --id 102 --json')).toMatchInlineSnapshot(`
+    $ refcheck packages list --id 102 --json
+    [
+      {
+        "id": 102,
+        "name": "Identity check only",
+        "status": "ACTIVE",
+        "details": {
+          "reference_survey": null,
+          "background_checks": [
+            {
+              "check_name": "Identity check",
+              "partner_name": "Facet Identity"
+            }
+          ]
+        }
+      }
+    ]
+    exit 0
+  `)
+  expect(await type('packages list --csv --columns id,status --sort -id')).toMatchInlineSnapshot(`
+    $ refcheck packages list --csv --columns id,status --sort -id
+    id,status
+    106,DISABLED
+    105,INACTIVE
+    104,ACTIVE
+    103,ACTIVE
+    102,ACTIVE
+    101,ACTIVE
+    exit 0
+  `)
+  expect(await type('packages list --id 999')).toMatchInlineSnapshot(`
+    $ refcheck packages list --id 999
+    No packages. Another filter, or another user, may show some.
+    exit 0
+  `)
+  expect(new Set(calls())).toEqual(new Set(['GET /v1/packages 200']))
 })
 
-test('packages list --json prints the packages without the envelope', async () => {
-  const { run } = await world()
-  const outcome = await run(['packages', 'list', '--id', '102', '--json'])
-  expect(outcome.code).toBe(0)
-  expect(outcome.json()).toEqual([
+test('an id that is none is refused before anything is sent', async () => {
+  const { all, calls } = await session()
+  const lines = ['1e3', '0x10', '12abc', '-1', '0', ''].map((id) => `packages list --id='${id}'`)
+  expect(await all(lines)).toMatchInlineSnapshot(`
+    $ refcheck packages list --id='1e3'
+    2> Error: --id: "1e3" is not a package id
+    2> It is a whole number; "refcheck packages list" shows them.
+    exit 2
+
+    $ refcheck packages list --id='0x10'
+    2> Error: --id: "0x10" is not a package id
+    2> It is a whole number; "refcheck packages list" shows them.
+    exit 2
+
+    $ refcheck packages list --id='12abc'
+    2> Error: --id: "12abc" is not a package id
+    2> It is a whole number; "refcheck packages list" shows them.
+    exit 2
+
+    $ refcheck packages list --id='-1'
+    2> Error: --id: "-1" is not a package id
+    2> It is a whole number; "refcheck packages list" shows them.
+    exit 2
+
+    $ refcheck packages list --id='0'
+    2> Error: --id: "0" is not a package id
+    2> It is a whole number; "refcheck packages list" shows them.
+    exit 2
+
+    $ refcheck packages list --id=''
+    2> Error: --id: "" is not a package id
+    2> It is a whole number; "refcheck packages list" shows them.
+    exit 2
+  `)
+  expect(calls()).toEqual([])
+})
+
+test('a key that the service does not accept: one line and what to do, as JSON too', async () => {
+  const { type } = await session()
+  const env = { REFCHECK_API_KEY: 'x'.repeat(32) }
+  expect(await type('packages list', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_API_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refcheck packages list
+    2> Error: invalid API key
+    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    exit 3
+  `)
+  expect(await type('packages list --json', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_API_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refcheck packages list --json
     {
-      id: 102,
-      name: 'Identity check only',
-      status: 'ACTIVE',
-      details: {
-        reference_survey: null,
-        background_checks: [{ check_name: 'Identity check', partner_name: 'Facet Identity' }],
-      },
-    },
-  ])
-})
-
-test('packages list --csv --columns', async () => {
-  const { run } = await world()
-  const { code, stdout } = await run(['packages', 'list', '--csv', '--columns', 'id,status', '--sort', '-id'])
-  expect(code).toBe(0)
-  expect(stdout).toBe(
-    'id,status\n106,DISABLED\n105,INACTIVE\n104,ACTIVE\n103,ACTIVE\n102,ACTIVE\n101,ACTIVE\n',
-  )
-})
-
-test('an empty list is said in words', async () => {
-  const { run } = await world()
-  const { code, stdout } = await run(['packages', 'list', '--id', '999'])
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: 'No packages. Another filter, or another user, may show some.\n',
-  })
-})
-
-test.each(['1e3', '0x10', '12abc', '-1', '0', ''])(
-  '--id %j is refused before anything is sent',
-  async (id) => {
-    const { run, sandbox } = await world()
-    const { code, stdout, stderr } = await run(['packages', 'list', `--id=${id}`])
-    expect({ code, stdout, stderr }).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `Error: --id: "${id}" is not a package id\nIt is a whole number; "refcheck packages list" shows them.\n`,
-    })
-    expect(sandbox.log.entries()).toEqual([])
-  },
-)
-
-test('--json tells a failure as one document', async () => {
-  const { run } = await world()
-  const outcome = await run(['packages', 'list', '--json'], { env: { REFCHECK_API_KEY: 'x'.repeat(32) } })
-  expect(outcome.code).toBe(3)
-  expect(outcome.json()).toEqual({
-    error: {
-      code: 'unauthenticated',
-      message: expect.stringMatching(/key/i) as string,
-      hint: expect.stringContaining('refcheck auth login') as string,
-      status: 401,
-    },
-  })
+      "error": {
+        "code": "unauthenticated",
+        "message": "invalid API key",
+        "hint": "Log in again with a current key: refcheck auth login. A newer key revokes the one before it.",
+        "status": 401
+      }
+    }
+    exit 3
+  `)
 })

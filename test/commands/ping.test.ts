@@ -3,78 +3,114 @@ import type { AddressInfo } from 'node:net'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { ManualClock } from '../harness/manual-clock.ts'
-import { refcheck } from '../harness/run-command.ts'
-import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
+import { MS } from '../harness/filters.ts'
+import { session } from '../harness/session.ts'
 
 test('ping needs an address and nothing else', async () => {
-  const { url, folder, sandbox } = await world()
-  const env = { ...emptyEnv(folder), REFCHECK_BASE_URL: url }
-  const { code, stdout } = await refcheck(['ping'], { env })
-  expect(code).toBe(0)
-  expect(stdout).toMatch(new RegExp(`^up  ${url} answered "ok" in \\d+ ms\n$`))
-  expect(sandbox.log.entries().map((entry) => entry.kind)).toEqual(['call'])
-})
-
-test('ping --json', async () => {
-  const { run, url } = await world()
-  const outcome = await run(['ping', '--json'])
-  expect(outcome.json()).toEqual({ base_url: url, status: 'ok', latency_ms: expect.any(Number) as number })
-})
-
-test('a service that is down: tried four times, told each time, exit 7', async () => {
-  const env = { ...emptyEnv(temporaryFolder()), REFCHECK_BASE_URL: 'http://127.0.0.1:1' }
-  const clock = new ManualClock({ auto: true })
-  const { code, stdout, stderr } = await refcheck(['ping'], { env, clock })
-  expect({ code, stdout }).toEqual({ code: 7, stdout: '' })
-  expect(clock.sleeps).toHaveLength(3)
-  expect(stderr.replace(/in [\d.]+ s/g, 'in N s')).toMatchInlineSnapshot(`
-    "127.0.0.1:1: nothing listens there; try 2 of 4 in N s
-    127.0.0.1:1: nothing listens there; try 3 of 4 in N s
-    127.0.0.1:1: nothing listens there; try 4 of 4 in N s
-    Error: 127.0.0.1:1: nothing listens there
-    Check the base URL, and that the service is running.
-    "
+  const { type, url, calls } = await session({ newcomer: true, filters: [MS] })
+  expect(await type('ping', { env: { REFCHECK_BASE_URL: url } })).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=http://127.0.0.1:PORT refcheck ping
+    up  http://127.0.0.1:PORT answered "ok" in # ms
+    exit 0
   `)
+  expect(await type('ping --json', { env: { REFCHECK_BASE_URL: url } })).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=http://127.0.0.1:PORT refcheck ping --json
+    {
+      "base_url": "http://127.0.0.1:PORT",
+      "status": "ok",
+      "latency_ms": 0
+    }
+    exit 0
+  `)
+  expect(await type('ping')).toMatchInlineSnapshot(`
+    $ refcheck ping
+    2> Error: there is no base URL to call
+    2> Set REFCHECK_BASE_URL, or run: refcheck auth login
+    exit 2
+  `)
+  expect(calls()).toEqual(['GET /v1/ping 200', 'GET /v1/ping 200'])
 })
 
-test('--timeout 0s allows no second try', async () => {
-  const env = { ...emptyEnv(temporaryFolder()), REFCHECK_BASE_URL: 'http://127.0.0.1:1' }
-  const clock = new ManualClock({ auto: true })
-  expect((await refcheck(['ping', '--timeout', '0s', '--json'], { env, clock })).code).toBe(7)
-  expect(clock.sleeps).toEqual([])
+test('a service that is down is tried four times, each told; --timeout 0s allows no second try', async () => {
+  const { type, clock } = await session({ newcomer: true })
+  const env = { REFCHECK_BASE_URL: 'http://127.0.0.1:1' }
+  expect(await type('ping', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=http://127.0.0.1:1 refcheck ping
+    2> 127.0.0.1:1: nothing listens there; try 2 of 4 in 0.4 s
+    2> 127.0.0.1:1: nothing listens there; try 3 of 4 in 0.5 s
+    2> 127.0.0.1:1: nothing listens there; try 4 of 4 in 1.5 s
+    2> Error: 127.0.0.1:1: nothing listens there
+    2> Check the base URL, and that the service is running.
+    exit 7
+  `)
+  expect(clock.sleeps).toHaveLength(3)
+  expect(await type('ping --timeout 0s --json', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=http://127.0.0.1:1 refcheck ping --timeout 0s --json
+    {
+      "error": {
+        "code": "unavailable",
+        "message": "127.0.0.1:1: nothing listens there",
+        "hint": "Check the base URL, and that the service is running."
+      }
+    }
+    exit 7
+  `)
+  expect(clock.sleeps).toHaveLength(3)
 })
 
 test('something else answers there', async () => {
   const server = createServer((_request, response) => response.end('<html>Log in</html>')).listen(0)
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  const env = { ...emptyEnv(temporaryFolder()), REFCHECK_BASE_URL: `http://127.0.0.1:${port}` }
-  const outcome = await refcheck(['ping', '--json'], { env })
-  expect(outcome.code).toBe(7)
-  expect(outcome.json()).toMatchObject({ error: { code: 'unavailable', status: 200 } })
+  const { type } = await session({ newcomer: true })
+  const env = { REFCHECK_BASE_URL: `http://127.0.0.1:${port}` }
+  expect(await type('ping --json', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=http://127.0.0.1:PORT_1 refcheck ping --json
+    {
+      "error": {
+        "code": "unavailable",
+        "message": "the answer is not the service’s: no envelope {data, status_message, message}",
+        "hint": "Check the base URL: something else may have answered.",
+        "status": 200
+      }
+    }
+    exit 7
+  `)
 })
 
-test.each([
-  ['http://api.example.com', /https/],
-  ['https://user:pw@api.example.com', /user name/i],
-  ['https://api.example.com?x=1', /query/],
-  ['ftp://api.example.com', /https/],
-  ['nonsense', /URL/],
-])('a base URL that is refused before a byte: %s', async (url, why) => {
-  const env = { ...emptyEnv(temporaryFolder()), REFCHECK_BASE_URL: url }
-  const { code, stderr } = await refcheck(['ping'], { env })
-  expect(code).toBe(2)
-  expect(stderr).toMatch(why)
-  expect(stderr).not.toContain('pw')
-})
-
-test('no address at all', async () => {
-  const { code, stderr } = await refcheck(['ping'], { env: emptyEnv(temporaryFolder()) })
-  expect(code).toBe(2)
-  expect(stderr).toMatchInlineSnapshot(`
-    "Error: there is no base URL to call
-    Set REFCHECK_BASE_URL, or run: refcheck auth login
-    "
+test('a base URL that is refused before a byte', async () => {
+  const { type } = await session({ newcomer: true })
+  const refused = (url: string) => type('ping', { env: { REFCHECK_BASE_URL: url } })
+  expect(await refused('http://api.example.com')).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=http://api.example.com refcheck ping
+    2> Error: REFCHECK_BASE_URL would call api.example.com in clear text: https is required
+    2> Plain http is for this machine only (127.0.0.1, ::1, localhost).
+    exit 2
+  `)
+  const password = await refused('https://user:pw@api.example.com')
+  expect(password.stderr).not.toContain('pw')
+  expect(password).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=https://user:pw@api.example.com refcheck ping
+    2> Error: REFCHECK_BASE_URL has a user name or a password in it
+    2> Leave out what stands before the @.
+    exit 2
+  `)
+  expect(await refused('https://api.example.com?x=1')).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL='https://api.example.com?x=1' refcheck ping
+    2> Error: REFCHECK_BASE_URL has a query
+    2> Leave out the ? and what follows.
+    exit 2
+  `)
+  expect(await refused('ftp://api.example.com')).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=ftp://api.example.com refcheck ping
+    2> Error: REFCHECK_BASE_URL does not start with https://
+    2> Write it like https://api.example.com.
+    exit 2
+  `)
+  expect(await refused('nonsense')).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=nonsense refcheck ping
+    2> Error: REFCHECK_BASE_URL is not a URL
+    2> Write it like https://api.example.com.
+    exit 2
   `)
 })

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -6,34 +6,34 @@ import { expect, test } from 'vitest'
 import { openSheet } from '../../src/sheets/open.ts'
 import { fileSource } from '../../src/sheets/source.ts'
 import { exampleSheet } from '../../src/sheets/template.ts'
-import { world } from '../harness/world.ts'
-import { all, plain, plainJson } from '../sheets/table.ts'
-
-const header =
-  'first_name,last_name,email,phone,reference.position_title,reference.referee_relationships,' +
-  'ncc_acic.date_of_birth,ncc_acic.licence_number,ncc_acic.is_volunteer,ncc_acic.previous_names,' +
-  'ncc_acic.residential_address,icrc.years_of_history,icrc.annual_income'
+import { session } from '../harness/session.ts'
+import { all as allOf, plain, plainJson } from '../sheets/table.ts'
 
 test('a CSV is the header and nothing else', async () => {
-  const { run } = await world()
-  const { code, stdout, stderr } = await run(['schema', 'template', '101'])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toBe(`${header}\n`)
+  const { type } = await session()
+  expect(await type('schema template 101')).toMatchInlineSnapshot(`
+    $ refcheck schema template 101
+    first_name,last_name,email,phone,reference.position_title,reference.referee_relationships,ncc_acic.date_of_birth,ncc_acic.licence_number,ncc_acic.is_volunteer,ncc_acic.previous_names,ncc_acic.residential_address,icrc.years_of_history,icrc.annual_income
+    exit 0
+  `)
 })
 
-test('a workbook to fill in, and what to do with it', async () => {
-  const { run, folder } = await world()
-  const { code, stdout, stderr } = await run(['schema', 'template', '101', '--output', 'people.xlsx'])
-  expect(code).toBe(0)
-  expect(stdout).toBe('written  people.xlsx  13 fields, 11 of them required\n')
-  expect(stderr).toBe('Give each person a row, then: refcheck batch validate people.xlsx --package 101\n')
+test('a workbook to fill in, with an example on a sheet of its own, and what to do with it', async () => {
+  const { type, folder } = await session()
+  const header = (await type('schema template 101')).stdout.trim()
+  expect(await type('schema template 101 --output people.xlsx')).toMatchInlineSnapshot(`
+    $ refcheck schema template 101 --output people.xlsx
+    written  people.xlsx  13 fields, 11 of them required
+    2> Give each person a row, then: refcheck batch validate people.xlsx --package 101
+    exit 0
+  `)
   expect(statSync(join(folder, 'people.xlsx')).mode & 0o777).toBe(0o600)
   const source = await fileSource(join(folder, 'people.xlsx'), 'people.xlsx')
   const open = (sheet?: string) => openSheet(source, { sheet, aside: [exampleSheet], readJson: plainJson })
   const people = await open()
   expect(people.columns.join(',')).toBe(header)
-  expect(await all(people.rows())).toEqual([])
-  const [example] = await all((await open(exampleSheet)).rows())
+  expect(await allOf(people.rows())).toEqual([])
+  const [example] = await allOf((await open(exampleSheet)).rows())
   expect(example?.cells.map(plain)).toEqual([
     'Priya',
     'Shah',
@@ -51,78 +51,155 @@ test('a workbook to fill in, and what to do with it', async () => {
   ])
 })
 
-test('a body whose placeholders are no values, and that is taken once they are', async () => {
-  const { run, folder } = await world()
-  const { code, stdout, stderr } = await run(['schema', 'template', '102', '--output', 'body.json', '--json'])
-  expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toEqual({
-    path: join(folder, 'body.json'),
-    format: 'json',
-    package_id: 102,
-    fields: 4,
-    required: 4,
-  })
-  expect(stderr).toContain('refcheck request create --file body.json')
-  const unfilled = await run(['request', 'create', '--file', 'body.json', '--dry-run'])
-  expect(unfilled.code).toBe(2)
-  const body = JSON.parse(readFileSync(join(folder, 'body.json'), 'utf8')) as Record<string, unknown>
-  expect(body).toEqual({
-    package_id: 102,
-    recipient: { first_name: '', last_name: '', email: '', phone: '' },
-  })
-  body['recipient'] = {
-    first_name: 'Zoë',
-    last_name: 'Ng',
-    email: 'zoe@example.com',
-    phone: '+61400000000',
-  }
-  writeFileSync(join(folder, 'body.json'), JSON.stringify(body))
-  expect((await run(['request', 'create', '--file', 'body.json', '--dry-run'])).code).toBe(0)
-})
-
-test('--json is the body', async () => {
-  const { run } = await world()
-  const outcome = await run(['schema', 'template', '101', '--format', 'json', '--json'])
-  expect(outcome.json()).toMatchObject({
-    package_id: 101,
-    additional_information: [
-      { code: 'reference', fields: { position_title: '', referee_relationships: null } },
-      { code: 'ncc_acic', fields: { date_of_birth: 'YYYY-MM-DD', is_volunteer: null } },
-      { code: 'icrc', fields: { years_of_history: null } },
-    ],
-  })
+test('a body whose placeholders are no values, and that is accepted once they are', async () => {
+  const { type, cat, read, write } = await session()
+  expect(await type('schema template 102 --output body.json --json')).toMatchInlineSnapshot(`
+    $ refcheck schema template 102 --output body.json --json
+    {
+      "path": "HOME/body.json",
+      "format": "json",
+      "package_id": 102,
+      "fields": 4,
+      "required": 4
+    }
+    2> Put a value for each "" and null, or leave out what is optional, then: refcheck request create --file body.json
+    exit 0
+  `)
+  expect(cat('body.json')).toMatchInlineSnapshot(`
+    $ cat body.json
+    {
+      "package_id": 102,
+      "recipient": {
+        "first_name": "",
+        "last_name": "",
+        "email": "",
+        "phone": ""
+      }
+    }
+  `)
+  expect(await type('request create --file body.json --dry-run')).toMatchInlineSnapshot(`
+    $ refcheck request create --file body.json --dry-run
+    2> Error: 4 problems: recipient.first_name: "" is empty, and is required; recipient.last_name: "" is empty, and is required; recipient.email: "" is empty, and is required; recipient.phone: "" is empty, and is required
+    2> Nothing was sent. The fields: refcheck schema show 102
+    exit 2
+  `)
+  const person = { first_name: 'Zoë', last_name: 'Ng', email: 'zoe@example.com', phone: '+61400000000' }
+  const body = JSON.parse(read('body.json')) as object
+  write('body.json', JSON.stringify({ ...body, recipient: person }))
+  expect(await type('request create --file body.json --dry-run')).toMatchInlineSnapshot(`
+    $ refcheck request create --file body.json --dry-run
+    2> Dry run: nothing was sent.
+    {
+      "package_id": 102,
+      "recipient": {
+        "first_name": "Zoë",
+        "last_name": "Ng",
+        "email": "zoe@example.com",
+        "phone": "+61400000000"
+      }
+    }
+    exit 0
+  `)
+  expect(await type('schema template 101 --format json --json')).toMatchInlineSnapshot(`
+    $ refcheck schema template 101 --format json --json
+    {
+      "package_id": 101,
+      "recipient": {
+        "first_name": "",
+        "last_name": "",
+        "email": "",
+        "phone": ""
+      },
+      "additional_information": [
+        {
+          "code": "reference",
+          "fields": {
+            "position_title": "",
+            "referee_relationships": null
+          }
+        },
+        {
+          "code": "ncc_acic",
+          "fields": {
+            "date_of_birth": "YYYY-MM-DD",
+            "licence_number": null,
+            "is_volunteer": null,
+            "previous_names": null,
+            "residential_address": null
+          }
+        },
+        {
+          "code": "icrc",
+          "fields": {
+            "years_of_history": null,
+            "annual_income": null
+          }
+        }
+      ]
+    }
+    exit 0
+  `)
 })
 
 test('a file that is there is left, unless it may be replaced', async () => {
-  const { run, folder, sandbox } = await world()
-  writeFileSync(join(folder, 'people.csv'), 'mine')
-  const { code, stderr } = await run(['schema', 'template', '102', '--output', 'people.csv'])
-  expect(code).toBe(2)
-  expect(stderr).toBe(
-    'Error: --output: people.csv exists already\nChoose another name, or replace it with --overwrite.\n',
-  )
-  expect(readFileSync(join(folder, 'people.csv'), 'utf8')).toBe('mine')
-  expect(sandbox.log.entries()).toEqual([])
-  expect((await run(['schema', 'template', '102', '--output', 'people.csv', '--overwrite'])).code).toBe(0)
-  expect(readFileSync(join(folder, 'people.csv'), 'utf8')).toBe('first_name,last_name,email,phone\n')
+  const { type, write, cat, calls } = await session()
+  write('people.csv', 'mine')
+  expect(await type('schema template 102 --output people.csv')).toMatchInlineSnapshot(`
+    $ refcheck schema template 102 --output people.csv
+    2> Error: --output: people.csv exists already
+    2> Choose another name, or replace it with --overwrite.
+    exit 2
+  `)
+  expect(cat('people.csv').text).toBe('$ cat people.csv\nmine')
+  expect(calls()).toEqual([])
+  expect(await type('schema template 102 --output people.csv --overwrite')).toMatchInlineSnapshot(`
+    $ refcheck schema template 102 --output people.csv --overwrite
+    written  people.csv  4 fields, 4 of them required
+    2> Give each person a row, then: refcheck batch validate people.csv --package 102
+    exit 0
+  `)
+  expect(cat('people.csv')).toMatchInlineSnapshot(`
+    $ cat people.csv
+    first_name,last_name,email,phone
+  `)
 })
 
-test.each([
-  [['--format', 'xlsx'], { tty: true }, 'a workbook is not written to a terminal'],
-  [['--format', 'xlsx', '--json'], {}, '--json and a template as xlsx on stdout exclude each other'],
-  [['--format', 'xlsx', '--output', 'people.csv'], {}, '--format xlsx does not fit --output people.csv'],
-  [['--output', '.'], {}, '--output: . is a folder'],
-])('%j is refused before anything is read', async (flags, options, words) => {
-  const { run, sandbox } = await world()
-  const { code, stdout, stderr } = await run(['schema', 'template', '102', ...flags], options)
-  expect(code).toBe(2)
-  expect(`${stdout}${stderr}`).toContain(words)
-  expect(sandbox.log.entries()).toEqual([])
+test('what cannot be written there is refused before anything is read', async () => {
+  const { type, all, calls } = await session()
+  expect(await type('schema template 102 --format xlsx', { tty: true })).toMatchInlineSnapshot(`
+    $ refcheck schema template 102 --format xlsx
+    2> ␛[31mError:␛[39m a workbook is not written to a terminal
+    2> ␛[2mName a file with --output, or pipe it.␛[22m
+    exit 2
+  `)
+  const lines = ['--format xlsx --json', '--format xlsx --output people.csv', '--output .']
+  expect(await all(lines.map((flags) => `schema template 102 ${flags}`))).toMatchInlineSnapshot(`
+    $ refcheck schema template 102 --format xlsx --json
+    {
+      "error": {
+        "code": "usage",
+        "message": "--json and a template as xlsx on stdout exclude each other",
+        "hint": "Name a file with --output, or ask for --format json."
+      }
+    }
+    exit 2
+
+    $ refcheck schema template 102 --format xlsx --output people.csv
+    2> Error: --format xlsx does not fit --output people.csv
+    2> Leave --format out, or let the name end in .xlsx.
+    exit 2
+
+    $ refcheck schema template 102 --output .
+    2> Error: --output: . is a folder
+    2> Name a file in it.
+    exit 2
+  `)
+  expect(calls()).toEqual([])
 })
 
 test('a workbook goes into a pipe', async () => {
-  const { run } = await world()
-  const { code, bytes, stderr } = await run(['schema', 'template', '102', '--format', 'xlsx'])
+  const { type } = await session()
+  const { code, bytes, stderr } = await type('schema template 102 --format xlsx')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(bytes.subarray(0, 4).toString('latin1')).toBe('PK\u0003\u0004')
 })

@@ -1,44 +1,70 @@
 import { expect, test } from 'vitest'
 
-import { world } from '../harness/world.ts'
+import { session } from '../harness/session.ts'
 
-test('users list', async () => {
-  const { run } = await world()
-  const { code, stdout } = await run(['users', 'list', '--columns', 'email,role,teams'])
-  expect(code).toBe(0)
-  expect(stdout).toMatchInlineSnapshot(`
-    "EMAIL                    ROLE     TEAMS
-    olive.owner@example.com  owner    Hiring; Compliance
-    ada.admin@example.com    admin    Compliance
-    sam.support@example.com  support  -
-    max.member@example.com   member   Hiring
-    "
+test('users list: everybody, a role, a team, both', async () => {
+  const { type } = await session()
+  expect(await type('users list')).toMatchInlineSnapshot(`
+    $ refcheck users list
+    EMAIL                    FIRST NAME  LAST NAME  ROLE     TEAMS               JOB TITLE
+    olive.owner@example.com  Olive       Owner      owner    Hiring; Compliance  Head of People
+    ada.admin@example.com    Ada         Admin      admin    Compliance          Screening Manager
+    sam.support@example.com  Sam         Support    support  -                   -
+    max.member@example.com   Max         Member     member   Hiring              Recruiter
+    exit 0
+  `)
+  expect(await type('users list --role OWNER --json')).toMatchInlineSnapshot(`
+    $ refcheck users list --role OWNER --json
+    [
+      {
+        "id": "ID_1",
+        "first_name": "Olive",
+        "last_name": "Owner",
+        "email": "olive.owner@example.com",
+        "role": "owner",
+        "teams": [
+          {
+            "id": "ID_2",
+            "name": "Hiring"
+          },
+          {
+            "id": "ID_3",
+            "name": "Compliance"
+          }
+        ],
+        "job_title": "Head of People"
+      }
+    ]
+    exit 0
+  `)
+  expect(await type('users list --team hiring --csv --columns email,role')).toMatchInlineSnapshot(`
+    $ refcheck users list --team hiring --csv --columns email,role
+    email,role
+    olive.owner@example.com,owner
+    max.member@example.com,member
+    exit 0
+  `)
+  expect(await type('users list --role member --team Hiring --columns email,role,teams'))
+    .toMatchInlineSnapshot(`
+    $ refcheck users list --role member --team Hiring --columns email,role,teams
+    EMAIL                   ROLE    TEAMS
+    max.member@example.com  member  Hiring
+    exit 0
+  `)
+  expect(await type('users list --role nobody')).toMatchInlineSnapshot(`
+    $ refcheck users list --role nobody
+    No users match.
+    exit 0
   `)
 })
 
-test.each([
-  [['--role', 'OWNER'], ['olive.owner@example.com']],
-  [
-    ['--team', 'hiring'],
-    ['olive.owner@example.com', 'max.member@example.com'],
-  ],
-  [['--role', 'member', '--team', 'Hiring'], ['max.member@example.com']],
-  [['--role', 'nobody'], []],
-])('users list %j', async (flags, emails) => {
-  const { run } = await world()
-  const outcome = await run(['users', 'list', '--json', ...flags])
-  expect((outcome.json() as { email: string }[]).map(({ email }) => email)).toEqual(emails)
-})
-
-test('an inactive user is told which e-mails may be used', async () => {
-  const { run } = await world()
-  const { code, stderr } = await run(['users', 'list'], {
-    env: { REFCHECK_USER_EMAIL: 'ivy.inactive@example.com' },
-  })
-  expect(code).toBe(4)
-  expect(stderr).toMatchInlineSnapshot(`
-    "Error: user is not an active member of the organisation
-    The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
-    "
+test('a user who is not active is told which e-mails may be used', async () => {
+  const { type } = await session()
+  const env = { REFCHECK_USER_EMAIL: 'ivy.inactive@example.com' }
+  expect(await type('users list', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_USER_EMAIL=ivy.inactive@example.com refcheck users list
+    2> Error: user is not an active member of the organisation
+    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    exit 4
   `)
 })

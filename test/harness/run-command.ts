@@ -4,13 +4,14 @@ import type { Context } from '../../src/cli/context.ts'
 import { main as mainOfSource } from '../../src/cli/main.ts'
 import * as kindsOfSource from '../../src/errors/kinds.ts'
 import { type Clock, systemClock } from '../../src/host/clock.ts'
-import { systemRandom } from '../../src/host/random.ts'
+import { type Random, systemRandom } from '../../src/host/random.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
 import { captureStreams, type StreamOptions } from './streams.ts'
 
 export interface RunOptions extends StreamOptions {
   env?: Record<string, string> | undefined
   clock?: Clock | undefined
+  random?: Random | undefined
   prompter?: Prompter | undefined
   /** Aborted to press Ctrl-C. */
   signal?: AbortSignal | undefined
@@ -57,7 +58,7 @@ export async function refcheck(argv: readonly string[], options: RunOptions = {}
   const context: Context = {
     env: options.env ?? {},
     clock: options.clock ?? systemClock,
-    random: systemRandom,
+    random: options.random ?? systemRandom,
     streams,
     interrupts: {
       signal,

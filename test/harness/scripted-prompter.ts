@@ -39,8 +39,12 @@ export class ScriptedPrompter implements Prompter {
   /** Every question put so far, an answer refused counting once more. */
   readonly asked: string[] = []
 
-  constructor(answers: readonly Answer[] = []) {
+  readonly #show: (text: string) => void
+
+  /** `show` is told each question with its answer, as a line. */
+  constructor(answers: readonly Answer[] = [], show: (text: string) => void = () => undefined) {
     this.#answers = [...answers]
+    this.#show = show
   }
 
   finish(): void {
@@ -54,14 +58,18 @@ export class ScriptedPrompter implements Prompter {
       if (answer.initial !== undefined) this.#same('initial value', message, initial, answer.initial)
       if (answer.help !== undefined) this.#same('help', message, help ?? '', answer.help)
       const text = (answer.type ?? initial).trim()
-      if (this.#taken(message, check?.(text), answer.refused)) return text
+      const problem = check?.(text)
+      this.#show(`${message}: ${text}${problem === undefined ? '' : `  (${problem})`}\n`)
+      if (this.#taken(message, problem, answer.refused)) return text
     }
   }
 
   async secret({ message, check }: SecretQuestion): Promise<string> {
     for (;;) {
       const { secret, refused } = this.#next('secret', message)
-      if (this.#taken(message, check?.(secret), refused)) return secret
+      const problem = check?.(secret)
+      this.#show(`${message}: ****${problem === undefined ? '' : `  (${problem})`}\n`)
+      if (this.#taken(message, problem, refused)) return secret
     }
   }
 
@@ -76,11 +84,14 @@ export class ScriptedPrompter implements Prompter {
         `"${message}" offers ${labels.join(', ')}; ${String(choose)} is ${String(fitting.length)} of them`,
       )
     }
+    this.#show(`${message}: ${choice.label}\n`)
     return choice.value
   }
 
   async confirm({ message }: ConfirmQuestion): Promise<boolean> {
-    return this.#next('confirm', message).confirm
+    const { confirm } = this.#next('confirm', message)
+    this.#show(`${message} ${confirm ? 'yes' : 'no'}\n`)
+    return confirm
   }
 
   #next<K extends Kind>(kind: K, message: string): Extract<Answer, Record<K, unknown>> {
@@ -90,6 +101,7 @@ export class ScriptedPrompter implements Prompter {
     if (!fits(message, answer.ask)) {
       throw new Error(`"${message}" is asked, and ${String(answer.ask)} was expected`)
     }
+    if ('leave' in answer) this.#show(`${message} ^C\n`)
     if ('leave' in answer) throw new InterruptedError('stopped at a question')
     if (!(kind in answer)) throw new Error(`"${message}" takes an answer to ${kind}`)
     return answer as Extract<Answer, Record<K, unknown>>

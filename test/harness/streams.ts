@@ -14,6 +14,8 @@ export interface StreamOptions {
   columns?: number | undefined
   /** Called with each piece of text as it is written. */
   onStderr?: ((text: string) => void) | undefined
+  /** Called with each piece of text of either, in the order of a terminal that shows both. */
+  onWrite?: ((stream: 'stdout' | 'stderr', text: string) => void) | undefined
 }
 
 /** Standard streams that are buffers. */
@@ -22,8 +24,12 @@ export function captureStreams(options: StreamOptions = {}): CapturedStreams {
     typeof options.tty === 'object'
       ? options.tty
       : { stdin: options.tty, stdout: options.tty, stderr: options.tty }
-  const stdout = sink(tty.stdout ?? false, options.columns)
-  const stderr = sink(tty.stderr ?? false, options.columns, options.onStderr)
+  const { columns, onWrite, onStderr } = options
+  const stdout = sink(tty.stdout ?? false, columns, (text) => onWrite?.('stdout', text))
+  const stderr = sink(tty.stderr ?? false, columns, (text) => {
+    onWrite?.('stderr', text)
+    onStderr?.(text)
+  })
   const stdin: Source = {
     isTTY: tty.stdin ?? false,
     stream: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),

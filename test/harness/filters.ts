@@ -1,0 +1,13 @@
+/** A name for what varies from run to run. */
+export type Filter = readonly [pattern: RegExp, name: string]
+
+/** Milliseconds that were measured. */
+export const MS: Filter = [/\b\d+(?:\.\d+)? ms\b/g, '# ms']
+/** Sizes of files. */
+export const SIZE: Filter = [/\b\d+(?:\.\d+)? (?:B|kB|MB)\b/g, '# kB']
+/** SHA-256, of a file or as a signature. */
+export const SHA256: Filter = [/\b[0-9a-f]{64}\b/g, 'SHA256']
+/** The moment, where the session’s clock is the real one. */
+export const TIME: Filter = [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME']
+/** The time of day of a line that tells an event. */
+export const TIME_OF_DAY: Filter = [/^\d\d:\d\d:\d\d/gm, 'HH:MM:SS']

@@ -1,0 +1,53 @@
+import type { Filter } from './filters.ts'
+import type { World } from './world.ts'
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
+/** Names for what varies, the same within a session: REQUEST_1, CHECK_1, BATCH_1, HOME, PORT. */
+export class Names {
+  /** Ids that this machine drew; of those only a batch’s is shown. */
+  readonly made = new Set<string>()
+  readonly #here: World
+  readonly #filters: readonly Filter[]
+  readonly #names = new Map<string, string>()
+  readonly #counts = new Map<string, number>()
+
+  constructor(here: World, filters: readonly Filter[]) {
+    this.#here = here
+    this.#filters = filters
+  }
+
+  /** `typed` is what the test itself wrote: an id that stands there first is its own, and keeps its digits. */
+  in(text: string, typed = ''): string {
+    const { folder, url, sandbox } = this.#here
+    for (const request of sandbox.requests()) {
+      this.#name(request.request_id, 'REQUEST')
+      for (const { id } of request.checks ?? []) if (id !== null) this.#name(id, 'CHECK')
+    }
+    for (const [id] of typed.matchAll(uuid)) if (!this.#names.has(id)) this.#names.set(id, id)
+    for (const [id] of text.matchAll(uuid)) this.#name(id, this.made.has(id) ? 'BATCH' : 'ID')
+    this.#names.set(new URL(url).port, 'PORT')
+    for (const [port] of text.matchAll(/(?<=127\.0\.0\.1:)\d{5}\b/g)) this.#name(port, 'PORT')
+    let named = text.replaceAll(folder, 'HOME')
+    for (const [id, name] of this.#names) named = renamed(named, id, name)
+    for (const [pattern, name] of this.#filters) named = named.replaceAll(pattern, name)
+    return named.replaceAll('\u001B', '␛').replaceAll('\r', '␍')
+  }
+
+  #name(id: string, kind: string): string {
+    const known = this.#names.get(id)
+    if (known !== undefined) return known
+    const count = (this.#counts.get(kind) ?? 0) + 1
+    this.#counts.set(kind, count)
+    const name = `${kind}_${count}`
+    this.#names.set(id, name)
+    return name
+  }
+}
+
+/** In a column of a table the name is as wide as the id, so that the next column stays where it stood. */
+function renamed(text: string, id: string, name: string): string {
+  if (id === name) return text
+  const whole = text.replaceAll(`${id}  `, `${name.padEnd(id.length)}  `).replaceAll(id, name)
+  return id.length === 36 ? whole.replaceAll(new RegExp(`\\b${id.slice(0, 8)}\\b`, 'g'), `${name}…`) : whole
+}
