@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { IoError } from '../errors/kinds.ts'
 import { type Random, systemRandom } from '../host/random.ts'
 import { diskFailure, errorNumber } from './failure.ts'
+import { flushFolder } from './flush-folder.ts'
 
 export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>
 
@@ -141,21 +142,4 @@ export async function placeAsNew(temporary: string, path: string): Promise<void>
     return
   }
   await unlink(temporary)
-}
-
-/** Where folders cannot be opened or flushed (Windows, some network disks) there is nothing to do. */
-const folderFlushUnknown = new Set(['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EBADF'])
-
-async function flushFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY)
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  } catch (error) {
-    if (!folderFlushUnknown.has(errorNumber(error) ?? ''))
-      throw diskFailure('flush the folder', folder, error)
-  }
 }

@@ -80,7 +80,7 @@ const keepers: [name: string, rooms: string[], why: string][] = [
   ['cli-table3', ['output'], 'tables are drawn in one place'],
   ['string-width', ['output'], 'only output knows a width'],
   ['rolldown', ['build'], 'nothing is bundled at run time'],
-  ['hono', ['sandbox'], 'the sandbox is the only service here'],
+  ['hono', ['sandbox', 'output'], 'the sandbox is the only service here; pages are written with its html'],
   ['csv-parse', ['sheets'], 'files from elsewhere pass its limits'],
   ['yauzl', ['sheets'], 'every inflated byte is counted'],
   ['yazl', ['sheets'], 'XLSX is written in one place'],

@@ -46,7 +46,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
     const rows = await allRows(stored.batches, batch.id, { states })
     const content =
       format === 'html'
-        ? [new TextEncoder().encode(batchHtml(statusOf(batch), rows))]
+        ? [new TextEncoder().encode(await batchHtml(statusOf(batch), rows))]
         : await tableBytes(exportTable(rows), format)
     await writeOutput(this.context, place, content)
     const { path } = place

@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors/kinds.ts'
+import { shellWord } from '../wording/shell-word.ts'
 
 /** What a person said about the columns of a file: header → column, and headers to leave out. */
 export interface Mapping {
@@ -54,9 +55,8 @@ export function merged(kept: Mapping, now: Mapping): Mapping {
 
 /** The flags that say the same on a command line. */
 export function mappingFlags({ map, ignore }: Mapping): string {
-  const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
   return [
-    ...Object.entries(map).map(([header, column]) => `--map ${quoted(`${header}=${column}`)}`),
-    ...ignore.map((header) => `--ignore ${quoted(header)}`),
+    ...Object.entries(map).map(([header, column]) => `--map ${shellWord(`${header}=${column}`)}`),
+    ...ignore.map((header) => `--ignore ${shellWord(header)}`),
   ].join(' ')
 }

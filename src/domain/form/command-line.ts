@@ -2,6 +2,7 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { bodyFromFlags } from './flags.ts'
+import { shellWord } from '../wording/shell-word.ts'
 
 /** What a terminal, or a reader's eye, would not give back as it is. */
 const unprintable = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u
@@ -26,10 +27,10 @@ export function commandLine(body: RequestBody, schema: PackageSchema, flags: rea
       ['--phone', recipient.phone],
       ...fieldsOf(body).map((field): [string, string] => ['--field', field]),
     ]
-    return [...command, ...given.flat(), ...flags, '--yes'].map(quoted).join(' ')
+    return [...command, ...given.flat(), ...flags, '--yes'].map(shellWord).join(' ')
   }
   const json = plain(JSON.stringify(body))
-  return `printf %s ${quoted(json)} | ${[...command, '--file', '-', ...flags, '--yes'].map(quoted).join(' ')}`
+  return `printf %s ${shellWord(json)} | ${[...command, '--file', '-', ...flags, '--yes'].map(shellWord).join(' ')}`
 }
 
 /** The values of the --field flags. */
@@ -67,8 +68,4 @@ function plain(json: string): string {
 
 function escaped(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`
-}
-
-function quoted(word: string): string {
-  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

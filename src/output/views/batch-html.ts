@@ -1,3 +1,5 @@
+import { html } from 'hono/html'
+
 import type { ExportedRow } from '../../domain/batch/export.ts'
 import type { BatchStatus } from '../../domain/batch/standing.ts'
 import { harmless } from '../../host/text.ts'
@@ -12,55 +14,58 @@ const style = `
   @media print { body { margin: 0; max-width: none; } }
 `
 
-/** A batch as one page that needs nothing else: to read, to print, to file. */
-export function batchHtml(
+/** A batch as one page that needs nothing else: to read, to print, to file. Every value in it is escaped by `html`. */
+export async function batchHtml(
   { standing, name, added_at, user_email }: BatchStatus,
   rows: readonly ExportedRow[],
-): string {
+): Promise<string> {
   const { batch_id, counts } = standing
   const totals = Object.entries(counts).filter(([state, count]) => count > 0 && state !== 'total')
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${text(name)}</title>
-<style>${style}</style>
-</head>
-<body>
-<h1>${text(name)}</h1>
-<p>Batch ${text(batch_id)}, added ${text(added_at.slice(0, 10))}, ordered as ${text(user_email)}.
-${counts.total} rows: ${totals.map(([state, count]) => `${count} ${state}`).join(', ')}.</p>
-<table>
-<caption>Rows</caption>
-<thead><tr>${['Row', 'Name', 'E-mail', 'State', 'Status', 'Request', 'Remark'].map((head) => `<th scope="col">${head}</th>`).join('')}</tr></thead>
-<tbody>
-${rows.map(line).join('\n')}
-</tbody>
-</table>
-</body>
-</html>
-`
+  const heads = ['Row', 'Name', 'E-mail', 'State', 'Status', 'Request', 'Remark']
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        <title>${harmless(name)}</title>
+        <style>
+          ${style}
+        </style>
+      </head>
+      <body>
+        <h1>${harmless(name)}</h1>
+        <p>
+          Batch ${harmless(batch_id)}, added ${added_at.slice(0, 10)}, ordered as ${harmless(user_email)}.
+          ${counts.total} rows: ${totals.map(([state, count]) => `${count} ${state}`).join(', ')}.
+        </p>
+        <table>
+          <caption>
+            Rows
+          </caption>
+          <thead>
+            <tr>
+              ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+            </tr>
+          </thead>
+          <tbody>
+            ${rows.map(line)}
+          </tbody>
+        </table>
+      </body>
+    </html> `
+  return String(await page)
 }
 
-function line({ listed, status, values }: ExportedRow): string {
+function line({ listed, status, values }: ExportedRow): ReturnType<typeof html> {
   const person = `${named(values.get('first_name'))} ${named(values.get('last_name'))}`.trim()
   const cells = [String(listed.row), person, listed.email ?? '', listed.state, status ?? '']
-  return `<tr>${cells.map((cell) => `<td>${text(cell)}</td>`).join('')}<td class="id">${text(listed.request_id ?? '')}</td><td>${text(listed.error ?? '')}</td></tr>`
+  return html`<tr>
+    ${cells.map((cell) => html`<td>${harmless(cell)}</td>`)}
+    <td class="id">${harmless(listed.request_id ?? '')}</td>
+    <td>${harmless(listed.error ?? '')}</td>
+  </tr> `
 }
 
 function named(value: unknown): string {
   return typeof value === 'string' ? value : ''
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function text(value: string): string {
-  return harmless(value).replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? sign)
 }

@@ -1,4 +1,5 @@
 import type { CaseReport, ExamReport, Verdict } from '../../domain/webhook/exam-report.ts'
+import { escapeXml } from '../../domain/wording/escape-xml.ts'
 import { harmless } from '../../host/text.ts'
 import { indented } from '../indented.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
@@ -90,12 +91,11 @@ function junitBody({ verdict, findings, reason, rule }: CaseReport): string {
   return verdict === 'advised' ? `<system-out>${texts}</system-out>` : ''
 }
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
 /** What XML 1.0 cannot hold has gone with `harmless`; lines stay. */
 function xml(text: string): string {
-  return harmless(text, { lines: true })
-    .toWellFormed()
-    .replace(/[\uFFFE\uFFFF]/g, '\uFFFD')
-    .replace(/[&<>"]/g, (each) => entities[each] ?? each)
+  return escapeXml(
+    harmless(text, { lines: true })
+      .toWellFormed()
+      .replace(/[\uFFFE\uFFFF]/g, '\uFFFD'),
+  )
 }

@@ -3,6 +3,7 @@ import { harmless } from '../../host/text.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
 
 interface FieldRow {
   flag: string
@@ -54,7 +55,7 @@ export function templateView(template: {
 
 /** What to do with a template next; `file` as it was typed. */
 export function templateNextText(format: string, file: string, packageId: number): string {
-  const word = /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`
+  const word = shellWord(file)
   return format === 'json'
     ? `Put a value for each "" and null, or leave out what is optional, then: refcheck request create --file ${word}`
     : `Give each person a row, then: refcheck batch validate ${word} --package ${String(packageId)}`

@@ -1,3 +1,5 @@
+import { escapeXml } from '../../domain/wording/escape-xml.ts'
+
 /**
  * ST_Xstring (ECMA-376 part 1, 22.9.2.19): what XML cannot hold is written `_xHHHH_`, and so is the
  * underscore of a text that looks like that itself.
@@ -10,11 +12,13 @@ export function unescaped(text: string): string {
 }
 
 const unsafe = /_(?=x[\dA-Fa-f]{4}_)|(?![\t\n])\p{Cc}|\p{Cs}|[\uFFFE\uFFFF]/gu
-const markup: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /** A text as element content or in a quoted attribute. */
 export function escaped(text: string): string {
-  return text
-    .replaceAll(unsafe, (found) => `_x${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
-    .replaceAll(/[&<>"]/g, (found) => markup[found] ?? found)
+  return escapeXml(
+    text.replaceAll(
+      unsafe,
+      (found) => `_x${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
+    ),
+  )
 }

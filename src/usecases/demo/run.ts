@@ -12,6 +12,7 @@ import { listen } from '../../server/listen.ts'
 import type { Context } from '../../cli/context.ts'
 import { exitCodes } from '../../cli/exit-codes.ts'
 import { type SandboxServer, startSandbox } from '../sandbox/start.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
 
 export interface DemoOptions {
   context: Context
@@ -130,7 +131,7 @@ class Demo {
   async #type(argv: readonly string[], expected = 0): Promise<string> {
     const { context, sink, terminal } = this.#options
     const { apiKey, userEmail, webhookSecret } = this.#server.sandbox.credentials
-    sink.write(`\n${styled(terminal, 'bold', `$ refcheck ${argv.map(quoted).join(' ')}`)}\n`)
+    sink.write(`\n${styled(terminal, 'bold', `$ refcheck ${argv.map(shellWord).join(' ')}`)}\n`)
     const printed: string[] = []
     const code = await context.program?.(argv, {
       ...context,
@@ -188,10 +189,6 @@ function createdId(printed: string): string {
   const [id] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(printed) ?? []
   if (id === undefined) throw new InternalError('the demo’s order printed no request id')
   return id
-}
-
-function quoted(argument: string): string {
-  return /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
 }
 
 function nextSteps(reports: string): string {

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { IoError } from '../../../errors/kinds.ts'
 import { makeFolders } from '../../../disk/make-folders.ts'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
+import { flushFolder } from '../../../disk/flush-folder.ts'
 
 type Notify = ((notice: string) => void) | undefined
 
@@ -43,7 +44,8 @@ export async function makePrivate(path: string, onNotice: Notify): Promise<void>
 async function makeFolder(folder: string): Promise<void> {
   const topmost = makeFolders(folder, 0o700)
   if (topmost === undefined) return
-  for (let made = folder; made.length >= topmost.length; made = dirname(made)) await flush(dirname(made))
+  for (let made = folder; made.length >= topmost.length; made = dirname(made))
+    await flushFolder(dirname(made))
 }
 
 /** Never opens a file that is there: closing it again would drop SQLite's locks of this process. */
@@ -55,7 +57,7 @@ async function makeFile(path: string): Promise<void> {
     if (errorNumber(error) === 'EEXIST') return
     throw error
   }
-  await flush(dirname(path))
+  await flushFolder(dirname(path))
 }
 
 async function mend(path: string, onNotice: Notify): Promise<void> {
@@ -75,22 +77,5 @@ async function modeOf(path: string): Promise<number> {
   } catch (error) {
     if (errorNumber(error) === 'ENOENT') return 0
     throw error
-  }
-}
-
-/** A new name in a folder outlives a power cut once the folder is flushed. */
-async function flush(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, 'r')
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  } catch (error) {
-    // Where folders cannot be opened or flushed (Windows, some network disks) there is nothing to do.
-    if (!['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EBADF'].includes(errorNumber(error) ?? '')) {
-      throw error
-    }
   }
 }

@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process'
+
+import { expect, test } from 'vitest'
+
+import { escapeXml } from '../../../src/domain/wording/escape-xml.ts'
+import { shellWord } from '../../../src/domain/wording/shell-word.ts'
+
+test('a shell reads every word back as it is, and plain ones stay without quotes', () => {
+  const words = [
+    'people.csv',
+    'Größe.csv',
+    'a b',
+    "it's",
+    '',
+    '$HOME',
+    '`id`',
+    'a;b',
+    '~',
+    '*',
+    '!x',
+    '--map=a',
+  ]
+  const said = words.map(shellWord)
+  const read = execFileSync('sh', ['-c', `printf '%s\\n' ${said.join(' ')}`], { encoding: 'utf8' })
+  expect(read.split('\n').slice(0, -1)).toEqual(words)
+  expect(said.slice(0, 5)).toEqual(['people.csv', 'Größe.csv', "'a b'", String.raw`'it'\''s'`, "''"])
+})
+
+test('a text stays text in XML', () => {
+  expect(escapeXml(`<a href="b">'&amp;`)).toBe(`&lt;a href=&quot;b&quot;&gt;'&amp;amp;`)
+})
