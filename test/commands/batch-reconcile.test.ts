@@ -1,212 +1,302 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { expect, test } from 'vitest'
 
-import { describe, expect, test } from 'vitest'
-
-import { emails, peopleFile } from '../harness/batch-file.ts'
-import { ManualClock } from '../harness/manual-clock.ts'
+import { peopleFile } from '../harness/batch-file.ts'
 import { orderOf } from '../harness/people.ts'
-import { ScriptedPrompter } from '../harness/scripted-prompter.ts'
-import { type World, world } from '../harness/world.ts'
+import { type Session, session } from '../harness/session.ts'
 
-const running = ['--package', '102', '--yes', '--json']
+const minute = 60_000
 
 /** Events of every request there is, as a receiver would have captured them. */
-function captured({ sandbox, folder }: World): string {
+function captured({ sandbox, write }: Session): string {
   const lines = sandbox
     .requests()
     .map(({ request_id }) => JSON.stringify({ event: 'request.updated', request_id, status: 'IN_PROGRESS' }))
-  writeFileSync(join(folder, 'events.ndjson'), `${lines.join('\n')}\n`)
-  return 'events.ndjson'
+  return write('events.ndjson', `${lines.join('\n')}\n`)
 }
 
-/** A batch of two whose second row may have been ordered. */
-async function withUnknown(place: World, tag = '+cut-after'): Promise<string> {
-  const file = peopleFile(place.folder, ['a1@example.com', `a2${tag}@example.com`])
-  const outcome = await place.run(['batch', 'run', file, ...running])
+/** A batch of two whose second row may have been ordered; its id. */
+async function withUnknown({ type, folder }: Session, tag = '+cut-after'): Promise<string> {
+  peopleFile(folder, ['a1@example.com', `a2${tag}@example.com`])
+  const outcome = await type('batch run people.csv --package 102 --yes --json')
   expect(outcome.code).toBe(8)
   return (outcome.json() as { batch_id: string }).batch_id
 }
 
-const minutes = (count: number): ManualClock =>
-  new ManualClock({ now: Date.now() + count * 60_000, auto: true })
+const posts = ({ calls }: Session): number => calls().filter((call) => call.startsWith('POST')).length
 
-describe('proof', () => {
-  test('an event names a request that fits the row alone: it was ordered', async () => {
-    const place = await world()
-    const batchId = await withUnknown(place)
-    const outcome = await place.run(['batch', 'reconcile', batchId, '--events', captured(place), '--json'])
-    expect(outcome.code).toBe(0)
-    const request = place.sandbox.requests().find(({ recipient }) => recipient.email.startsWith('a2'))
-    expect(outcome.json()).toMatchObject({
-      settled: [{ batch_id: batchId, row: 2, request_id: request?.request_id }],
-      ambiguous: [],
-      open: [],
-      reads: 1,
-    })
-    const status = (await place.run(['batch', 'status', batchId, '--json'])).json()
-    expect(status).toMatchObject({ counts: { accepted: 2, unknown: 0 } })
-    const results = readFileSync(join(place.folder, 'people.results.csv'), 'utf8')
-    expect(results).toContain(`,accepted,${request?.request_id},`)
-    expect(results).not.toContain(',unknown,')
-  })
+test('an event names a request that fits the row alone: it was ordered', async () => {
+  const here = await session()
+  const id = await withUnknown(here)
+  captured(here)
+  expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --events events.ndjson
+    row 2 was ordered: request REQUEST_2
+    exit 0
+  `)
+  expect(await here.type(`batch status ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck batch status BATCH_1
+    batch  BATCH_1
+    people.csv, package 102
 
-  test('nothing was created: silence proves nothing, exit 8', async () => {
-    const place = await world()
-    const batchId = await withUnknown(place, '+cut-before')
-    const outcome = await place.run(['batch', 'reconcile', batchId, '--events', captured(place), '--json'])
-    expect(outcome.code).toBe(8)
-    expect(outcome.json()).toMatchObject({
-      settled: [],
-      open: [{ row: 2, email: 'a2+cut-before@example.com' }],
-      error: { code: 'outcome_unknown' },
-    })
-  })
+    2  accepted
+    2  rows
 
-  test('two requests that fit are shown and left to a person', async () => {
-    const place = await world()
-    const batchId = await withUnknown(place)
-    const elsewhere = { REFCHECK_STORE: ':memory:' }
-    const twin = orderOf('Ana').map((each) =>
-      each === 'Example' ? 'Row2' : each === 'ana@example.com' ? 'a2+cut-after@example.com' : each,
-    )
-    await place.run(
-      twin.map((each) => (each === '+61412345678' ? '+61400000002' : each)),
-      { env: elsewhere },
-    )
-    expect(place.sandbox.requests()).toHaveLength(3)
-    const outcome = await place.run(['batch', 'reconcile', batchId, '--events', captured(place), '--json'])
-    expect(outcome.code).toBe(8)
-    expect(outcome.json()).toMatchObject({ settled: [], ambiguous: [{ row: 2 }] })
-  })
-
-  test('a single order is a batch of one', async () => {
-    const place = await world()
-    const argv = orderOf('Ana', ['--yes', '--json']).map((each) =>
-      each === 'ana@example.com' ? 'ana+500-after@example.com' : each,
-    )
-    expect((await place.run(argv)).code).toBe(8)
-    const outcome = await place.run(['batch', 'reconcile', '--events', captured(place), '--json'])
-    expect([outcome.code, outcome.json()]).toMatchObject([0, { settled: [{ row: 1 }] }])
-  })
-
-  test('a file that holds no events is refused with its line', async () => {
-    const place = await world()
-    await withUnknown(place)
-    writeFileSync(join(place.folder, 'wrong.ndjson'), '{"event":"request.updated"}\n')
-    const outcome = await place.run(['batch', 'reconcile', '--events', 'wrong.ndjson'])
-    expect([outcome.code, outcome.stderr.split('\n')[0]]).toEqual([
-      2,
-      'Error: wrong.ndjson: line 1 is no event with a request_id',
-    ])
-  })
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(here.cat('people.results.csv')).toMatchInlineSnapshot(`
+    $ cat people.results.csv
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error
+    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,
+    Ana,Row2,a2+cut-after@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,
+  `)
 })
 
-describe('a person decides', () => {
-  test('not within 15 minutes of the attempt', async () => {
-    const place = await world()
-    const batchId = await withUnknown(place, '+cut-before')
-    const again = [
-      'batch',
-      'reconcile',
-      batchId,
-      '--row',
-      '2',
-      '--confirm-email',
-      'a2+cut-before@example.com',
-    ]
-    const outcome = await place.run(again)
-    expect(outcome.code).toBe(2)
-    expect(outcome.stderr).toContain('less than 15 minutes ago')
-    expect(place.sandbox.requests()).toHaveLength(1)
-  })
-
-  test('with the recipient’s e-mail typed out the row is sent again, once', async () => {
-    const place = await world()
-    const batchId = await withUnknown(place, '+500-before')
-    const again = ['batch', 'reconcile', batchId, '--row', '2', '--json', '--confirm-email']
-    const wrong = await place.run([...again, 'a1@example.com'], { clock: minutes(16) })
-    expect([wrong.code, wrong.json()]).toMatchObject([2, { error: { code: 'invalid_input' } }])
-    const outcome = await place.run([...again, 'A2+500-before@example.com'], { clock: minutes(17) })
-    // The tag makes this one fail as well, so it is unknown anew: sent once more, and no more than that.
-    expect([outcome.code, outcome.json()]).toMatchObject([8, { counts: { accepted: 1, unknown: 1 } }])
-    const posts = place.sandbox.log.entries().filter((entry) => 'method' in entry && entry.method === 'POST')
-    expect(posts).toHaveLength(3)
-  })
-
-  test('who decided, when and why is kept, and a dropped row is never sent', async () => {
-    const place = await world()
-    const batchId = await withUnknown(place, '+cut-before')
-    const argv = [
-      'batch',
-      'reconcile',
-      batchId,
-      '--row',
-      '2',
-      '--drop',
-      '--confirm-email',
-      'a2+cut-before@example.com',
-    ]
-    const outcome = await place.run([...argv, '--reason', 'they have no such request', '--json'], {
-      clock: minutes(16),
-    })
-    expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { cancelled: 1, unknown: 0 } }])
-    expect(place.sandbox.requests()).toHaveLength(1)
-  })
-
-  test('on a terminal it is asked for after a plain warning', async () => {
-    const place = await world()
-    const batchId = await withUnknown(place, '+cut-before')
-    const prompter = new ScriptedPrompter([
-      { ask: /Type the e-mail of row 2’s recipient/, type: 'somebody@else.example' },
-    ])
-    const outcome = await place.run(['batch', 'reconcile', batchId, '--row', '2'], {
-      prompter,
-      clock: minutes(16),
-    })
-    expect(outcome.code).toBe(2)
-    expect(outcome.stderr).toContain('may have been ordered already')
-  })
-
-  test('a single order is sent again at once', async () => {
-    const place = await world()
-    place.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' } })
-    expect((await place.run(orderOf('Ana', ['--yes', '--json']))).code).toBe(8)
-    const [listed] = JSON.parse((await place.run(['request', 'list', '--json'])).stdout) as {
-      batch_id: string
-    }[]
-    const argv = [
-      'batch',
-      'reconcile',
-      listed?.batch_id ?? '',
-      '--row',
-      '1',
-      '--confirm-email',
-      'ana@example.com',
-    ]
-    const outcome = await place.run([...argv, '--json'], { clock: minutes(16) })
-    expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 1 } }])
-    expect(place.sandbox.requests()).toHaveLength(1)
-  })
-
-  test('about a row that is settled there is nothing to decide', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(1))
-    const { batch_id } = (await place.run(['batch', 'run', file, ...running])).json() as { batch_id: string }
-    for (const [row, words] of [
-      ['1', 'row 1 is accepted'],
-      ['9', 'has no row 9'],
-    ] as const) {
-      const outcome = await place.run([
-        'batch',
-        'reconcile',
-        batch_id,
-        '--row',
-        row,
-        '--confirm-email',
-        'a1@example.com',
-      ])
-      expect([outcome.code, outcome.stderr]).toMatchObject([2, expect.stringContaining(words)])
+test('the same as JSON, with what it cost', async () => {
+  const here = await session()
+  const id = await withUnknown(here)
+  captured(here)
+  expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --events events.ndjson --json
+    {
+      "settled": [
+        {
+          "batch_id": "BATCH_1",
+          "row": 2,
+          "email": "a2+cut-after@example.com",
+          "request_id": "REQUEST_2",
+          "status": "RECEIVED"
+        }
+      ],
+      "ambiguous": [],
+      "open": [],
+      "reads": 1
     }
-  })
+    exit 0
+  `)
+})
+
+test('nothing was created: silence proves nothing', async () => {
+  const here = await session()
+  const id = await withUnknown(here, '+cut-before')
+  captured(here)
+  expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --events events.ndjson
+    row 2 of batch BATCH_1 (a2+cut-before@example.com): nothing proves it
+    2> Error: 1 order is still not settled: nothing proves whether they were taken
+    2> Ask the people of the service whether they have a request for these people; then decide row by row: refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
+    exit 8
+  `)
+  expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --events events.ndjson --json
+    {
+      "settled": [],
+      "ambiguous": [],
+      "open": [
+        {
+          "batch_id": "BATCH_1",
+          "row": 2,
+          "email": "a2+cut-before@example.com"
+        }
+      ],
+      "reads": 0,
+      "error": {
+        "code": "outcome_unknown",
+        "message": "1 order is still not settled: nothing proves whether they were taken",
+        "hint": "Ask the people of the service whether they have a request for these people; then decide row by row: refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL"
+      }
+    }
+    exit 8
+  `)
+})
+
+test('two requests that fit are shown and left to a person', async () => {
+  const here = await session()
+  const id = await withUnknown(here)
+  const twin = '--first-name Ana --last-name Row2 --email a2+cut-after@example.com --phone +61400000002'
+  await here.type(`request create --package 102 ${twin} --yes`, { env: { REFCHECK_STORE: ':memory:' } })
+  expect(here.ordered()).toHaveLength(3)
+  captured(here)
+  expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --events events.ndjson
+    row 2: several requests or rows fit (REQUEST_2, REQUEST_3); a person has to decide
+    2> Error: 1 order is still not settled: nothing proves whether they were taken
+    2> Ask the people of the service whether they have a request for these people; then decide row by row: refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
+    exit 8
+  `)
+  expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --events events.ndjson --json
+    {
+      "settled": [],
+      "ambiguous": [
+        {
+          "batch_id": "BATCH_1",
+          "row": 2,
+          "email": "a2+cut-after@example.com",
+          "request_ids": [
+            "REQUEST_2",
+            "REQUEST_3"
+          ]
+        }
+      ],
+      "open": [],
+      "reads": 2,
+      "error": {
+        "code": "outcome_unknown",
+        "message": "1 order is still not settled: nothing proves whether they were taken",
+        "hint": "Ask the people of the service whether they have a request for these people; then decide row by row: refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL"
+      }
+    }
+    exit 8
+  `)
+})
+
+test('a single order is a batch of one', async () => {
+  const here = await session()
+  const person = '--first-name Ana --last-name Example --email ana+500-after@example.com --phone +61412345678'
+  expect(await here.type(`request create --package 102 ${person} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana+500-after@example.com --phone +61412345678 --yes
+    2> Error: package 102 may or may not have been ordered for "ana+500-after@example.com": the service failed (500): internal server error
+    2> It may have been ordered, so settle it before anything is sent again, with "refcheck batch reconcile"; where that finds no proof, ask the people of the service whether they have a request for this person.
+    exit 8
+  `)
+  captured(here)
+  expect(await here.type('batch reconcile --events events.ndjson')).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile --events events.ndjson
+    row 1 was ordered: request REQUEST_1
+    exit 0
+  `)
+})
+
+test('a file that holds no events is refused with its line', async () => {
+  const here = await session()
+  await withUnknown(here)
+  here.write('wrong.ndjson', '{"event":"request.updated"}\n')
+  expect(await here.type('batch reconcile --events wrong.ndjson')).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile --events wrong.ndjson
+    2> Error: wrong.ndjson: line 1 is no event with a request_id
+    2> Nothing was changed. One JSON object a line: the event, or a capture with the event in "body".
+    exit 2
+  `)
+})
+
+test('a person decides only 15 minutes after the attempt, and types out whom it is about', async () => {
+  const here = await session()
+  const id = await withUnknown(here, '+500-before')
+  const again = `batch reconcile ${id} --row 2 --confirm-email`
+  expect(await here.type(`${again} a2+500-before@example.com`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+500-before@example.com
+    2> Error: row 2 was sent less than 15 minutes ago: proof of it may still come
+    2> Nothing was sent. Run this again in 15 min.
+    exit 2
+  `)
+  await here.clock.advance(16 * minute)
+  expect(await here.type(`${again} a1@example.com`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a1@example.com
+    2> Error: row 2: the e-mail typed is not the recipient’s
+    2> Nothing was done. "refcheck batch rows BATCH_1 --state unknown" shows whom the row is for.
+    exit 2
+  `)
+  expect(posts(here)).toBe(2)
+  // The tag makes this one fail as well, so it is unknown anew: sent once more, and no more than that.
+  expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
+    2> row 2 unknown: the service failed (500): internal server error
+    2> The service answers well; going on.
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    1  unknown
+    2  rows
+
+    results  HOME/people.results.csv
+    2> Error: 1 row may or may not have been ordered
+    2> Settle it with: refcheck batch reconcile BATCH_1
+    exit 8
+  `)
+  expect(posts(here)).toBe(3)
+})
+
+test('a dropped row is never sent', async () => {
+  const here = await session()
+  const id = await withUnknown(here, '+cut-before')
+  await here.clock.advance(16 * minute)
+  const drop = `batch reconcile ${id} --row 2 --drop --confirm-email a2+cut-before@example.com`
+  expect(await here.type(`${drop} --reason 'they have no such request'`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 2 --drop --confirm-email a2+cut-before@example.com --reason 'they have no such request'
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    1  cancelled
+    2  rows
+
+    run by process PID since 2026-11-20 12:16 UTC
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(await here.type(`batch rows ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_1
+    ROW  STATE      EMAIL                      OUTCOME
+    1    accepted   a1@example.com             REQUEST_1
+    2    cancelled  a2+cut-before@example.com  dropped by a person’s decision
+    exit 0
+  `)
+  expect(here.ordered()).toEqual(['a1@example.com'])
+})
+
+test('on a terminal the e-mail is asked for after a plain warning', async () => {
+  const here = await session()
+  const id = await withUnknown(here, '+cut-before')
+  await here.clock.advance(16 * minute)
+  const answers = [{ ask: /e-mail of row 2/, type: 'somebody@else.example' }]
+  expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 2
+    2> Warning: row 2 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
+    ? Type the e-mail of row 2’s recipient to send it again: somebody@else.example
+    2> Error: row 2: the e-mail typed is not the recipient’s
+    2> Nothing was done. "refcheck batch rows BATCH_1 --state unknown" shows whom the row is for.
+    exit 2
+  `)
+  expect(here.ordered()).toEqual(['a1@example.com'])
+})
+
+test('a single order is sent again at once', async () => {
+  const here = await session()
+  here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' } })
+  expect((await here.type(orderOf('Ana'))).code).toBe(8)
+  const [order] = (await here.type('request list --json')).json() as { batch_id: string }[]
+  await here.clock.advance(16 * minute)
+  const again = `batch reconcile ${order?.batch_id} --row 1 --confirm-email ana@example.com`
+  expect(await here.type(again)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email ana@example.com
+    batch  BATCH_1
+    request create, package 102
+
+    1  accepted
+    1  rows
+    exit 0
+  `)
+  expect(here.ordered()).toEqual(['ana@example.com'])
+})
+
+test('about a row that is settled, or that is not there, there is nothing to decide', async () => {
+  const here = await session()
+  peopleFile(here.folder, ['a1@example.com'])
+  const done = await here.type('batch run people.csv --package 102 --yes --json')
+  const { batch_id } = done.json() as { batch_id: string }
+  const decide = (row: number) => `batch reconcile ${batch_id} --row ${row} --confirm-email a1@example.com`
+  expect(await here.all([decide(1), decide(9)])).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email a1@example.com
+    2> Error: row 1 is accepted: there is nothing to decide about it
+    2> Rows to settle: refcheck batch rows BATCH_1 --state unknown
+    exit 2
+
+    $ refcheck batch reconcile BATCH_1 --row 9 --confirm-email a1@example.com
+    2> Error: batch BATCH_1 has no row 9
+    2> Rows to settle: refcheck batch rows BATCH_1 --state unknown
+    exit 2
+  `)
 })

@@ -1,111 +1,246 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { ScriptedPrompter } from '../harness/scripted-prompter.ts'
-import { type World, world } from '../harness/world.ts'
+import { type Session, session } from '../harness/session.ts'
 
-interface Standing {
-  batch_id: string
-  counts: Record<string, number>
-  error?: { code: string; message: string }
+const run = 'batch run people.csv --package 102 --yes'
+
+/** A folder where the results stood. */
+function block({ folder }: Session): void {
+  const results = join(folder, 'people.results.csv')
+  rmSync(results)
+  mkdirSync(results)
 }
 
-const batchRun = (file: string, more: readonly string[] = []): string[] => [
-  'batch',
-  'run',
-  file,
-  '--package',
-  '102',
-  '--yes',
-  '--json',
-  ...more,
-]
+test('results that cannot be written hide nothing of what became of the rows', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(2))
+  await here.type(`${run} --max 1`)
+  block(here)
+  expect(await here.type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
+    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder; "refcheck batch export BATCH_1" has all of it.
+    batch  BATCH_1
+    people.csv, package 102
 
-/** Persons the service was asked to check, by their e-mails. */
-const ordered = ({ sandbox }: World): string[] => sandbox.requests().map(({ recipient }) => recipient.email)
+    2  accepted
+    2  rows
 
-describe('the results file', () => {
-  test('that cannot be written hides nothing of what became of the rows', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(2))
-    const results = join(place.folder, 'people.results.csv')
-    const { batch_id } = (await place.run(batchRun(file, ['--max', '1']))).json() as Standing
-    rmSync(results)
-    mkdirSync(results)
-    const outcome = await place.run(batchRun(file))
-    expect(outcome.code).toBe(1)
-    const { counts, error } = outcome.json() as Standing
-    expect(counts).toMatchObject({ total: 2, accepted: 2 })
-    expect(error).toMatchObject({ code: 'io', message: `cannot write "${results}": it is a folder` })
-    expect(outcome.stderr).toContain(`refcheck batch export ${batch_id}" has all of it`)
-  })
-
-  test('that cannot be written does not take the place of an outcome that is unknown', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, ['a1@example.com', 'a2+cut-after@example.com'])
-    await place.run(batchRun(file, ['--max', '1']))
-    rmSync(join(place.folder, 'people.results.csv'))
-    mkdirSync(join(place.folder, 'people.results.csv'))
-    const outcome = await place.run(batchRun(file))
-    expect(outcome.code).toBe(8)
-    expect(outcome.json()).toMatchObject({ counts: { accepted: 1, unknown: 1 } })
-    expect(outcome.stderr).toContain('the results file was not written')
-  })
-
-  test('of a file that is changed while it runs is not written, and nothing is wrong with the orders', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(2))
-    const prompter = new ScriptedPrompter([{ ask: /Order checks for 2 people/, confirm: true }])
-    const ask = prompter.confirm.bind(prompter)
-    prompter.confirm = (question) => {
-      peopleFile(place.folder, emails(3))
-      return ask(question)
+    results  HOME/people.results.csv
+    2> Error: cannot write "HOME/people.results.csv": it is a folder
+    2> Name a file.
+    exit 1
+  `)
+  expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --json
+    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing is left to send.
+    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder; "refcheck batch export BATCH_1" has all of it.
+    {
+      "batch_id": "BATCH_1",
+      "package_id": 102,
+      "counts": {
+        "total": 2,
+        "pending": 0,
+        "sending": 0,
+        "accepted": 2,
+        "rejected": 0,
+        "unknown": 0,
+        "invalid": 0,
+        "duplicate": 0,
+        "cancelled": 0
+      },
+      "results_file": "HOME/people.results.csv",
+      "error": {
+        "code": "io",
+        "message": "cannot write \\"HOME/people.results.csv\\": it is a folder",
+        "hint": "Name a file."
+      }
     }
-    const outcome = await place.run(['batch', 'run', file, '--package', '102', '--json'], { prompter })
-    expect(outcome.code).toBe(0)
-    expect(outcome.json()).toMatchObject({ counts: { total: 2, accepted: 2 } })
-    expect(outcome.stderr).toContain('it was changed while it was being read')
-    expect(ordered(place)).toEqual(emails(2))
-  })
-
-  test.each(['missing/results.csv', 'people.csv', '.'])(
-    'is not begun where none can be written: --results %s',
-    async (results) => {
-      const place = await world()
-      const outcome = await place.run(batchRun(peopleFile(place.folder, emails(1)), ['--results', results]))
-      expect(outcome.code).toBe(2)
-      expect(outcome.json()).toMatchObject({
-        error: { code: 'usage', hint: 'Nothing was sent. Choose another name.' },
-      })
-      expect(ordered(place)).toEqual([])
-    },
-  )
-
-  test('goes where a later run says, and the same command again goes on', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(3))
-    await place.run(batchRun(file, ['--max', '1']))
-    const elsewhere = join(place.folder, 'other.csv')
-    for (const accepted of [2, 3]) {
-      const outcome = await place.run(batchRun(file, ['--max', '1', '--results', 'other.csv']))
-      expect(outcome.json()).toMatchObject({ counts: { accepted }, results_file: elsewhere })
-      expect(readFileSync(elsewhere, 'utf8').split('accepted')).toHaveLength(accepted + 1)
-    }
-  })
+    exit 1
+  `)
 })
 
-test('--allow-duplicate for rows that a batch has as duplicates already tells what to do, and orders nobody', async () => {
-  const place = await world()
-  await place.run(batchRun(peopleFile(place.folder, emails(1))))
-  const more = peopleFile(place.folder, emails(2), 'more.csv')
-  const { batch_id } = (await place.run(batchRun(more))).json() as Standing
-  const outcome = await place.run(batchRun(more, ['--allow-duplicate']))
-  expect(outcome.stderr).toContain(`refcheck batch export ${batch_id} --state duplicate --output again.csv`)
-  expect(ordered(place)).toEqual(emails(2))
-  await place.run(['batch', 'export', batch_id, '--state', 'duplicate', '--output', 'again.csv'])
-  const again = await place.run(['batch', 'run', 'again.csv', '--yes', '--json', '--allow-duplicate'])
-  expect(again.json()).toMatchObject({ counts: { total: 1, accepted: 1 } })
+test('results that cannot be written do not take the place of an unknown outcome', async () => {
+  const here = await session()
+  peopleFile(here.folder, ['a1@example.com', 'a2+cut-after@example.com'])
+  await here.type(`${run} --max 1`)
+  block(here)
+  expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --json
+    2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
+    2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
+    2> The service answers well; going on.
+    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder; "refcheck batch export BATCH_1" has all of it.
+    {
+      "batch_id": "BATCH_1",
+      "package_id": 102,
+      "counts": {
+        "total": 2,
+        "pending": 0,
+        "sending": 0,
+        "accepted": 1,
+        "rejected": 0,
+        "unknown": 1,
+        "invalid": 0,
+        "duplicate": 0,
+        "cancelled": 0
+      },
+      "results_file": "HOME/people.results.csv",
+      "error": {
+        "code": "outcome_unknown",
+        "message": "1 row may or may not have been ordered",
+        "hint": "Settle it with: refcheck batch reconcile BATCH_1"
+      }
+    }
+    exit 8
+  `)
+})
+
+test('results of a file that is changed while it runs are not written, and nothing is wrong with the orders', async () => {
+  const here = await session()
+  const file = peopleFile(here.folder, emails(2))
+  const prompter = new ScriptedPrompter([{ ask: /Order checks for 2 people/, confirm: true }])
+  const ask = prompter.confirm.bind(prompter)
+  prompter.confirm = (question) => {
+    peopleFile(here.folder, emails(3))
+    return ask(question)
+  }
+  const argv = ['batch', 'run', file, '--package', '102', '--json']
+  const outcome = await here.run(argv, { prompter, clock: here.clock })
+  expect(outcome.code).toBe(0)
+  expect(outcome.json()).toMatchObject({ counts: { total: 2, accepted: 2 } })
+  expect(outcome.stderr).toContain('it was changed while it was being read')
+  expect(here.ordered()).toEqual(emails(2))
+})
+
+test('nothing is begun where no results can be written', async () => {
+  const { all, folder, ordered } = await session()
+  peopleFile(folder, emails(1))
+  const places = ['missing/results.csv', 'people.csv', '.']
+  expect(await all(places.map((place) => `${run} --results ${place}`))).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --results missing/results.csv
+    2> Error: --results: missing/results.csv is in no folder that can be written to
+    2> Nothing was sent. Choose another name.
+    exit 2
+
+    $ refcheck batch run people.csv --package 102 --yes --results people.csv
+    2> Error: --results: people.csv exists already
+    2> Nothing was sent. Choose another name.
+    exit 2
+
+    $ refcheck batch run people.csv --package 102 --yes --results .
+    2> Error: --results: . is a folder
+    2> Nothing was sent. Choose another name.
+    exit 2
+  `)
+  expect(ordered()).toEqual([])
+})
+
+test('results go where a later run says, and the same command again goes on', async () => {
+  const { type, folder, cat } = await session()
+  peopleFile(folder, emails(3))
+  await type(`${run} --max 1`)
+  expect(await type(`${run} --max 1 --results other.csv`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --max 1 --results other.csv
+    2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    1  pending
+    3  rows
+
+    results  HOME/other.csv
+    2> Error: 2 of 3 rows were accepted (1 pending)
+    2> Go on with: refcheck batch resume BATCH_1
+    exit 10
+  `)
+  expect(cat('other.csv')).toMatchInlineSnapshot(`
+    $ cat other.csv
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error
+    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,
+    Ana,Row2,a2@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,
+    Ana,Row3,a3@example.com,+61400000003,pending,,,
+  `)
+  expect(await type(`${run} --max 1 --results other.csv --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --max 1 --results other.csv --json
+    2> people.csv is batch BATCH_1: 2 of 3 accepted, 1 row is left to send.
+    {
+      "batch_id": "BATCH_1",
+      "package_id": 102,
+      "counts": {
+        "total": 3,
+        "pending": 0,
+        "sending": 0,
+        "accepted": 3,
+        "rejected": 0,
+        "unknown": 0,
+        "invalid": 0,
+        "duplicate": 0,
+        "cancelled": 0
+      },
+      "results_file": "HOME/other.csv"
+    }
+    exit 0
+  `)
+  expect(cat('other.csv')).toMatchInlineSnapshot(`
+    $ cat other.csv
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error
+    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,
+    Ana,Row2,a2@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,
+    Ana,Row3,a3@example.com,+61400000003,accepted,REQUEST_3,RECEIVED,
+  `)
+})
+
+test('--allow-duplicate for rows that a batch holds as duplicates already says what to do, and orders nobody', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(1))
+  await type(run)
+  peopleFile(folder, emails(2), 'more.csv')
+  const more = await type('batch run more.csv --package 102 --yes --json')
+  const { batch_id } = more.json() as { batch_id: string }
+  expect(await type('batch run more.csv --package 102 --yes --allow-duplicate')).toMatchInlineSnapshot(`
+    $ refcheck batch run more.csv --package 102 --yes --allow-duplicate
+    2> more.csv is batch BATCH_2: 1 of 2 accepted, nothing is left to send.
+    2> Warning: --allow-duplicate comes too late for the duplicate rows of this batch. Make a file of them: refcheck batch export BATCH_2 --state duplicate --output again.csv
+    batch  BATCH_2
+    more.csv, package 102
+
+    1  accepted
+    1  duplicate
+    2  rows
+
+    results  HOME/more.results.csv
+    2> Error: 1 of 2 rows were accepted (1 duplicate)
+    2> See why, row by row: refcheck batch rows BATCH_2
+    exit 10
+  `)
+  expect(ordered()).toEqual(emails(2))
+  expect(await type(`batch export ${batch_id} --state duplicate --output again.csv`)).toMatchInlineSnapshot(`
+    $ refcheck batch export BATCH_2 --state duplicate --output again.csv
+    1 row written to HOME/again.csv
+    exit 0
+  `)
+  expect(await type('batch run again.csv --yes --allow-duplicate')).toMatchInlineSnapshot(`
+    $ refcheck batch run again.csv --yes --allow-duplicate
+    2>
+    2> again.csv: 1 row
+    2>   1 order of package 102
+    2> Time by quota: under a minute
+    2>
+    batch  BATCH_3
+    again.csv
+
+    1  accepted
+    1  rows
+
+    results  HOME/again.results.csv
+    exit 0
+  `)
+  expect(ordered()).toEqual([...emails(2), 'a1@example.com'])
 })

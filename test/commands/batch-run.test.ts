@@ -1,253 +1,322 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { batchRun, ordered } from '../harness/batch-session.ts'
 import { ScriptedPrompter } from '../harness/scripted-prompter.ts'
-import { type World, world } from '../harness/world.ts'
+import { session } from '../harness/session.ts'
 
-const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+const run = 'batch run people.csv --package 102'
 
-interface Standing {
-  batch_id: string
-  package_id: number
-  counts: Record<string, number>
-  results_file: string
-  error?: { code: string; message: string; hint: string }
-}
+test('a file is planned, confirmed and ordered row by row, and the results stand beside it', async () => {
+  const { type, cat, folder, ordered } = await session()
+  peopleFile(folder, emails(3))
+  const answers = [{ ask: /Order checks for 3 people/, confirm: true }]
+  expect(await type(run, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    2>
+    2> people.csv: 3 rows
+    2>   3 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    ? Order checks for 3 people? yes
+    batch  BATCH_1
+    people.csv, package 102
 
-async function rowsOf({ run }: World, batchId: string): Promise<string[]> {
-  const { stdout } = await run(['batch', 'rows', batchId, '--json'])
-  const rows = JSON.parse(stdout) as { row: number; state: string; error: string | null }[]
-  return rows.map(
-    ({ row, state, error }) => `${row} ${state}${error === null ? '' : `: ${error.replace(uuid, 'ID')}`}`,
-  )
-}
+    3  accepted
+    3  rows
 
-describe('a file of people', () => {
-  test('is ordered row by row, and the results stand beside it', async () => {
-    const place = await world()
-    const outcome = await place.run(batchRun(peopleFile(place.folder, emails(3))))
-    expect(outcome.code).toBe(0)
-    const standing = outcome.json() as Standing
-    expect(standing).toEqual({
-      batch_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
-      package_id: 102,
-      counts: {
-        total: 3,
-        pending: 0,
-        sending: 0,
-        accepted: 3,
-        rejected: 0,
-        unknown: 0,
-        invalid: 0,
-        duplicate: 0,
-        cancelled: 0,
-      },
-      results_file: join(place.folder, 'people.results.csv'),
-    })
-    expect(ordered(place)).toEqual(emails(3))
-    const [first] = place.sandbox.requests()
-    const [head, row] = readFileSync(standing.results_file, 'utf8').split('\n')
-    expect(head).toBe(
-      'first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error',
-    )
-    expect(row).toBe(`Ana,Row1,a1@example.com,+61400000001,accepted,${first?.request_id},RECEIVED,`)
-  })
-
-  test('run again, under another name too, orders nobody', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(2))
-    const first = (await place.run(batchRun(file))).json() as Standing
-    renameSync(join(place.folder, file), join(place.folder, 'again.csv'))
-    const again = await place.run(batchRun('again.csv'))
-    expect([again.code, (again.json() as Standing).batch_id]).toEqual([0, first.batch_id])
-    expect(ordered(place)).toEqual(emails(2))
-  })
-
-  test('taken in by another process while the plan is looked at is that batch, and goes on there', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(2))
-    const prompter = new ScriptedPrompter([{ ask: /Order checks for 2 people/, confirm: true }])
-    const ask = prompter.confirm.bind(prompter)
-    let first: Standing | undefined
-    prompter.confirm = async (question) => {
-      first = (await place.run(batchRun(file))).json() as Standing
-      return ask(question)
-    }
-    const outcome = await place.run(['batch', 'run', file, '--package', '102', '--json'], { prompter })
-    expect([outcome.code, (outcome.json() as Standing).batch_id]).toEqual([0, first?.batch_id])
-    expect(ordered(place)).toEqual(emails(2))
-  })
-
-  test('with one person more orders that one: the others are told as duplicates', async () => {
-    const place = await world()
-    await place.run(batchRun(peopleFile(place.folder, emails(2))))
-    const outcome = await place.run(batchRun(peopleFile(place.folder, emails(3), 'more.csv')))
-    expect(outcome.code).toBe(10)
-    const { counts, batch_id, error } = outcome.json() as Standing
-    expect(counts).toMatchObject({ total: 3, accepted: 1, duplicate: 2 })
-    expect(error).toMatchObject({ code: 'incomplete', message: '1 of 3 rows were accepted (2 duplicate)' })
-    expect(await rowsOf(place, batch_id)).toMatchObject([
-      '1 duplicate: orders the same as request ID (row 1 of batch ID)',
-      '2 duplicate: orders the same as request ID (row 2 of batch ID)',
-      '3 accepted',
-    ])
-    expect(ordered(place)).toEqual(emails(3))
-  })
-
-  test('of people who were all ordered before: nothing is sent, exit 2', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(2))
-    await place.run(batchRun(file))
-    writeFileSync(join(place.folder, 'same.csv'), `${readFileSync(join(place.folder, file), 'utf8')}\n`)
-    const outcome = await place.run(batchRun('same.csv'))
-    expect(outcome.code).toBe(2)
-    expect(outcome.json()).toMatchObject({
-      batch_id: null,
-      error: { code: 'duplicate', message: 'nothing was sent: every row was ordered before' },
-    })
-    expect(ordered(place)).toHaveLength(2)
-  })
-
-  test('a person ordered by "request create" is not ordered again by a file', async () => {
-    const place = await world()
-    const person = [
-      '--first-name',
-      'Ana',
-      '--last-name',
-      'Row1',
-      '--email',
-      'A1@Example.com',
-      '--phone',
-      '+61 400 000 001',
-    ]
-    expect((await place.run(['request', 'create', '--package', '102', ...person, '--yes'])).code).toBe(0)
-    const outcome = await place.run(batchRun(peopleFile(place.folder, emails(2))))
-    expect((outcome.json() as Standing).counts).toMatchObject({ accepted: 1, duplicate: 1 })
-    expect(place.sandbox.requests()).toHaveLength(2)
-  })
-
-  test('a row that is not fit stops all of it; --on-invalid skip leaves it out', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, ['a1@example.com', 'not an address', 'a3@example.com'])
-    const stopped = await place.run(batchRun(file))
-    expect(stopped.code).toBe(2)
-    expect(stopped.json()).toMatchObject({
-      batch_id: null,
-      counts: { pending: 2, invalid: 1 },
-      error: { code: 'invalid_input', field: 'email' },
-    })
-    expect(ordered(place)).toEqual([])
-    const skipped = await place.run(batchRun(file, ['--on-invalid', 'skip']))
-    expect(skipped.code).toBe(10)
-    const { batch_id } = skipped.json() as Standing
-    expect(await rowsOf(place, batch_id)).toEqual([
-      '1 accepted',
-      expect.stringMatching(/^2 invalid: email .*e-mail/) as string,
-      '3 accepted',
-    ])
-  })
-
-  test('--max stops after so many, and the same command goes on', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(5))
-    const first = await place.run(batchRun(file, ['--max', '2']))
-    expect([first.code, (first.json() as Standing).counts]).toMatchObject([10, { accepted: 2, pending: 3 }])
-    expect(ordered(place)).toEqual(emails(2))
-    expect((await place.run(batchRun(file))).code).toBe(0)
-    expect(ordered(place)).toEqual(emails(5))
-  })
-
-  test('--dry-run shows the plan and sends nothing', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, [...emails(2), 'a1@example.com'])
-    writeFileSync(
-      join(place.folder, file),
-      readFileSync(join(place.folder, file), 'utf8').replace(
-        'Ana,Row3,a1@example.com,+61400000003',
-        'ana,row1,A1@EXAMPLE.com,+61 400-000-001',
-      ),
-    )
-    const { code, stdout } = await place.run(['batch', 'run', file, '--package', '102', '--dry-run'])
-    expect(code).toBe(0)
-    expect(stdout).toBe(
-      [
-        'people.csv: 3 rows',
-        '  2 orders of package 102',
-        '  1 row the same as an earlier row, not sent',
-        'Time by quota: under a minute',
-        '',
-        'Values that are sent otherwise than they stand:',
-        '  row 3, phone: "+61 400-000-001" is sent as "+61400000001"',
-        '',
-      ].join('\n'),
-    )
-    expect((await place.run(['batch', 'list', '--json'])).json()).toEqual([])
-  })
-
-  test('on a terminal a no sends nothing', async () => {
-    const place = await world()
-    const prompter = new ScriptedPrompter([{ ask: /Order checks for 2 people/, confirm: false }])
-    const { code } = await place.run(
-      ['batch', 'run', peopleFile(place.folder, emails(2)), '--package', '102'],
-      { prompter },
-    )
-    expect(code).toBe(130)
-    expect(ordered(place)).toEqual([])
-  })
-
-  test('--quiet with --yes leaves the answer alone', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(2))
-    expect((await place.run(batchRun(file, ['--max', '1']))).stderr).toContain('2 orders of package 102')
-    const file2 = peopleFile(place.folder, emails(3), 'more.csv')
-    expect((await place.run(batchRun(file2, ['--quiet', '--max', '1', '--allow-duplicate']))).stderr).toBe('')
-  })
-
-  test('gone on with as another user says so', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(3))
-    await place.run(batchRun(file, ['--max', '1']))
-    const env = { REFCHECK_USER_EMAIL: 'mia.member@example.com' }
-    const outcome = await place.run(batchRun(file, ['--max', '1']), { env })
-    expect(outcome.stderr).toContain(
-      'was begun as olive.owner@example.com, and its other rows are ordered as mia.member@example.com.',
-    )
-    expect((await place.run(batchRun(file))).stderr).not.toContain('was begun as')
-  })
-
-  test('without a terminal it takes a --yes', async () => {
-    const place = await world()
-    const outcome = await place.run(['batch', 'run', peopleFile(place.folder, emails(2)), '--package', '102'])
-    expect(outcome.code).toBe(2)
-    expect(outcome.stderr).toContain('there is no terminal to confirm on')
-    expect(ordered(place)).toEqual([])
-  })
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(3))
+  expect(cat('people.results.csv')).toMatchInlineSnapshot(`
+    $ cat people.results.csv
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error
+    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,
+    Ana,Row2,a2@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,
+    Ana,Row3,a3@example.com,+61400000003,accepted,REQUEST_3,RECEIVED,
+  `)
 })
 
-describe('Ctrl-C', () => {
-  test('finishes the row in flight, says what is left, and the same command goes on', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(5))
-    const stop = new AbortController()
-    const fetch = place.sandbox.fetch.bind(place.sandbox)
-    place.sandbox.fetch = (request, connection) => {
-      if (request.method === 'POST' && place.sandbox.requests().length === 2) stop.abort()
-      return fetch(request, connection)
+test('run again, under another name too, it orders nobody', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(2))
+  expect(await type(`${run} --yes --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --json
+    2>
+    2> people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    {
+      "batch_id": "BATCH_1",
+      "package_id": 102,
+      "counts": {
+        "total": 2,
+        "pending": 0,
+        "sending": 0,
+        "accepted": 2,
+        "rejected": 0,
+        "unknown": 0,
+        "invalid": 0,
+        "duplicate": 0,
+        "cancelled": 0
+      },
+      "results_file": "HOME/people.results.csv"
     }
-    const outcome = await place.run(batchRun(file), { signal: stop.signal })
-    expect(outcome.code).toBe(130)
-    const { counts, error, batch_id } = outcome.json() as Standing
-    expect(counts).toMatchObject({ accepted: 3, pending: 2, unknown: 0 })
-    expect(error).toMatchObject({
-      code: 'interrupted',
-      message: 'interrupted; 3 accepted so far, 2 not sent yet',
-      hint: `Go on with: refcheck batch resume ${batch_id}`,
-    })
-    expect((await place.run(batchRun(file))).code).toBe(0)
-    expect(ordered(place)).toEqual(emails(5))
-  })
+    exit 0
+  `)
+  renameSync(join(folder, 'people.csv'), join(folder, 'again.csv'))
+  expect(await type('batch run again.csv --package 102 --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run again.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing is left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(2))
+})
+
+test('started by another process while the plan is looked at, it is that batch and goes on there', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(2))
+  const prompter = new ScriptedPrompter([{ ask: /Order checks for 2 people/, confirm: true }])
+  const ask = prompter.confirm.bind(prompter)
+  let first: unknown
+  prompter.confirm = async (question) => {
+    first = (await here.type(`${run} --yes --json`)).json()
+    return ask(question)
+  }
+  const outcome = await here.run([...run.split(' '), '--json'], { prompter, clock: here.clock })
+  expect([outcome.code, outcome.json()]).toEqual([0, first])
+  expect(here.ordered()).toEqual(emails(2))
+})
+
+test('with one person more it orders that one: the others are duplicates', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(2))
+  await type(`${run} --yes`)
+  peopleFile(folder, emails(3), 'more.csv')
+  const more = await type('batch run more.csv --package 102 --yes --json')
+  expect(more).toMatchInlineSnapshot(`
+    $ refcheck batch run more.csv --package 102 --yes --json
+    2>
+    2> more.csv: 3 rows
+    2>   3 orders of package 102
+    2>   1 order to send
+    2>   2 rows ordered before, not sent
+    2>     row 1 is request REQUEST_1
+    2>     row 2 is request REQUEST_2
+    2> Time by quota: under a minute
+    2>
+    {
+      "batch_id": "BATCH_2",
+      "package_id": 102,
+      "counts": {
+        "total": 3,
+        "pending": 0,
+        "sending": 0,
+        "accepted": 1,
+        "rejected": 0,
+        "unknown": 0,
+        "invalid": 0,
+        "duplicate": 2,
+        "cancelled": 0
+      },
+      "results_file": "HOME/more.results.csv",
+      "error": {
+        "code": "incomplete",
+        "message": "1 of 3 rows were accepted (2 duplicate)",
+        "hint": "See why, row by row: refcheck batch rows BATCH_2"
+      }
+    }
+    exit 10
+  `)
+  const { batch_id } = more.json() as { batch_id: string }
+  expect(await type(`batch rows ${batch_id}`)).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_2
+    ROW  STATE      EMAIL           OUTCOME
+    1    duplicate  a1@example.com  orders the same as request REQUEST_1 (row 1 of batch BATCH_1)
+    2    duplicate  a2@example.com  orders the same as request REQUEST_2 (row 2 of batch BATCH_1)
+    3    accepted   a3@example.com  REQUEST_3
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(3))
+})
+
+test('of people who were all ordered before nothing is sent; a file and "request create" know each other', async () => {
+  const { type, folder, ordered } = await session()
+  const person = '--first-name Ana --last-name Row1 --email A1@Example.com'
+  await type(`request create --package 102 ${person} --phone '+61 400 000 001' --yes`)
+  peopleFile(folder, emails(2))
+  expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 2 rows
+    2>   2 orders of package 102
+    2>   1 order to send
+    2>   1 row ordered before, not sent
+    2>     row 1 is request REQUEST_1
+    2> Time by quota: under a minute
+    2>
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    1  duplicate
+    2  rows
+
+    results  HOME/people.results.csv
+    2> Error: 1 of 2 rows were accepted (1 duplicate)
+    2> See why, row by row: refcheck batch rows BATCH_1
+    exit 10
+  `)
+  writeFileSync(join(folder, 'same.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)
+  expect(await type('batch run same.csv --package 102 --yes --json')).toMatchInlineSnapshot(`
+    $ refcheck batch run same.csv --package 102 --yes --json
+    {
+      "batch_id": null,
+      "package_id": 102,
+      "counts": {
+        "total": 2,
+        "pending": 0,
+        "sending": 0,
+        "accepted": 0,
+        "rejected": 0,
+        "unknown": 0,
+        "invalid": 0,
+        "duplicate": 2,
+        "cancelled": 0
+      },
+      "results_file": null,
+      "error": {
+        "code": "duplicate",
+        "message": "nothing was sent: every row was ordered before"
+      }
+    }
+    exit 2
+  `)
+  expect(ordered()).toEqual(['A1@Example.com', 'a2@example.com'])
+})
+
+test('an invalid row stops all of it; --on-invalid skip leaves it out', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, ['a1@example.com', 'not an address', 'a3@example.com'])
+  expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    people.csv: 3 rows, 2 are fit to be ordered, 1 is not
+
+    ROW  COLUMN  VALUE           PROBLEM
+    2    email   not an address  has no @; an e-mail address looks like ann@example.com
+    2> Error: people.csv: 1 of 3 rows is not fit to be ordered
+    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    exit 2
+  `)
+  expect(await type(`${run} --yes --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --json
+    {
+      "batch_id": null,
+      "package_id": 102,
+      "counts": {
+        "total": 3,
+        "pending": 2,
+        "sending": 0,
+        "accepted": 0,
+        "rejected": 0,
+        "unknown": 0,
+        "invalid": 1,
+        "duplicate": 0,
+        "cancelled": 0
+      },
+      "results_file": null,
+      "error": {
+        "code": "invalid_input",
+        "message": "people.csv: 1 of 3 rows is not fit to be ordered",
+        "hint": "Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.",
+        "field": "email"
+      }
+    }
+    exit 2
+  `)
+  expect(ordered()).toEqual([])
+  expect(await type(`${run} --yes --on-invalid skip`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --on-invalid skip
+    2>
+    2> people.csv: 3 rows
+    2>   2 orders of package 102
+    2>   1 row not fit to be ordered
+    2> Time by quota: under a minute
+    2>
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    1  invalid
+    3  rows
+
+    results  HOME/people.results.csv
+    2> Error: 2 of 3 rows were accepted (1 invalid)
+    2> See why, row by row: refcheck batch rows BATCH_1
+    exit 10
+  `)
+  expect(await type('batch list')).toMatchInlineSnapshot(`
+    $ refcheck batch list
+    BATCH ID                              NAME        ACCEPTED  TOTAL  STATE
+    BATCH_1                               people.csv  2         3      done
+    exit 0
+  `)
+  expect(ordered()).toEqual(['a1@example.com', 'a3@example.com'])
+})
+
+test('--dry-run shows the plan and sends nothing', async () => {
+  const { type, write, ordered } = await session()
+  const rows = [
+    'Ana,Row1,a1@example.com,+61400000001',
+    'Ana,Row2,a2@example.com,+61400000002',
+    'ana,row1,A1@EXAMPLE.com,+61 400-000-001',
+  ]
+  write('people.csv', `first_name,last_name,email,phone\n${rows.join('\n')}\n`)
+  expect(await type(`${run} --dry-run`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --dry-run
+    people.csv: 3 rows
+      2 orders of package 102
+      1 row the same as an earlier row, not sent
+    Time by quota: under a minute
+
+    Values that are sent otherwise than they stand:
+      row 3, phone: "+61 400-000-001" is sent as "+61400000001"
+    exit 0
+  `)
+  expect(await type('batch list')).toMatchInlineSnapshot(`
+    $ refcheck batch list
+    No batches in this store. "refcheck batch run FILE" makes one.
+    exit 0
+  `)
+  expect(ordered()).toEqual([])
+})
+
+test('--quiet leaves the answer alone', async () => {
+  const { type, folder } = await session()
+  peopleFile(folder, emails(3))
+  expect(await type(`${run} --yes --quiet --max 1`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --quiet --max 1
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    2  pending
+    3  rows
+
+    results  HOME/people.results.csv
+    2> Error: 1 of 3 rows were accepted (2 pending)
+    2> Go on with: refcheck batch resume BATCH_1
+    exit 10
+  `)
 })

@@ -1,174 +1,312 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { batchRun, ordered } from '../harness/batch-session.ts'
-import { ManualClock } from '../harness/manual-clock.ts'
-import { type World, world } from '../harness/world.ts'
+import { session } from '../harness/session.ts'
 
-interface Standing {
-  batch_id: string
-  counts: Record<string, number>
-  error?: { code: string; message: string; hint: string }
-}
+const run = 'batch run people.csv --package 102 --yes'
+const down = { kind: 'status', status: 503, when: 'before' } as const
 
-describe('what goes wrong on the way', () => {
-  test.each([
-    ['+500-after', 1],
-    ['+500-before', 0],
-    ['+cut-after', 1],
-    ['+cut-before', 0],
-    ['+502-html', 1],
-    ['+no-id', 1],
-  ])('%s: that row is unknown, the others go on, nobody is sent twice', async (tag, created) => {
-    const place = await world()
-    const file = peopleFile(place.folder, ['a1@example.com', `a2${tag}@example.com`, 'a3@example.com'])
-    const outcome = await place.run(batchRun(file))
-    expect(outcome.code).toBe(8)
-    const { batch_id, counts, error } = outcome.json() as Standing
-    expect(counts).toMatchObject({ accepted: 2, unknown: 1 })
-    expect(error?.hint).toBe(`Settle it with: refcheck batch reconcile ${batch_id}`)
-    expect(ordered(place)).toHaveLength(2 + created)
-    expect((await place.run(batchRun(file))).code).toBe(8)
-    expect(ordered(place)).toHaveLength(2 + created)
-  })
+test('an answer that is lost: that row is unknown, the others go on, and run again nobody is sent twice', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, ['a1@example.com', 'a2+500-after@example.com', 'a3@example.com'])
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 3 rows
+    2>   3 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    2> row 2 unknown: the service failed (500): internal server error
+    2> The service answers well; going on.
+    batch  BATCH_1
+    people.csv, package 102
 
-  test('throttled: the row waits as long as it is told, and goes', async () => {
-    const clock = new ManualClock({ auto: true })
-    const place = await world()
-    const file = peopleFile(place.folder, emails(2))
-    place.sandbox.inject({
-      on: 'POST *',
-      fault: { kind: 'status', status: 429, when: 'before', retryAfter: '7' },
-    })
-    const outcome = await place.run(batchRun(file), { clock })
-    expect(outcome.code).toBe(0)
-    expect(clock.sleeps).toContain(7000)
-    expect(ordered(place)).toEqual(emails(2))
-  })
+    2  accepted
+    1  unknown
+    3  rows
 
-  test.each([
-    ['no credits', (place: World) => place.sandbox.setCredits(2), 4, 'forbidden', /credits/],
-    ['the trial is over', (place: World) => place.sandbox.expireTrial(), 4, 'forbidden', /trial/],
-    ['a new key', (place: World) => place.sandbox.revokeKey(), 3, 'unauthenticated', /key/],
-  ] as const)(
-    '%s: it halts, the rows are kept, and it goes on once that is mended',
-    async (_what, breakIt, code, word, told) => {
-      const place = await world()
-      const file = peopleFile(place.folder, emails(4))
-      expect((await place.run(batchRun(file, ['--max', '1']))).code).toBe(10)
-      breakIt(place)
-      const halted = await place.run(batchRun(file))
-      expect(halted.code).toBe(code)
-      const { batch_id, counts, error } = JSON.parse(halted.stdout) as Standing
-      expect(error?.code).toBe(word)
-      expect(`${error?.message}`).toMatch(told)
-      expect(error?.hint).toContain(`Then go on with: refcheck batch resume ${batch_id}`)
-      expect(counts?.['pending']).toBeGreaterThan(0)
-      expect((await place.run(['batch', 'status', batch_id])).stdout).toContain('halted')
-    },
-  )
-
-  test('credits come back: resume finishes it', async () => {
-    const place = await world()
-    place.sandbox.setCredits(2)
-    const file = peopleFile(place.folder, emails(4))
-    const halted = await place.run(batchRun(file))
-    const { batch_id, counts } = halted.json() as Standing
-    expect([halted.code, counts['accepted'], counts['pending']]).toEqual([4, 2, 2])
-    place.sandbox.setCredits(null)
-    expect((await place.run(['batch', 'resume', batch_id, '--yes'])).code).toBe(0)
-    expect(ordered(place)).toEqual(emails(4))
-  })
-
-  test('the package is replaced: it halts and names the successor and what the file lacks', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(3))
-    await place.run(batchRun(file, ['--max', '1']))
-    const successor = place.sandbox.replacePackage(102)
-    const halted = await place.run(batchRun(file))
-    expect(halted.code).toBe(5)
-    const { error, counts } = halted.json() as Standing
-    expect(error?.message).toMatch(/^halted: package 102 \("Identity check only"\) is INACTIVE/)
-    expect(error?.hint).toContain(`Its likely successor is package ${successor} (same name, newer id).`)
-    expect(error?.hint).toContain('new and required')
-    expect(counts).toMatchObject({ accepted: 1, pending: 1, rejected: 1 })
-  })
-
-  test('a package that is not ACTIVE from the start costs no row', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(2))
-    const successor = place.sandbox.replacePackage(102)
-    const outcome = await place.run(batchRun(file))
-    expect([outcome.code, outcome.json()]).toMatchObject([
-      5,
-      { batch_id: null, counts: { pending: 2 }, error: { code: 'not_found' } },
-    ])
-    expect(outcome.stdout).toContain(`Its likely successor is package ${successor}`)
-    expect((await place.run(['batch', 'list', '--json'])).json()).toEqual([])
-  })
-
-  test('the package is gone and nobody can say why: it halts all the same, with its standing', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(3))
-    await place.run(batchRun(file, ['--max', '1']))
-    place.sandbox.replacePackage(102)
-    place.sandbox.inject({ on: 'GET *', times: 40, fault: { kind: 'status', status: 503, when: 'before' } })
-    const halted = await place.run(batchRun(file), { clock: new ManualClock({ auto: true }) })
-    expect([halted.code, halted.json()]).toMatchObject([
-      7,
-      { counts: { accepted: 1, rejected: 1, pending: 1 } },
-    ])
-  })
-
-  test('an outage costs one row: nothing goes out until the service answers well', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, ['a1@example.com', 'a2+cut-before@example.com', 'a3@example.com'])
-    await place.run(['schema', 'show', '102'])
-    const takeBack = place.sandbox.inject({
-      on: 'GET *',
-      times: 40,
-      fault: { kind: 'status', status: 503, when: 'before' },
-    })
-    const clock = new ManualClock({ auto: true })
-    const sleep = clock.sleep.bind(clock)
-    clock.sleep = async (ms, signal) => {
-      if (ms >= 5000) takeBack()
-      await sleep(ms, signal)
+    results  HOME/people.results.csv
+    2> Error: 1 row may or may not have been ordered
+    2> Settle it with: refcheck batch reconcile BATCH_1
+    exit 8
+  `)
+  expect(await type(`${run} --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --json
+    2> people.csv is batch BATCH_1: 2 of 3 accepted, nothing is left to send.
+    {
+      "batch_id": "BATCH_1",
+      "package_id": 102,
+      "counts": {
+        "total": 3,
+        "pending": 0,
+        "sending": 0,
+        "accepted": 2,
+        "rejected": 0,
+        "unknown": 1,
+        "invalid": 0,
+        "duplicate": 0,
+        "cancelled": 0
+      },
+      "results_file": "HOME/people.results.csv",
+      "error": {
+        "code": "outcome_unknown",
+        "message": "1 row may or may not have been ordered",
+        "hint": "Settle it with: refcheck batch reconcile BATCH_1"
+      }
     }
-    const outcome = await place.run(batchRun(file), { clock })
-    expect((outcome.json() as Standing).counts).toMatchObject({ accepted: 2, unknown: 1 })
-    expect(outcome.stderr).toContain('nothing is sent until it answers well')
-    expect(outcome.stderr).toContain('The service answers well; going on.')
-  })
+    exit 8
+  `)
+  expect(ordered()).toEqual(['a1@example.com', 'a2+500-after@example.com', 'a3@example.com'])
+})
 
-  test('run again while the outage lasts costs no second row', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(3))
-    await place.run(['schema', 'show', '102'])
-    const takeBack = place.sandbox.inject({
-      on: '*',
-      times: 1000,
-      fault: { kind: 'status', status: 503, when: 'before' },
-    })
-    for (const _ of [1, 2, 3]) {
-      const outcome = await place.run(batchRun(file, ['--timeout', '1s']))
-      expect([outcome.code, (outcome.json() as Standing).counts]).toMatchObject([
-        8,
-        { unknown: 1, pending: 2 },
-      ])
+test.each([
+  ['+500-before', 0],
+  ['+cut-after', 1],
+  ['+cut-before', 0],
+  ['+502-html', 1],
+  ['+no-id', 1],
+])('%s leaves that row unknown too, whether the request was created or not', async (tag, created) => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, ['a1@example.com', `a2${tag}@example.com`, 'a3@example.com'])
+  for (const _ of [1, 2]) {
+    const outcome = await type(`${run} --json`)
+    expect([outcome.code, outcome.json()]).toMatchObject([8, { counts: { accepted: 2, unknown: 1 } }])
+    expect(ordered()).toHaveLength(2 + created)
+  }
+})
+
+test('throttled: the row waits as long as it is told, and goes', async () => {
+  const { type, folder, sandbox, clock, ordered } = await session()
+  peopleFile(folder, emails(2))
+  const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '7' } as const
+  sandbox.inject({ on: 'POST *', fault })
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    2> The quota is used up; going on in 7 s.
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(clock.sleeps).toContain(7000)
+  expect(ordered()).toEqual(emails(2))
+})
+
+test('no credits: it halts, the rows are kept, and it goes on once there are some', async () => {
+  const { type, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(4))
+  sandbox.setCredits(2)
+  const halted = await type(run)
+  expect(halted).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 4 rows
+    2>   4 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  pending
+    4  rows
+
+    halted  2026-11-20 12:00 UTC  organisation has no credits remaining
+    The organisation has to buy credits; nothing was ordered.
+
+    results  HOME/people.results.csv
+    2> Error: halted: organisation has no credits remaining; 2 accepted so far, 2 not sent yet
+    2> The organisation has to buy credits; nothing was ordered. Then go on with: refcheck batch resume BATCH_1
+    exit 4
+  `)
+  const [{ batch_id } = { batch_id: '' }] = (await type('batch list --json')).json() as { batch_id: string }[]
+  expect(await type(`batch status ${batch_id}`)).toMatchInlineSnapshot(`
+    $ refcheck batch status BATCH_1
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  pending
+    4  rows
+
+    halted  2026-11-20 12:00 UTC  organisation has no credits remaining
+    The organisation has to buy credits; nothing was ordered.
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  sandbox.setCredits(null)
+  expect(await type(`batch resume ${batch_id} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch resume BATCH_1 --yes
+    batch  BATCH_1
+    people.csv, package 102
+
+    4  accepted
+    4  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(4))
+})
+
+test('the trial is over, or the key was replaced: it halts', async () => {
+  const { type, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(4))
+  await type(`${run} --max 1`)
+  sandbox.expireTrial()
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    3  pending
+    4  rows
+
+    halted  2026-11-20 12:00 UTC  organisation trial has expired
+    The organisation’s trial is over; an Owner can subscribe. Nothing was ordered.
+
+    results  HOME/people.results.csv
+    2> Error: halted: organisation trial has expired; 1 accepted so far, 3 not sent yet
+    2> The organisation’s trial is over; an Owner can subscribe. Nothing was ordered. Then go on with: refcheck batch resume BATCH_1
+    exit 4
+  `)
+  sandbox.revokeKey()
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    3  pending
+    4  rows
+
+    halted  2026-11-20 12:00 UTC  invalid API key
+    Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+
+    results  HOME/people.results.csv
+    2> Error: halted: invalid API key; 1 accepted so far, 3 not sent yet
+    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it. Then go on with: refcheck batch resume BATCH_1
+    exit 3
+  `)
+  expect(await type('batch list')).toMatchInlineSnapshot(`
+    $ refcheck batch list
+    BATCH ID                              NAME        ACCEPTED  TOTAL  STATE
+    BATCH_1                               people.csv  1         4      halted
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(1))
+})
+
+test('the package is replaced: it halts and names the successor and what the file lacks', async () => {
+  const { type, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(3))
+  await type(`${run} --max 1`)
+  sandbox.replacePackage(102)
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
+    2> row 2 rejected: package_id: package is not ACTIVE
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    1  pending
+    1  rejected
+    3  rows
+
+    halted  2026-11-20 12:00 UTC  package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more
+    Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
+
+    results  HOME/people.results.csv
+    2> Error: halted: package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more; 1 accepted so far, 1 not sent yet
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Then go on with: refcheck batch resume BATCH_1
+    exit 5
+  `)
+  expect(ordered()).toEqual(emails(1))
+})
+
+test('a package that is not ACTIVE from the start costs no row', async () => {
+  const { type, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(2))
+  sandbox.replacePackage(102)
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    people.csv: 2 rows
+      2 orders of package 102
+    Time by quota: under a minute
+    2> Error: package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
+    exit 5
+  `)
+  expect(await type(`${run} --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --json
+    {
+      "batch_id": null,
+      "package_id": 102,
+      "counts": {
+        "total": 2,
+        "pending": 2,
+        "sending": 0,
+        "accepted": 0,
+        "rejected": 0,
+        "unknown": 0,
+        "invalid": 0,
+        "duplicate": 0,
+        "cancelled": 0
+      },
+      "results_file": null,
+      "error": {
+        "code": "not_found",
+        "message": "package 102 (\\"Identity check only\\") is INACTIVE, so it cannot be ordered any more",
+        "hint": "Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required."
+      }
     }
-    takeBack()
-    expect((await place.run(batchRun(file))).json()).toMatchObject({ counts: { accepted: 2, unknown: 1 } })
-  })
+    exit 5
+  `)
+  expect((await type('batch list --json')).json()).toEqual([])
+  expect(ordered()).toEqual([])
+})
 
-  test('three unknowns in a row halt it though the service pings well', async () => {
-    const place = await world()
-    const file = peopleFile(place.folder, emails(6, '+cut-after'))
-    const outcome = await place.run(batchRun(file))
-    expect(outcome.code).toBe(8)
-    const { counts, error } = outcome.json() as Standing
-    expect(counts).toMatchObject({ unknown: 3, pending: 3 })
-    expect(error?.message).toContain('3 rows in a row may or may not have been ordered')
-    expect(ordered(place)).toHaveLength(3)
-  })
+test('the package is gone and nobody can say why: it halts all the same, with its standing', async () => {
+  const { type, folder, sandbox } = await session()
+  peopleFile(folder, emails(3))
+  await type(`${run} --max 1`)
+  sandbox.replacePackage(102)
+  sandbox.inject({ on: 'GET *', times: 40, fault: down })
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
+    2> row 2 rejected: package_id: package is not ACTIVE
+    2> answer 503; try 2 of 4 in 0.4 s
+    2> answer 503; try 3 of 4 in 1.0 s
+    2> answer 503; try 4 of 4 in 2.0 s
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    1  pending
+    1  rejected
+    3  rows
+
+    halted  2026-11-20 12:00 UTC  the service failed (503): internal server error
+    Try again in a moment; "refcheck ping" tells whether the service is up.
+
+    results  HOME/people.results.csv
+    2> Error: halted: the service failed (503): internal server error; 1 accepted so far, 1 not sent yet
+    2> Try again in a moment; "refcheck ping" tells whether the service is up. Then go on with: refcheck batch resume BATCH_1
+    exit 7
+  `)
 })

@@ -28,7 +28,7 @@ export class Names {
     for (const [id] of text.matchAll(uuid)) this.#name(id, this.made.has(id) ? 'BATCH' : 'ID')
     this.#names.set(new URL(url).port, 'PORT')
     for (const [port] of text.matchAll(/(?<=127\.0\.0\.1:)\d{5}\b/g)) this.#name(port, 'PORT')
-    let named = text.replaceAll(folder, 'HOME')
+    let named = text.replaceAll(folder, 'HOME').replaceAll(/\bprocess \d+/g, 'process PID')
     for (const [id, name] of this.#names) named = renamed(named, id, name)
     for (const [pattern, name] of this.#filters) named = named.replaceAll(pattern, name)
     return named.replaceAll('\u001B', '␛').replaceAll('\r', '␍')

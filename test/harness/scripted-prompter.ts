@@ -59,7 +59,7 @@ export class ScriptedPrompter implements Prompter {
       if (answer.help !== undefined) this.#same('help', message, help ?? '', answer.help)
       const text = (answer.type ?? initial).trim()
       const problem = check?.(text)
-      this.#show(`${message}: ${text}${problem === undefined ? '' : `  (${problem})`}\n`)
+      this.#show(`${message.replace(/:?$/, ':')} ${text}${problem === undefined ? '' : `  (${problem})`}\n`)
       if (this.#taken(message, problem, answer.refused)) return text
     }
   }
@@ -68,7 +68,7 @@ export class ScriptedPrompter implements Prompter {
     for (;;) {
       const { secret, refused } = this.#next('secret', message)
       const problem = check?.(secret)
-      this.#show(`${message}: ****${problem === undefined ? '' : `  (${problem})`}\n`)
+      this.#show(`${message.replace(/:?$/, ':')} ****${problem === undefined ? '' : `  (${problem})`}\n`)
       if (this.#taken(message, problem, refused)) return secret
     }
   }
@@ -84,7 +84,7 @@ export class ScriptedPrompter implements Prompter {
         `"${message}" offers ${labels.join(', ')}; ${String(choose)} is ${String(fitting.length)} of them`,
       )
     }
-    this.#show(`${message}: ${choice.label}\n`)
+    this.#show(`${message.replace(/:?$/, ':')} ${choice.label}\n`)
     return choice.value
   }
 

@@ -181,7 +181,7 @@ class Drawing {
       .filter(({ text }) => text !== '')
       .map(({ mark, text }) => {
         const whole = text.endsWith('\n') ? text : `${text}${mark === '? ' ? '' : ' (no newline)'}\n`
-        return whole.replaceAll(/^(?=.|\n)/gm, mark)
+        return whole.replaceAll(/^(?=.|\n)/gm, mark).replaceAll(/ +$/gm, '')
       })
       .join('')
   }

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { type Session, session } from '../harness/session.ts'
+
+const run = 'batch run people.csv --package 102 --yes'
+const header = 'first_name,last_name,email,phone'
+
+/** A batch of four of which two were sent; its id. */
+async function halfSent({ type, folder }: Session): Promise<string> {
+  peopleFile(folder, emails(4))
+  return ((await type(`${run} --max 2 --json`)).json() as { batch_id: string }).batch_id
+}
+
+test('export: the rows as JSON without a file, or as a file that can be run and orders just what is left', async () => {
+  const here = await session()
+  const id = await halfSent(here)
+  expect(await here.type(`batch export ${id} --json`)).toMatchInlineSnapshot(`
+    $ refcheck batch export BATCH_1 --json
+    [
+    {"first_name": "Ana", "last_name": "Row1", "email": "a1@example.com", "phone": "+61400000001", "package_id": 102, "refcheck_row": 1, "refcheck_state": "accepted", "refcheck_request_id": "REQUEST_1", "refcheck_status": "RECEIVED", "refcheck_ordered_at": "2026-11-20T12:00:00.000Z", "refcheck_error": null},
+    {"first_name": "Ana", "last_name": "Row2", "email": "a2@example.com", "phone": "+61400000002", "package_id": 102, "refcheck_row": 2, "refcheck_state": "accepted", "refcheck_request_id": "REQUEST_2", "refcheck_status": "RECEIVED", "refcheck_ordered_at": "2026-11-20T12:00:00.000Z", "refcheck_error": null},
+    {"first_name": "Ana", "last_name": "Row3", "email": "a3@example.com", "phone": "+61400000003", "package_id": 102, "refcheck_row": 3, "refcheck_state": "pending", "refcheck_request_id": null, "refcheck_status": null, "refcheck_ordered_at": null, "refcheck_error": null},
+    {"first_name": "Ana", "last_name": "Row4", "email": "a4@example.com", "phone": "+61400000004", "package_id": 102, "refcheck_row": 4, "refcheck_state": "pending", "refcheck_request_id": null, "refcheck_status": null, "refcheck_ordered_at": null, "refcheck_error": null}
+    ]
+    exit 0
+  `)
+  expect(
+    await here.all([
+      `batch export ${id} --state pending --output rest.csv --json`,
+      `batch cancel ${id} --yes`,
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck batch export BATCH_1 --state pending --output rest.csv --json
+    {
+      "batch_id": "BATCH_1",
+      "path": "HOME/rest.csv",
+      "format": "csv",
+      "rows": 2
+    }
+    exit 0
+
+    $ refcheck batch cancel BATCH_1 --yes
+    2> Dropped 2 rows. Nothing was sent.
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  cancelled
+    4  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(here.cat('rest.csv')).toMatchInlineSnapshot(`
+    $ cat rest.csv
+    first_name,last_name,email,phone,package_id,refcheck_row,refcheck_state,refcheck_request_id,refcheck_status,refcheck_ordered_at,refcheck_error
+    Ana,Row3,a3@example.com,+61400000003,102,3,pending,,,,
+    Ana,Row4,a4@example.com,+61400000004,102,4,pending,,,,
+  `)
+  expect((await here.type('batch run rest.csv --yes')).code).toBe(0)
+  expect(here.ordered()).toEqual(emails(4))
+})
+
+test('export: nothing over a file that is there, no CSV as JSON, no workbook to a terminal', async () => {
+  const here = await session()
+  const id = await halfSent(here)
+  here.write('mine.csv', 'mine')
+  expect(await here.all([`batch export ${id} --output mine.csv`, `batch export ${id} --json --format csv`]))
+    .toMatchInlineSnapshot(`
+    $ refcheck batch export BATCH_1 --output mine.csv
+    2> Error: --output: mine.csv exists already
+    2> Choose another name, or replace it with --overwrite.
+    exit 2
+
+    $ refcheck batch export BATCH_1 --json --format csv
+    {
+      "error": {
+        "code": "usage",
+        "message": "--json and an export as csv on stdout exclude each other",
+        "hint": "Name a file with --output, or ask for --format json."
+      }
+    }
+    exit 2
+  `)
+  expect(await here.type(`batch export ${id} --format xlsx`, { tty: { stdout: true } }))
+    .toMatchInlineSnapshot(`
+    $ refcheck batch export BATCH_1 --format xlsx
+    2> Error: a workbook is not written to a terminal
+    2> Name a file with --output, or pipe it.
+    exit 2
+  `)
+  expect(here.read('mine.csv')).toBe('mine')
+  const { stdout } = await here.type(`batch export ${id} --format json`)
+  expect(JSON.parse(stdout)).toMatchObject([{ first_name: 'Ana', refcheck_state: 'accepted' }, {}, {}, {}])
+})
+
+test('a page is harmless, whatever people are called', async () => {
+  const { type, write, read } = await session()
+  const name = '<script>alert(1)</script>'
+  write('people.csv', `${header}\n${name},Row,odd@example.com,+61400000001\n`)
+  const { batch_id: id } = (await type(`${run} --json`)).json() as { batch_id: string }
+  expect(await type(`batch export ${id} --output odd.html`)).toMatchInlineSnapshot(`
+    $ refcheck batch export BATCH_1 --output odd.html
+    1 row written to HOME/odd.html
+    exit 0
+  `)
+  const page = read('odd.html')
+  expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  expect(page).not.toContain(name)
+})

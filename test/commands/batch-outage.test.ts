@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
+import { session } from '../harness/session.ts'
+
+const run = 'batch run people.csv --package 102 --yes'
+const down = { kind: 'status', status: 503, when: 'before' } as const
+
+test('an outage costs one row: nothing goes out until the service answers well', async () => {
+  const clock = new ManualClock({ auto: true })
+  const { type, folder, sandbox, ordered } = await session({ clock })
+  peopleFile(folder, ['a1@example.com', 'a2+cut-before@example.com', 'a3@example.com'])
+  await type('schema show 102')
+  const takeBack = sandbox.inject({ on: 'GET *', times: 40, fault: down })
+  const sleep = clock.sleep.bind(clock)
+  clock.sleep = async (ms, signal) => {
+    if (ms >= 5000) takeBack()
+    await sleep(ms, signal)
+  }
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> answer 503; try 2 of 4 in 0.3 s
+    2> answer 503; try 3 of 4 in 0.8 s
+    2> answer 503; try 4 of 4 in 2.0 s
+    2>
+    2> people.csv: 3 rows
+    2>   3 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
+    2> answer 503; try 2 of 4 in 0.3 s
+    2> answer 503; try 3 of 4 in 0.8 s
+    2> answer 503; try 4 of 4 in 1.7 s
+    2> the service failed (503): internal server error; nothing is sent until it answers well, asking again in 5 s
+    2> The service answers well; going on.
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    1  unknown
+    3  rows
+
+    results  HOME/people.results.csv
+    2> Error: 1 row may or may not have been ordered
+    2> Settle it with: refcheck batch reconcile BATCH_1
+    exit 8
+  `)
+  expect(ordered()).toEqual(['a1@example.com', 'a3@example.com'])
+})
+
+test('run again while the outage lasts it costs no second row', async () => {
+  const { type, folder, sandbox } = await session()
+  peopleFile(folder, emails(3))
+  await type('schema show 102')
+  const takeBack = sandbox.inject({ on: '*', times: 1000, fault: down })
+  for (const _ of [1, 2, 3]) {
+    const { code, json } = await type(`${run} --timeout 1s --json`)
+    expect([code, json()]).toMatchObject([8, { counts: { unknown: 1, pending: 2 } }])
+  }
+  takeBack()
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 0 of 3 accepted, 2 rows are left to send.
+    2> The service answers well; going on.
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    1  unknown
+    3  rows
+
+    results  HOME/people.results.csv
+    2> Error: 1 row may or may not have been ordered
+    2> Settle it with: refcheck batch reconcile BATCH_1
+    exit 8
+  `)
+})
+
+test('three unknowns in a row halt it though the service pings well', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(6, '+cut-after'))
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 6 rows
+    2>   6 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    2> row 1 unknown: 127.0.0.1:PORT: the connection was cut
+    2> The service answers well; going on.
+    2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
+    2> The service answers well; going on.
+    2> row 3 unknown: 127.0.0.1:PORT: the connection was cut
+    2> The service answers well; going on.
+    batch  BATCH_1
+    people.csv, package 102
+
+    3  pending
+    3  unknown
+    6  rows
+
+    halted  2026-11-20 12:00 UTC  3 rows in a row may or may not have been ordered though the service answers a ping: 127.0.0.1:PORT: the connection was cut
+    Something is wrong with its orders: ask the people of the service before you go on.
+
+    results  HOME/people.results.csv
+    2> Error: 3 rows may or may not have been ordered, 3 not sent yet; halted: 3 rows in a row may or may not have been ordered though the service answers a ping: 127.0.0.1:PORT: the connection was cut
+    2> Settle them with: refcheck batch reconcile BATCH_1
+    exit 8
+  `)
+  expect(ordered()).toHaveLength(3)
+})

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { session } from '../harness/session.ts'
+
+test('a plan is kept and run as it was looked at', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(2))
+  const plan = 'batch plan people.csv --package 102'
+  expect(await type(plan, { tty: { stdout: true } })).toMatchInlineSnapshot(`
+    $ refcheck batch plan people.csv --package 102
+    2> people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Time by quota: under a minute
+    Keep this plan with: --output plan.json
+    exit 0
+  `)
+  expect((await type(plan)).json()).toMatchObject({ refcheck_plan: 1, counts: { pending: 2 } })
+  expect(await type(`${plan} --output plan.json`)).toMatchInlineSnapshot(`
+    $ refcheck batch plan people.csv --package 102 --output plan.json
+    2> people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Time by quota: under a minute
+    The plan is in HOME/plan.json
+    exit 0
+  `)
+  const kept = (await type(`${plan} --output again.json --json`)).json()
+  expect(kept).toMatchObject({ counts: { pending: 2 }, package_id: 102, seconds: 0 })
+  expect(ordered()).toEqual([])
+  expect(await type('batch run --plan plan.json --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run --plan plan.json --yes
+    2>
+    2> HOME/people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    batch  BATCH_1
+    HOME/people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(2))
+})
+
+test('a plan is run as it was read: no flag beside it, no file changed since, no other file', async () => {
+  const { all, type, folder, ordered } = await session()
+  peopleFile(folder, emails(2))
+  await type('batch plan people.csv --package 102 --output plan.json')
+  const flags = ['--package 101', '--map x=email', '--ignore email', '--default-country AU']
+  expect(await all(flags.map((flag) => `batch run --plan plan.json --yes ${flag}`))).toMatchInlineSnapshot(`
+    $ refcheck batch run --plan plan.json --yes --package 101
+    2> Error: --package cannot also be provided when using --plan
+    2> See "refcheck batch run --help".
+    exit 2
+
+    $ refcheck batch run --plan plan.json --yes --map x=email
+    2> Error: --map cannot also be provided when using --plan
+    2> See "refcheck batch run --help".
+    exit 2
+
+    $ refcheck batch run --plan plan.json --yes --ignore email
+    2> Error: --ignore cannot also be provided when using --plan
+    2> See "refcheck batch run --help".
+    exit 2
+
+    $ refcheck batch run --plan plan.json --yes --default-country AU
+    2> Error: --default-country cannot also be provided when using --plan
+    2> See "refcheck batch run --help".
+    exit 2
+  `)
+  peopleFile(folder, emails(3))
+  expect(await all(['batch run --plan plan.json --yes', 'batch run --plan people.csv --yes']))
+    .toMatchInlineSnapshot(`
+    $ refcheck batch run --plan plan.json --yes
+    2> Error: HOME/people.csv was changed since it was planned
+    2> Nothing was sent. Look at it again: refcheck batch plan HOME/people.csv --output plan.json
+    exit 2
+
+    $ refcheck batch run --plan people.csv --yes
+    2> Error: people.csv is not a plan
+    2> Make one with: refcheck batch plan FILE --output plan.json
+    exit 2
+  `)
+  expect(ordered()).toEqual([])
+})
+
+test('a plan of 5,000 rows takes five hours', async () => {
+  const { type, folder } = await session()
+  peopleFile(folder, emails(5000))
+  const { stderr } = await type('batch plan people.csv --package 102')
+  expect(stderr).toMatchInlineSnapshot(`
+    "people.csv: 5000 rows
+      5000 orders of package 102
+    Time by quota: about 5 h, until 2026-11-20 17:00 UTC
+    "
+  `)
+})

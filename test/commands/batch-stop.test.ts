@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { session } from '../harness/session.ts'
+
+const run = 'batch run people.csv --package 102'
+
+test('--max stops after so many, and the same command goes on', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(5))
+  expect(await type(`${run} --yes --max 2`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --max 2
+    2>
+    2> people.csv: 5 rows
+    2>   5 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    3  pending
+    5  rows
+
+    results  HOME/people.results.csv
+    2> Error: 2 of 5 rows were accepted (3 pending)
+    2> Go on with: refcheck batch resume BATCH_1
+    exit 10
+  `)
+  expect(ordered()).toEqual(emails(2))
+  expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 2 of 5 accepted, 3 rows are left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    5  accepted
+    5  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(5))
+})
+
+test('a no sends nothing, and without a terminal it needs --yes', async () => {
+  const { type, folder, calls } = await session()
+  peopleFile(folder, emails(2))
+  const answers = [{ ask: /Order checks for 2 people/, confirm: false }]
+  expect(await type(run, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    2>
+    2> people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    ? Order checks for 2 people? no
+    2> Error: not confirmed; nothing was done
+    exit 130
+  `)
+  expect(await type(run)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    2>
+    2> people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    2> Error: there is no terminal to confirm on
+    2> Nothing was done. Add --yes.
+    exit 2
+  `)
+  expect(calls()).not.toContainEqual(expect.stringContaining('POST'))
+})
+
+test('gone on with as another user it says so', async () => {
+  const { type, folder } = await session()
+  peopleFile(folder, emails(3))
+  await type(`${run} --yes --max 1`)
+  const env = { REFCHECK_USER_EMAIL: 'mia.member@example.com' }
+  expect(await type(`${run} --yes --max 1`, { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_USER_EMAIL=mia.member@example.com refcheck batch run people.csv --package 102 --yes --max 1
+    2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
+    2> Warning: this batch was begun as olive.owner@example.com, and its other rows are ordered as mia.member@example.com.
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    2  pending
+    3  rows
+
+    halted  2026-11-20 12:00 UTC  user is not an active member of the organisation
+    The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+
+    results  HOME/people.results.csv
+    2> Error: halted: user is not an active member of the organisation; 1 accepted so far, 2 not sent yet
+    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them. Then go on with: refcheck batch resume BATCH_1
+    exit 4
+  `)
+  expect((await type(`${run} --yes`)).stderr).not.toContain('mia.member')
+})
+
+test('Ctrl-C finishes the row in flight, says what is left, and the same command goes on', async () => {
+  const { type, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(5))
+  const stop = new AbortController()
+  const fetch = sandbox.fetch.bind(sandbox)
+  sandbox.fetch = (request, connection) => {
+    if (request.method === 'POST' && sandbox.requests().length === 2) stop.abort()
+    return fetch(request, connection)
+  }
+  expect(await type(`${run} --yes`, { signal: stop.signal })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 5 rows
+    2>   5 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    2> An order is on its way; its answer is waited for. Ctrl-C again ends at once, and leaves it unknown.
+    batch  BATCH_1
+    people.csv, package 102
+
+    3  accepted
+    2  pending
+    5  rows
+
+    results  HOME/people.results.csv
+    2> Error: interrupted; 3 accepted so far, 2 not sent yet
+    2> Go on with: refcheck batch resume BATCH_1
+    ^C
+    exit 130
+  `)
+  expect(await type('batch list --json')).toMatchInlineSnapshot(`
+    $ refcheck batch list --json
+    [
+      {
+        "batch_id": "BATCH_1",
+        "name": "people.csv",
+        "package_id": 102,
+        "added_at": "2026-11-20T12:00:00.000Z",
+        "total": 5,
+        "accepted": 3,
+        "pending": 2,
+        "unknown": 0,
+        "state": "stopped"
+      }
+    ]
+    exit 0
+  `)
+  expect((await type(`${run} --yes`)).code).toBe(0)
+  expect(ordered()).toEqual(emails(5))
+})
