@@ -109,7 +109,7 @@ describe('columns', () => {
       2,
       expect.objectContaining({
         message: 'people.csv: the columns "Given name", "Notes" are not known',
-        hint: "If that is what is meant, add: --map 'Given name=first_name' --ignore 'Notes'",
+        hint: "If that is what is meant, add: --map 'Given name=first_name' --ignore Notes",
       }),
     ])
   })

@@ -2,6 +2,7 @@ import type { RequestResource } from '../../contract/request.ts'
 import { OutcomeUnknownError } from '../../errors/kinds.ts'
 import { samePerson } from '../submission/identity.ts'
 import type { Submission } from '../submission/submission.ts'
+import { countInWords } from '../wording/count-in-words.ts'
 
 /** What was found about rows whose outcome was unknown. */
 export interface Reconciliation {
@@ -51,7 +52,7 @@ export function unsettled(
   const left = [...open, ...ambiguous.map(({ submission }) => submission)]
   const [first] = left
   if (first === undefined) return undefined
-  const rows = left.length === 1 ? '1 order is' : `${left.length} orders are`
+  const rows = countInWords(left.length, 'order is', 'orders are')
   return new OutcomeUnknownError(`${rows} still not settled: nothing proves whether they were taken`, {
     hint:
       'Ask the people of the service whether they have a request for these people; then decide row by row: ' +

@@ -8,6 +8,7 @@ import {
   OutcomeUnknownError,
 } from '../../errors/kinds.ts'
 import type { RunEnd } from './run.ts'
+import { countInWords } from '../wording/count-in-words.ts'
 
 /** Codes of failures that halt a batch and are its exit too (cli-contract, "Exit codes": 3 to 7). */
 const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'throttled', 'unavailable'])
@@ -36,7 +37,7 @@ function unknownRows(
   { unknown, pending }: BatchCounts,
   halted: RefcheckError | undefined,
 ): OutcomeUnknownError {
-  const rows = unknown === 1 ? '1 row' : `${unknown} rows`
+  const rows = countInWords(unknown, 'row')
   const why = halted === undefined ? '' : `; halted: ${halted.message}`
   const rest = pending > 0 ? `, ${pending} not sent yet` : ''
   return new OutcomeUnknownError(`${rows} may or may not have been ordered${rest}${why}`, {
@@ -92,7 +93,9 @@ function notAll(batchId: string, counts: BatchCounts): IncompleteError {
       : cancelled > 0
         ? orderDropped(batchId)
         : `See why, row by row: refcheck batch rows ${batchId}`
-  return new IncompleteError(`${accepted} of ${total} rows were accepted (${inWords(counts)})`, { hint })
+  return new IncompleteError(`${accepted} of ${total} rows were accepted (${countsInWords(counts)})`, {
+    hint,
+  })
 }
 
 function left({ pending, accepted }: BatchCounts): string {
@@ -102,7 +105,7 @@ function left({ pending, accepted }: BatchCounts): string {
 const notAccepted = ['pending', 'sending', 'rejected', 'duplicate', 'invalid', 'cancelled'] as const
 
 /** "3 rejected, 1 duplicate". */
-function inWords(counts: BatchCounts): string {
+function countsInWords(counts: BatchCounts): string {
   return notAccepted
     .filter((state) => counts[state] > 0)
     .map((state) => `${counts[state]} ${state}`)

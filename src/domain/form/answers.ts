@@ -3,7 +3,7 @@ import type { AdditionalInformation, FieldValue } from '../../contract/request-b
 import type { FormField } from './fields.ts'
 import { refusal, shown } from './problem.ts'
 import { answerIn } from './questions.ts'
-import { inWords } from './review.ts'
+import { valueInWords } from './review.ts'
 import { type DraftBody, validateDraft } from './validate.ts'
 
 export type Answers = Map<FormField, FieldValue>
@@ -34,7 +34,7 @@ export function nextSteps(
     ...fields.map((field) => {
       const answer = answers.get(field)
       const owner = field.code === undefined ? '' : `${field.group}: `
-      const value = answer === undefined ? 'not given' : shown(inWords(answer))
+      const value = answer === undefined ? 'not given' : shown(valueInWords(answer))
       return { value: field, label: `Change ${owner}${field.label} (${value})` }
     }),
     { value: 'leave', label: 'Leave, and send nothing' },

@@ -33,7 +33,7 @@ export function formFields(schema: PackageSchema): FormField[] {
       code: undefined,
       name,
       group: 'Recipient',
-      label: inWords(name),
+      label: labelOf(name),
       type: 'string',
       // POST /v1/requests requires all four, whatever a schema's `required` says.
       required: true,
@@ -49,7 +49,7 @@ function fieldsOf(check: CheckInformation): FormField[] {
     code: check.code,
     name,
     group: check.display_name.trim() === '' ? check.code : check.display_name,
-    label: inWords(name),
+    label: labelOf(name),
     type: definition.type,
     required: definition.required,
     description: definition.description,
@@ -57,7 +57,7 @@ function fieldsOf(check: CheckInformation): FormField[] {
 }
 
 /** `date_of_birth`, `dateOfBirth` → "Date of birth". */
-function inWords(name: string): string {
+function labelOf(name: string): string {
   const words = name
     .slice(0, 100)
     .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ')

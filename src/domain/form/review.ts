@@ -21,12 +21,12 @@ export function reviewRows(
   return fields.map((field) => {
     const { group, label, required, column } = field
     const answer = answers.get(field)
-    return { group, label, required, column, value: answer === undefined ? undefined : inWords(answer) }
+    return { group, label, required, column, value: answer === undefined ? undefined : valueInWords(answer) }
   })
 }
 
 /** A value as a review shows it: whole, but for structures, which are cut. */
-export function inWords(value: FieldValue): string {
+export function valueInWords(value: FieldValue): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return shown(value)

@@ -58,7 +58,7 @@ export function verdict(
   if (open.length + unread > 0) {
     const rest = unread === 0 ? [] : [`${unread} not read yet`]
     const named = unread === 0 && open.length <= mostNamed
-    return new TimedOutError(`the time is up: ${[...inWords(open), ...rest].join(', ')}`, {
+    return new TimedOutError(`the time is up: ${[...statusesInWords(open), ...rest].join(', ')}`, {
       hint: named
         ? `Go on with: refcheck request wait ${open.map((request) => request.request_id).join(' ')}`
         : 'Run the same command again to go on.',
@@ -66,12 +66,12 @@ export function verdict(
   }
   const ended = requests.filter((request) => !reached(request, goal))
   if (ended.length === 0) return undefined
-  return new IncompleteError(`ended without what was waited for: ${inWords(ended).join(', ')}`, {
+  return new IncompleteError(`ended without what was waited for: ${statusesInWords(ended).join(', ')}`, {
     hint: 'A terminal status never changes; "refcheck request get" shows the checks.',
   })
 }
 
-function inWords(requests: readonly RequestResource[]): string[] {
+function statusesInWords(requests: readonly RequestResource[]): string[] {
   const named = requests.slice(0, mostNamed).map(({ request_id, status }) => `${request_id} is ${status}`)
   const more = requests.length - named.length
   return more > 0 ? [...named, `${more} more`] : named

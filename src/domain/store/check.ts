@@ -1,10 +1,13 @@
-import { inWords } from './age.ts'
 import { IoError } from '../../errors/kinds.ts'
+import { countInWords } from '../wording/count-in-words.ts'
 
 /** What is wrong with a store, in sentences; `missing`: runs that it does not know of. */
 export function findingsOf(damage: readonly string[], missing: number): string[] {
   if (missing === 0) return [...damage]
-  return [`it is older than the orders made with it: ${inWords(missing)} missing`, ...damage]
+  return [
+    `it is older than the orders made with it: ${countInWords(missing, 'run is', 'runs are')} missing`,
+    ...damage,
+  ]
 }
 
 /** What a check with findings fails with. */

@@ -5,7 +5,8 @@ import { harmless } from '../../host/text.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
-import { inWords } from './batches.ts'
+import { durationInWords } from './batches.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 const mostProblems = 10
 const mostPairs = 10
@@ -42,7 +43,7 @@ export function checkText(check: BatchCheck, name: string, terminal: Terminal): 
   const good = styled(terminal, 'green', `${valid} ${valid === 1 ? 'is' : 'are'} fit to be ordered`)
   const bad =
     invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} ${invalid === 1 ? 'is' : 'are'} not`)}`
-  const parts = [`${harmless(name)}: ${rows} ${rows === 1 ? 'row' : 'rows'}, ${good}${bad}`]
+  const parts = [`${harmless(name)}: ${countInWords(rows, 'row')}, ${good}${bad}`]
   if (problems.length > 0) {
     parts.push(
       table(problems.slice(0, mostProblems), problemColumns, terminal) + more(problems.length, mostProblems),
@@ -80,37 +81,34 @@ export function planText(plan: Plan, name: string, terminal: Terminal): string {
   const { counts, matches, check, seconds, endsAt, packages } = plan
   const inFile = counts.duplicate - matches.length
   const lines = [
-    `${styled(terminal, 'bold', harmless(name))}: ${counted(counts.total, 'row')}`,
+    `${styled(terminal, 'bold', harmless(name))}: ${countInWords(counts.total, 'row')}`,
     ...packages.map(
       ({ package_id, orders }) =>
-        `  ${counted(orders, 'order')} of package ${package_id}${packages.length === 1 ? '' : ' in the file'}`,
+        `  ${countInWords(orders, 'order')} of package ${package_id}${packages.length === 1 ? '' : ' in the file'}`,
     ),
   ]
-  if (packages.length > 1 || matches.length > 0) lines.push(`  ${counted(counts.pending, 'order')} to send`)
-  if (inFile > 0) lines.push(`  ${counted(inFile, 'row')} the same as an earlier row, not sent`)
-  if (matches.length > 0) lines.push(`  ${counted(matches.length, 'row')} ordered before, not sent`)
+  if (packages.length > 1 || matches.length > 0)
+    lines.push(`  ${countInWords(counts.pending, 'order')} to send`)
+  if (inFile > 0) lines.push(`  ${countInWords(inFile, 'row')} the same as an earlier row, not sent`)
+  if (matches.length > 0) lines.push(`  ${countInWords(matches.length, 'row')} ordered before, not sent`)
   lines.push(
     ...matches
       .slice(0, mostPairs)
       .map(({ row, order }) => `    row ${row} is ${harmless(whatMatches(order))}`),
   )
   if (counts.invalid > 0)
-    lines.push(`  ${styled(terminal, 'red', counted(counts.invalid, 'row'))} not fit to be ordered`)
+    lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} not fit to be ordered`)
   if (counts.pending > 0) lines.push(`Time by quota: ${timeText(seconds, endsAt)}`)
   return check.changed > 0 ? `${lines.join('\n')}\n\n${changesText(check)}` : lines.join('\n')
 }
 
 export function timeText(seconds: number, endsAt: number): string {
   if (seconds === 0) return 'under a minute'
-  return `about ${inWords(seconds)}, until ${new Date(endsAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return `about ${durationInWords(seconds)}, until ${new Date(endsAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 function whatMatches({ requestId, state, batchId, row }: Plan['matches'][number]['order']): string {
   return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 /** The answer of a run that did not begin, in the shape of one that did. */

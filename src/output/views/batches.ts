@@ -6,6 +6,7 @@ import { harmless } from '../../host/text.ts'
 import { createEventText } from './notices.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 const states = [
   'accepted',
@@ -122,7 +123,7 @@ export function exportedView(written: {
 }): View {
   return {
     json: written,
-    text: () => `${written.rows} ${written.rows === 1 ? 'row' : 'rows'} written to ${harmless(written.path)}`,
+    text: () => `${countInWords(written.rows, 'row')} written to ${harmless(written.path)}`,
   }
 }
 
@@ -130,11 +131,11 @@ export function exportedView(written: {
 export function batchProgressText({ counts, settled, toSend, secondsLeft }: BatchProgress): string {
   const apart = (['rejected', 'unknown'] as const).filter((state) => counts[state] > 0)
   const told = [`${settled} of ${toSend}`, ...apart.map((state) => `${counts[state]} ${state}`)].join(', ')
-  return settled >= toSend ? told : `${told}; ${inWords(secondsLeft)} left`
+  return settled >= toSend ? told : `${told}; ${durationInWords(secondsLeft)} left`
 }
 
 /** 4 s, 3 min, 5 h 10 min, 2 d 3 h: as exact as anybody needs it. */
-export function inWords(seconds: number): string {
+export function durationInWords(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   const minutes = Math.round(seconds / 60)
   if (minutes < 90 && minutes !== 60) return `${minutes} min`
@@ -155,7 +156,9 @@ export function runEventText(event: RunEvent): string | undefined {
     case 'well':
       return 'The service answers well; going on.'
     case 'paced':
-      return event.seconds < 90 ? undefined : `The quota is used up; going on in ${inWords(event.seconds)}.`
+      return event.seconds < 90
+        ? undefined
+        : `The quota is used up; going on in ${durationInWords(event.seconds)}.`
     case 'retrying':
       return undefined
     case 'recovered':
@@ -178,7 +181,7 @@ export function reconciliationText({ settled, ambiguous }: Reconciliation): stri
 
 /** The same file again. */
 export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: BatchStatus): string {
-  const left = counts.pending === 1 ? '1 row is' : `${counts.pending} rows are`
+  const left = countInWords(counts.pending, 'row is', 'rows are')
   const rest = counts.pending === 0 ? 'nothing is left to send' : `${left} left to send`
   return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
 }

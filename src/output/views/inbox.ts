@@ -6,6 +6,7 @@ import { harmless } from '../../host/text.ts'
 import { statusStyle } from './status.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 /** One event as it comes in. */
 export function keptEventView({
@@ -53,7 +54,7 @@ export function deliveredText(
 
 /** How a receiver ends on Ctrl-C. */
 export function listeningEnd(kept: number): InterruptedError {
-  return new InterruptedError(`interrupted; ${kept} new ${kept === 1 ? 'event' : 'events'} kept`, {
+  return new InterruptedError(`interrupted; ${countInWords(kept, 'new event')} kept`, {
     hint: 'What was not handed on yet goes first the next time.',
   })
 }
@@ -124,7 +125,6 @@ export function replayView(replies: readonly ReplayReply[]): View {
 export function importedView({ read, added, repeated }: Imported): View {
   return {
     json: { read, added, repeated },
-    text: () =>
-      `${read} genuine ${read === 1 ? 'event' : 'events'} read: ${added} new, ${repeated} here already`,
+    text: () => `${countInWords(read, 'genuine event')} read: ${added} new, ${repeated} here already`,
   }
 }

@@ -1,7 +1,7 @@
 import type { WindowStanding } from '../../domain/quota/book.ts'
 import { table } from '../table.ts'
 import type { Column, View } from '../view.ts'
-import { inWords } from './batches.ts'
+import { durationInWords } from './batches.ts'
 
 interface QuotaStanding {
   windows: readonly WindowStanding[]
@@ -11,13 +11,13 @@ interface QuotaStanding {
 /** The windows of a key at `now` (wall time in ms). */
 export function quotaView({ windows, notBefore }: QuotaStanding, now: number): View {
   const columns: Column<WindowStanding>[] = [
-    { name: 'window', value: ({ calls, seconds }) => `${calls} in ${inWords(seconds)}` },
+    { name: 'window', value: ({ calls, seconds }) => `${calls} in ${durationInWords(seconds)}` },
     { name: 'used', value: ({ used }) => used },
     { name: 'left', value: ({ left }) => left },
     {
       name: 'free_again',
       value: ({ resetsAt }) => resetsAt,
-      show: ({ used, resetsAt }) => (used === 0 ? '-' : `in ${inWords((resetsAt - now) / 1000)}`),
+      show: ({ used, resetsAt }) => (used === 0 ? '-' : `in ${durationInWords((resetsAt - now) / 1000)}`),
     },
     { name: 'known', value: ({ learnt }) => (learnt ? 'the service said so' : 'counted here') },
   ]
@@ -35,7 +35,9 @@ export function quotaView({ windows, notBefore }: QuotaStanding, now: number): V
       not_before: blocked ? new Date(notBefore).toISOString() : null,
     },
     text: (terminal) => {
-      const told = blocked ? `\n\nThe service takes no calls for ${inWords((notBefore - now) / 1000)}.` : ''
+      const told = blocked
+        ? `\n\nThe service takes no calls for ${durationInWords((notBefore - now) / 1000)}.`
+        : ''
       return table(windows, columns, terminal) + told
     },
   }

@@ -4,6 +4,7 @@ import type { FilingResult, MissingReport, StoredReport } from '../../domain/rep
 import { harmless } from '../../host/text.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 type Filed = Pick<FilingResult, 'stored' | 'missing'>
 
@@ -35,7 +36,7 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
 /** `2 stored, 120 there already, 3 requests not finished`. */
 export function syncSummary({ stored, unfinished }: FilingResult): string {
   const fresh = stored.filter((each) => !each.skipped).length
-  const open = `${unfinished} ${unfinished === 1 ? 'request' : 'requests'} not finished`
+  const open = `${countInWords(unfinished, 'request')} not finished`
   return `${fresh} stored, ${stored.length - fresh} there already, ${open}`
 }
 

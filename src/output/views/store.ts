@@ -2,6 +2,7 @@ import { harmless } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
 import { size } from './reports.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 interface Info {
   location: string
@@ -25,8 +26,8 @@ export function storeInfoView({ oldest, newest, ...info }: Info): View {
       [
         `${styled(terminal, 'bold', harmless(info.location))}  ${size(info.bytes)}`,
         `format ${info.format}, ${harmless(info.engine)}`,
-        `${info.batches} ${info.batches === 1 ? 'batch or single order' : 'batches and single orders'}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
-        `${counted(info.events, 'event')} in the inbox`,
+        `${countInWords(info.batches, 'batch or single order', 'batches and single orders')}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
+        `${countInWords(info.events, 'event')} in the inbox`,
         ...(oldest === undefined
           ? []
           : [`from ${day(oldest)?.slice(0, 10)} to ${day(newest)?.slice(0, 10)}`]),
@@ -48,10 +49,6 @@ export function storeBackupView(location: string, path: string): View {
   return { json: { location, path }, text: () => `The store is copied to ${harmless(path)}` }
 }
 
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
-}
-
 export function storePurgeView(
   purged: { rows: number; events: number; kept: number },
   dryRun: boolean,
@@ -62,8 +59,8 @@ export function storePurgeView(
     text: () => {
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =
-        kept === 0 ? '' : `; ${counted(kept, 'row')} not settled yet ${kept === 1 ? 'stays' : 'stay'}`
-      return `${did} what names people from ${counted(rows, 'row')} and ${counted(events, 'event')}${left}.`
+        kept === 0 ? '' : `; ${countInWords(kept, 'row')} not settled yet ${kept === 1 ? 'stays' : 'stay'}`
+      return `${did} what names people from ${countInWords(rows, 'row')} and ${countInWords(events, 'event')}${left}.`
     },
   }
 }

@@ -9,6 +9,7 @@ import { refusal, shown } from '../refusal.ts'
 import { oneByOne, type Sheet } from '../sheet.ts'
 import type { SheetSource } from '../source.ts'
 import { type DecodedText, decodedText } from '../text.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 const sampleBytes = 64 * 1024
 
@@ -81,15 +82,11 @@ function fitted(cells: string[], width: number, line: number, name: string): voi
   if (cells.length === width) return
   throw refusal(
     name,
-    `line ${String(line)} has ${counted(cells.length)}, and the header has ${String(width)}`,
+    `line ${String(line)} has ${countInWords(cells.length, 'cell')}, and the header has ${String(width)}`,
     width === 1
       ? titleHint
       : 'Put a cell that holds the separator or a line break in double quotes, or save the file as XLSX.',
   )
-}
-
-function counted(cells: number): string {
-  return cells === 1 ? '1 cell' : `${String(cells)} cells`
 }
 
 function typed(cells: string[], named: readonly boolean[], line: number, name: string): Cell[] {

@@ -5,7 +5,7 @@ import { askStructure } from './ask-structure.ts'
 import { readFieldText, type ValueReading } from '../../domain/form/field-value.ts'
 import type { FormField } from '../../domain/form/fields.ts'
 import { readRecipientField } from '../../domain/form/recipient.ts'
-import { inWords } from '../../domain/form/review.ts'
+import { valueInWords } from '../../domain/form/review.ts'
 
 /** Asks for one field; undefined where an optional one is skipped. `current` is what stands there now. */
 export async function askField(
@@ -20,7 +20,7 @@ export async function askField(
   const text = await prompter.text({
     message: `${titleOf(field)} (${required ? 'required' : 'optional'})`,
     help: helpOf(field),
-    initial: current === undefined ? undefined : inWords(current),
+    initial: current === undefined ? undefined : valueInWords(current),
     check: (value) => (value === '' && !required ? undefined : readAnswer(field, value).problem),
   })
   return text === '' && !required ? undefined : readAnswer(field, text).value

@@ -1,6 +1,7 @@
 import type { Package } from '../../contract/package.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 /** The package to order from: the only ACTIVE one, or the one a person chooses. */
 export async function choosePackage(prompter: Prompter, packages: readonly Package[]): Promise<Package> {
@@ -28,14 +29,12 @@ export async function choosePackage(prompter: Prompter, packages: readonly Packa
 function contents({ details }: Package): string {
   const survey = details.reference_survey
   const references =
-    survey === null ? [] : [`${survey.name ?? 'Reference check'} (at least ${counted(survey.min_referees)})`]
+    survey === null
+      ? []
+      : [`${survey.name ?? 'Reference check'} (at least ${countInWords(survey.min_referees, 'referee')})`]
   const background = details.background_checks.map(({ check_name, partner_name }) => {
     const name = check_name ?? 'Background check'
     return partner_name === null ? name : `${name} (${partner_name})`
   })
   return [...references, ...background].join(', ')
-}
-
-function counted(referees: number): string {
-  return referees === 1 ? '1 referee' : `${String(referees)} referees`
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 
 import { expect, test } from 'vitest'
 
+import { countInWords } from '../../../src/domain/wording/count-in-words.ts'
 import { escapeXml } from '../../../src/domain/wording/escape-xml.ts'
 import { shellWord } from '../../../src/domain/wording/shell-word.ts'
 
@@ -28,4 +29,9 @@ test('a shell reads every word back as it is, and plain ones stay without quotes
 
 test('a text stays text in XML', () => {
   expect(escapeXml(`<a href="b">'&amp;`)).toBe(`&lt;a href=&quot;b&quot;&gt;'&amp;amp;`)
+})
+
+test('counts agree', () => {
+  expect([0, 1, 2].map((count) => countInWords(count, 'row'))).toEqual(['0 rows', '1 row', '2 rows'])
+  expect(countInWords(2, 'run is', 'runs are')).toBe('2 runs are')
 })
