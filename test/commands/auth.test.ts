@@ -3,43 +3,46 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { type Outcome, refcheck, type RunOptions } from '../harness/run-command.ts'
-import { type Answer, ScriptedPrompter } from '../harness/scripted-prompter.ts'
-import { emptyEnv, type World, world } from '../harness/world.ts'
-
-/** A person without a profile, beside a service that runs. */
-async function newcomer(): Promise<
-  World & { type: (argv: string[], options?: RunOptions) => Promise<Outcome> }
-> {
-  const here = await world()
-  const env = emptyEnv(here.folder)
-  return { ...here, type: (argv, options = {}) => refcheck(argv, { cwd: here.folder, env, ...options }) }
-}
+import type { Answer } from '../harness/scripted-prompter.ts'
+import { type Session, session } from '../harness/session.ts'
 
 const owner = 'olive.owner@example.com'
 
-async function loggedIn() {
-  const here = await newcomer()
+const loginAt = (url: string, email = owner): string =>
+  `auth login --base-url ${url} --email '${email}' --with-key`
+
+/** A newcomer who has logged in. */
+async function loggedIn(): Promise<Session & { apiKey: string; login: string }> {
+  const here = await session({ newcomer: true })
   const { apiKey } = here.sandbox.credentials
-  const login = ['auth', 'login', '--base-url', here.url, '--email', owner, '--with-key']
-  const outcome = await here.type(login, { stdin: `${apiKey}\n` })
-  expect(outcome.code).toBe(0)
-  return { ...here, apiKey, outcome, login }
+  const login = loginAt(here.url)
+  expect((await here.type(login, { stdin: `${apiKey}\n` })).code).toBe(0)
+  return { ...here, apiKey, login }
 }
 
-test('auth login with the key on stdin; then no environment is needed', async () => {
-  const { type, outcome, url, folder, apiKey } = await loggedIn()
-  expect(outcome.stdout.replaceAll(url, 'URL').replaceAll(folder, 'HOME')).toMatchInlineSnapshot(`
-    "Logged in to URL as Olive Owner (olive.owner@example.com, owner).
+test('auth login with the key on stdin: kept for this account alone, and then no environment is needed', async () => {
+  const { type, url, folder, sandbox } = await session({ newcomer: true })
+  const { apiKey } = sandbox.credentials
+  const login = await type(loginAt(url), { stdin: apiKey })
+  expect(`${login.stdout}${login.stderr}`).not.toContain(apiKey)
+  expect(login).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
+    API_KEY
+    EOF
+    2> There is no system keychain here.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
     Profile "default" is in use. Its key is kept in a private file, readable by this account only: HOME/config/credentials.json.
-    "
+    exit 0
   `)
-  expect(`${outcome.stdout}${outcome.stderr}`).not.toContain(apiKey)
-  expect((await type(['packages', 'list', '--json'])).code).toBe(0)
-})
-
-test('the key is in a file for this account alone, and nowhere else', async () => {
-  const { folder, apiKey } = await loggedIn()
+  expect(await type('auth status')).toMatchInlineSnapshot(`
+    $ refcheck auth status
+    profile   default
+    base URL  http://127.0.0.1:PORT
+    user      olive.owner@example.com (owner)
+    key       ****MaGM, from a private file; it works
+    exit 0
+  `)
+  expect((await type('packages list')).code).toBe(0)
   const file = join(folder, 'config', 'credentials.json')
   expect(readFileSync(file, 'utf8')).toContain(apiKey)
   expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -47,25 +50,38 @@ test('the key is in a file for this account alone, and nowhere else', async () =
   expect(readFileSync(join(folder, 'config', 'config.json'), 'utf8')).not.toContain(apiKey)
 })
 
-test('asked for everything on a terminal', async () => {
-  const { type, url, sandbox } = await newcomer()
+test('asked for everything on a terminal; without one everything has to be given', async () => {
+  const { type, url, sandbox } = await session({ newcomer: true })
+  expect(await type('auth login')).toMatchInlineSnapshot(`
+    $ refcheck auth login
+    2> Error: there is no terminal to ask on, and --base-url URL, --with-key (the key on stdin), --email EMAIL is missing
+    2> Give all three: refcheck auth login --base-url URL --email EMAIL --with-key < key.txt
+    exit 2
+  `)
   const answers: Answer[] = [
     { ask: /Base URL/, type: 'http://api.example.com', refused: /https/ },
     { ask: /Base URL/, type: `${url}/` },
-    { ask: /API key/, secret: 'short', refused: /has 5 characters instead of 32/ },
+    { ask: /API key/, secret: 'short', refused: /5 characters/ },
     { ask: /API key/, secret: sandbox.credentials.apiKey },
     { ask: /e-mail/, type: owner },
   ]
-  const prompter = new ScriptedPrompter(answers)
-  const { code, stdout } = await type(['auth', 'login'], { prompter })
-  prompter.finish()
-  expect(code).toBe(0)
-  expect(stdout).toContain('Olive Owner')
+  expect(await type('auth login', { answers })).toMatchInlineSnapshot(`
+    $ refcheck auth login
+    ? Base URL of the service: http://api.example.com  (the base URL would call api.example.com in clear text: https is required)
+    ? Base URL of the service: http://127.0.0.1:PORT/
+    ? API key (not shown): ****  (the API key has 5 characters instead of 32)
+    ? API key (not shown): ****
+    ? User e-mail: olive.owner@example.com
+    2> There is no system keychain here.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
+    Profile "default" is in use. Its key is kept in a private file, readable by this account only: HOME/config/credentials.json.
+    exit 0
+  `)
 })
 
 test('with a profile that works at hand, the e-mails of the organisation are offered', async () => {
   const { type, url, sandbox } = await loggedIn()
-  const prompter = new ScriptedPrompter([
+  const answers: Answer[] = [
     { ask: /API key/, secret: sandbox.credentials.apiKey },
     {
       ask: /User the calls are made for/,
@@ -78,130 +94,281 @@ test('with a profile that works at hand, the e-mails of the organisation are off
         'Another e-mail',
       ],
     },
-  ])
-  const { code } = await type(['auth', 'login', '--base-url', url, '--profile', 'max'], { prompter })
-  prompter.finish()
-  expect(code).toBe(0)
-  expect((await type(['auth', 'status', '--json'])).json()).toMatchObject({
-    profile: 'max',
-    user_email: 'max.member@example.com',
-    works: true,
-  })
+  ]
+  expect(await type(`auth login --base-url ${url} --profile max`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --profile max
+    ? API key (not shown): ****
+    ? User the calls are made for: max.member@example.com
+    2> There is no system keychain here.
+    Logged in to http://127.0.0.1:PORT as Max Member (max.member@example.com, member).
+    Profile "max" is in use. Its key is kept in a private file, readable by this account only: HOME/config/credentials.json.
+    exit 0
+  `)
+  expect(await type('auth status --json')).toMatchInlineSnapshot(`
+    $ refcheck auth status --json
+    {
+      "profile": "max",
+      "base_url": "http://127.0.0.1:PORT",
+      "user_email": "max.member@example.com",
+      "key_from": "file",
+      "key": "****MaGM",
+      "works": true,
+      "user": {
+        "id": "ID_1",
+        "first_name": "Max",
+        "last_name": "Member",
+        "email": "max.member@example.com",
+        "role": "member",
+        "permissions": [
+          "bgc.requestor",
+          "exit.none",
+          "pulse.analyst",
+          "reference.requestor"
+        ],
+        "teams": [
+          {
+            "id": "ID_2",
+            "name": "Hiring"
+          }
+        ],
+        "job_title": "Recruiter"
+      }
+    }
+    exit 0
+  `)
 })
 
-test.each([
-  ['a key of the wrong length', 'abc', owner, 2, 'has 3 characters instead of 32'],
-  ['a key with a space', `${'x'.repeat(15)} ${'x'.repeat(16)}`, owner, 2, 'API key'],
-  ['a key that is not accepted', 'x'.repeat(32), owner, 3, ''],
-  ['a user of another organisation', undefined, 'stan.stranger@example.net', 4, ''],
-  ['an inactive user', undefined, 'ivy.inactive@example.com', 4, ''],
-  ['no address', undefined, 'nobody', 2, 'is not an address'],
-  ['a line break in the e-mail', undefined, 'a@b.co\r\nX: y', 2, 'line break'],
-])('%s: nothing is saved', async (_name, key, email, exit, message) => {
-  const { type, url, folder, sandbox } = await newcomer()
-  const stdin = key ?? sandbox.credentials.apiKey
-  const argv = ['auth', 'login', '--base-url', url, '--email', email, '--with-key']
-  const { code, stdout, stderr } = await type(argv, { stdin })
-  expect({ code, stdout }).toEqual({ code: exit, stdout: '' })
-  expect(stderr).toContain(message)
-  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
-  expect(stderr).not.toContain(stdin)
+test('credentials that are none, or that the service does not accept: nothing is saved', async () => {
+  const { type, url, folder, sandbox } = await session({ newcomer: true })
+  const { apiKey } = sandbox.credentials
+  expect(await type(loginAt(url), { stdin: 'abc' })).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
+    abc
+    EOF
+    2> Error: the API key has 3 characters instead of 32
+    2> Copy it again from the organisation settings: 32 characters, nothing before or after.
+    exit 2
+  `)
+  expect(await type(loginAt(url), { stdin: `${'x'.repeat(15)} ${'x'.repeat(16)}` })).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
+    xxxxxxxxxxxxxxx xxxxxxxxxxxxxxxx
+    EOF
+    2> Error: the API key has 32 characters, but number 16 is a space, a line break or not plain ASCII
+    2> Copy it again from the organisation settings: 32 characters, nothing before or after.
+    exit 2
+  `)
+  expect(await type(loginAt(url), { stdin: 'x'.repeat(32) })).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
+    xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+    EOF
+    2> Error: invalid API key
+    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    exit 3
+  `)
+  expect(await type(loginAt(url, 'stan.stranger@example.net'), { stdin: apiKey })).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'stan.stranger@example.net' --with-key <<EOF
+    API_KEY
+    EOF
+    2> Error: user is not an active member of the organisation
+    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    exit 4
+  `)
+  expect(await type(loginAt(url, 'ivy.inactive@example.com'), { stdin: apiKey })).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'ivy.inactive@example.com' --with-key <<EOF
+    API_KEY
+    EOF
+    2> Error: user is not an active member of the organisation
+    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    exit 4
+  `)
+  expect(await type(loginAt(url, 'nobody'), { stdin: apiKey })).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'nobody' --with-key <<EOF
+    API_KEY
+    EOF
+    2> Error: the e-mail is not an address
+    2> Give the e-mail of an active user of the organisation, like ana@example.com.
+    exit 2
+  `)
+  const broken = ['auth', 'login', '--base-url', url, '--email', 'a@b.co\r\nX: y', '--with-key']
+  expect(await type(broken, { stdin: apiKey })).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'a@b.co\\r\\nX: y' --with-key <<EOF
+    API_KEY
+    EOF
+    2> Error: the e-mail holds a line break or another control character
+    2> Give the e-mail of an active user of the organisation, like ana@example.com.
+    exit 2
+  `)
   expect(existsSync(join(folder, 'config', 'credentials.json'))).toBe(false)
 })
 
-test('without a terminal everything has to be given', async () => {
-  const { type } = await newcomer()
-  const { code, stderr } = await type(['auth', 'login'])
-  expect(code).toBe(2)
-  expect(stderr).toMatchInlineSnapshot(`
-    "Error: there is no terminal to ask on, and --base-url URL, --with-key (the key on stdin), --email EMAIL is missing
-    Give all three: refcheck auth login --base-url URL --email EMAIL --with-key < key.txt
-    "
-  `)
-})
-
 test('a key on the command line is refused and not repeated', async () => {
-  const { type } = await newcomer()
+  const { type } = await session({ newcomer: true })
   const key = 'k3y'.repeat(11).slice(0, 32)
-  for (const argv of [
-    ['auth', 'login', `--key=${key}`],
-    ['auth', 'login', '--api-key', key],
-    ['auth', 'login', key],
-  ]) {
-    const { code, stderr } = await type(argv)
+  for (const argv of [`--key=${key}`, `--api-key ${key}`, key]) {
+    const { code, stderr } = await type(`auth login ${argv}`)
     expect(code).toBe(2)
     expect(stderr).not.toContain(key)
   }
+  expect((await type(`auth login --key=${key}`)).stderr).toMatchInlineSnapshot(`
+    "Error: unknown flag --key
+    A key or secret is never taken from the command line: give it on stdin, at the prompt, or in the environment.
+    "
+  `)
 })
 
 test('a new key of the same organisation: told which profiles held the old one', async () => {
-  const { type, sandbox, url } = await loggedIn()
+  const { type, sandbox, login } = await loggedIn()
   const stdin = sandbox.renewKey()
-  const argv = ['auth', 'login', '--base-url', url, '--email', owner, '--with-key', '--profile', 'second']
-  const { code, stderr } = await type(argv, { stdin })
-  expect(code).toBe(0)
-  expect(stderr).toMatch(/Warning: Profile "default" held another key/)
-  expect((await type(['auth', 'status', '--profile', 'default'])).code).toBe(3)
-})
-
-test('auth status tells where the key is kept, and fails when it no longer works', async () => {
-  const { type, sandbox, url } = await loggedIn()
-  const good = await type(['auth', 'status'])
-  expect(good.stdout.replaceAll(url, 'URL').replace(/\*{4}\w{4}/, '****abcd')).toMatchInlineSnapshot(`
-    "profile   default
-    base URL  URL
-    user      olive.owner@example.com (owner)
-    key       ****abcd, from a private file; it works
-    "
+  expect(await type(`${login} --profile second`, { stdin })).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key --profile second <<EOF
+    API_KEY
+    EOF
+    2> There is no system keychain here.
+    2> Warning: Profile "default" held another key for the same address. If it is the same organisation, the new key has revoked that one: log in there again.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
+    Profile "second" is in use. Its key is kept in a private file, readable by this account only: HOME/config/credentials.json.
+    exit 0
   `)
-  sandbox.revokeKey()
-  const bad = await type(['auth', 'status', '--json'])
-  expect(bad.code).toBe(3)
-  expect(bad.json()).toMatchObject({ works: false, user: null, error: { code: 'unauthenticated' } })
+  expect(await type('auth status --profile default')).toMatchInlineSnapshot(`
+    $ refcheck auth status --profile default
+    profile   default
+    base URL  http://127.0.0.1:PORT
+    user      olive.owner@example.com
+    key       ****MaGM, from a private file; it does not work
+    2> Error: invalid API key
+    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    exit 3
+  `)
+  expect(await type('auth status --profile default --json')).toMatchInlineSnapshot(`
+    $ refcheck auth status --profile default --json
+    {
+      "profile": "default",
+      "base_url": "http://127.0.0.1:PORT",
+      "user_email": "olive.owner@example.com",
+      "key_from": "file",
+      "key": "****MaGM",
+      "works": false,
+      "user": null,
+      "error": {
+        "code": "unauthenticated",
+        "message": "invalid API key",
+        "hint": "Log in again with a current key: refcheck auth login. A newer key revokes the one before it.",
+        "status": 401
+      }
+    }
+    exit 3
+  `)
 })
 
 test('auth list, switch and logout', async () => {
-  const { type, login, apiKey } = await loggedIn()
-  await type([...login, '--profile', 'second'], { stdin: apiKey })
-  const columns = ['auth', 'list', '--csv', '--columns', 'profile,current', '--no-header']
-  expect((await type(columns)).stdout).toBe('default,false\nsecond,true\n')
-  expect((await type(['auth', 'switch', 'default'])).stdout).toBe(
-    'Profile "default" is in use from now on.\n',
-  )
-  expect((await type(columns)).stdout).toBe('default,true\nsecond,false\n')
-  expect((await type(['auth', 'logout', 'second'])).code).toBe(0)
-  expect((await type(columns)).stdout).toBe('default,true\n')
-  expect((await type(['auth', 'logout'])).code).toBe(0)
-  expect((await type(['packages', 'list'])).code).toBe(3)
-  expect((await type(['auth', 'list'])).stdout).toBe('No profiles. Make one with: refcheck auth login\n')
+  const { type, all, login, apiKey } = await loggedIn()
+  await type(`${login} --profile second`, { stdin: apiKey })
+  expect(
+    await all([
+      'auth list --columns profile,current',
+      'auth switch default',
+      'auth list --columns profile,current',
+      'auth logout second',
+      'auth list',
+      'packages list --profile nope',
+      'auth logout',
+      'packages list',
+      'auth list',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck auth list --columns profile,current
+    PROFILE  CURRENT
+    default
+    second   *
+    exit 0
+
+    $ refcheck auth switch default
+    Profile "default" is in use from now on.
+    exit 0
+
+    $ refcheck auth list --columns profile,current
+    PROFILE  CURRENT
+    default  *
+    second
+    exit 0
+
+    $ refcheck auth logout second
+    Profile "second" and what it kept are removed.
+    exit 0
+
+    $ refcheck auth list
+    CURRENT  PROFILE  BASE URL                USER EMAIL               KEY       KEY FROM
+    *        default  http://127.0.0.1:PORT   olive.owner@example.com  ****MaGM  file
+    exit 0
+
+    $ refcheck packages list --profile nope
+    2> Error: there is no profile "nope"
+    2> The profiles are default.
+    exit 2
+
+    $ refcheck auth logout
+    Profile "default" and what it kept are removed.
+    exit 0
+
+    $ refcheck packages list
+    2> Error: you are not logged in
+    2> Run: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
+    exit 3
+
+    $ refcheck auth list
+    No profiles. Make one with: refcheck auth login
+    exit 0
+  `)
 })
 
-test.each(['..', 'a.b', '__proto__', 'a/b', 'x'.repeat(65)])('profile name %j is refused', async (name) => {
-  const { type, url, sandbox } = await newcomer()
-  const argv = ['auth', 'login', '--base-url', url, '--email', owner, '--with-key', '--profile', name]
-  const { code, stderr } = await type(argv, { stdin: sandbox.credentials.apiKey })
-  expect(code).toBe(2)
-  expect(stderr).toMatch(/profile name|profile/i)
-  expect(sandbox.log.entries()).toEqual([])
+test('a profile name that is none is refused before a call', async () => {
+  const { type, login, sandbox, calls } = await loggedIn()
+  const stdin = sandbox.credentials.apiKey
+  const before = calls().length
+  const names = ['..', 'a.b', '__proto__', 'a/b', 'x'.repeat(65)]
+  const told: string[] = []
+  for (const name of names) told.push((await type(`${login} --profile ${name}`, { stdin })).stderr)
+  expect(told.join('')).toMatchInlineSnapshot(`
+    "Error: ".." cannot be the name of a profile
+    Use letters, digits, - and _, at most 64.
+    Error: "a.b" cannot be the name of a profile
+    Use letters, digits, - and _, at most 64.
+    Error: "__proto__" cannot be the name of a profile
+    Use letters, digits, - and _, at most 64.
+    Error: "a/b" cannot be the name of a profile
+    Use letters, digits, - and _, at most 64.
+    Error: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" cannot be the name of a profile
+    Use letters, digits, - and _, at most 64.
+    "
+  `)
+  expect(calls()).toHaveLength(before)
 })
 
-test('a profile that is not there: the others are named', async () => {
-  const { type } = await loggedIn()
-  const { code, stderr } = await type(['packages', 'list', '--profile', 'nope'])
-  expect(code).toBe(2)
-  expect(stderr).toBe('Error: there is no profile "nope"\nThe profiles are default.\n')
-})
-
-test('a flag beats the environment, the environment beats the profile', async () => {
-  const { type, folder, apiKey } = await loggedIn()
-  const env = { ...emptyEnv(folder), REFCHECK_USER_EMAIL: 'max.member@example.com' }
-  expect((await type(['auth', 'status', '--json'], { env })).json()).toMatchObject({
-    user_email: 'max.member@example.com',
-  })
-  const flagged = await type(['auth', 'status', '--json', '--profile', 'default'], { env })
-  expect(flagged.json()).toMatchObject({ user_email: owner })
-  const elsewhere = { ...emptyEnv(folder), REFCHECK_BASE_URL: 'http://127.0.0.1:9' }
-  const refused = await type(['packages', 'list'], { env: elsewhere })
-  expect(refused.code).toBe(2)
-  expect(refused.stderr).not.toContain(apiKey)
+test('a flag overrides the environment, the environment overrides the profile', async () => {
+  const { type, apiKey } = await loggedIn()
+  const env = { REFCHECK_USER_EMAIL: 'max.member@example.com' }
+  expect(await type('auth status', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_USER_EMAIL=max.member@example.com refcheck auth status
+    profile   default
+    base URL  http://127.0.0.1:PORT
+    user      max.member@example.com (member)
+    key       ****MaGM, from a private file; it works
+    exit 0
+  `)
+  expect(await type('auth status --profile default', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_USER_EMAIL=max.member@example.com refcheck auth status --profile default
+    profile   default
+    base URL  http://127.0.0.1:PORT
+    user      olive.owner@example.com (owner)
+    key       ****MaGM, from a private file; it works
+    exit 0
+  `)
+  const elsewhere = await type('packages list', { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })
+  expect(elsewhere.stderr).not.toContain(apiKey)
+  expect(elsewhere).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=http://127.0.0.1:9 refcheck packages list
+    2> Error: REFCHECK_BASE_URL is http://127.0.0.1:9, but the key of profile "default" is for http://127.0.0.1:PORT
+    2> Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL as well, or unset REFCHECK_BASE_URL.
+    exit 2
+  `)
 })

@@ -1,160 +1,304 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { type Filter, MS } from '../harness/filters.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { orderOf } from '../harness/people.ts'
-import { type Outcome, refcheck } from '../harness/run-command.ts'
-import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
+import { session } from '../harness/session.ts'
 
-interface Report {
-  checks: { check: string; level: string; message: string; hint: string | null }[]
-  error?: { code: string }
-}
+/** What is told of the machine that the tests run on. */
+const filters: readonly Filter[] = [
+  MS,
+  [/^(\w+ +node +).*$/gm, '$1NODE'],
+  [/Node’s own authorities.*/g, 'Node’s own authorities'],
+]
 
-const levels = (outcome: Outcome): Record<string, string> =>
-  Object.fromEntries((outcome.json() as Report).checks.map(({ check, level }) => [check, level]))
-const told = (outcome: Outcome, name: string): string =>
-  (outcome.json() as Report).checks.find(({ check }) => check === name)?.message ?? ''
+/** The service tells the real time, and so does this machine. */
+const here = (more = {}) =>
+  session({ filters, clock: new ManualClock({ now: Date.now(), auto: true }), ...more })
 
 test('all is well: a line for each thing, exit 0', async () => {
-  const { run, folder, url } = await world()
-  await run(orderOf('Priya'))
-  const { code, stdout, stderr } = await run(['doctor'])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  const text = stdout
-    .replaceAll(folder, '…')
-    .replaceAll(url, 'http://127.0.0.1:4010')
-    .replace(/^(ok {4}node {10}).*$/m, '$1…')
-    .replace(/in \d+ ms/, 'in 3 ms')
-    .replace(/\*{4}\w{4}/, '****bRra')
-    .replace(/Node’s own authorities.*/, 'Node’s own authorities')
-  expect(text).toMatchInlineSnapshot(`
-    "ok    node          …
-    ok    folders       settings in …/config, data in …/data
+  const { type } = await here()
+  await type(orderOf('Priya'))
+  expect(await type('doctor')).toMatchInlineSnapshot(`
+    $ refcheck doctor
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
     ok    privacy       other accounts of this machine can read none of it
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none: calls go straight
-    ok    store         sound: …/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:4010 as olive.owner@example.com, key ****bRra from the environment
-    ok    service       http://127.0.0.1:4010 answers in 3 ms
+    ok    store         sound: HOME/data/ledger.sqlite
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         this machine’s agrees with the service’s
     ok    key           works; olive.owner@example.com is owner
     ok    quota         57 of 60 calls, 997 of 1000 calls left, as far as this store knows
-    "
+    exit 0
   `)
+  const { checks } = (await type('doctor --json')).json() as { checks: { level: string; hint: null }[] }
+  expect(checks.map(({ level, hint }) => [level, hint])).toEqual(checks.map(() => ['ok', null]))
 })
 
-test('nothing is set up: what to do first, exit 3, and nothing is made', async () => {
-  const folder = temporaryFolder()
-  const outcome = await refcheck(['doctor', '--json'], { env: emptyEnv(folder), cwd: folder })
-  expect(outcome.code).toBe(3)
-  expect(outcome.json()).toMatchObject({ error: { code: 'unauthenticated' } })
-  expect(levels(outcome)).toMatchObject({
-    store: 'ok',
-    profile: 'fail',
-    service: 'fail',
-    clock: 'warn',
-    key: 'warn',
-  })
+test('nothing is set up: what to do first, and nothing is made', async () => {
+  const { type, folder } = await here({ newcomer: true })
+  expect(await type('doctor')).toMatchInlineSnapshot(`
+    $ refcheck doctor
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    ok    privacy       other accounts of this machine can read none of it
+    ok    certificates  checked against Node’s own authorities
+    ok    proxy         none: calls go straight
+    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
+    fail  profile       you are not logged in
+                        Run: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
+    fail  service       there is no base URL to call
+                        Set REFCHECK_BASE_URL, or run: refcheck auth login
+    warn  clock         not looked at: "service" comes first
+    warn  key           not looked at: "profile" comes first
+    warn  quota         not looked at: "profile" comes first
+    2> Error: you are not logged in
+    2> Run: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
+    exit 3
+  `)
+  expect((await type('doctor --json')).json()).toMatchObject({ error: { code: 'unauthenticated' } })
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 
-test('the service is away: exit 7, and the key is not tried', async () => {
-  const { run } = await world()
-  const env = { REFCHECK_BASE_URL: 'http://127.0.0.1:9' }
-  const outcome = await run(['doctor', '--json'], { env, clock: new ManualClock({ auto: true }) })
-  expect(outcome.code).toBe(7)
-  expect(levels(outcome)).toMatchObject({ profile: 'ok', service: 'fail', key: 'warn' })
-})
-
-test('a key that is not accepted: exit 3', async () => {
-  const { run } = await world()
-  const outcome = await run(['doctor', '--json'], { env: { REFCHECK_API_KEY: 'x'.repeat(32) } })
-  expect(outcome.code).toBe(3)
-  expect(levels(outcome)).toMatchObject({ service: 'ok', key: 'fail' })
-})
-
-test('an e-mail that is no active user’s: exit 4', async () => {
-  const { run } = await world()
-  const outcome = await run(['doctor', '--json'], { env: { REFCHECK_USER_EMAIL: 'nobody@example.com' } })
-  expect(outcome.code).toBe(4)
-  expect(levels(outcome)).toMatchObject({ key: 'fail' })
+test('the service is away, the key is not accepted, or the user is not one: each with its exit code', async () => {
+  const { type } = await here()
+  expect(await type('doctor', { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })).toMatchInlineSnapshot(`
+    $ REFCHECK_BASE_URL=http://127.0.0.1:9 refcheck doctor
+    2> 127.0.0.1:9: nothing listens there; try 2 of 4 in 0.4 s
+    2> 127.0.0.1:9: nothing listens there; try 3 of 4 in 0.5 s
+    2> 127.0.0.1:9: nothing listens there; try 4 of 4 in 1.5 s
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    ok    privacy       other accounts of this machine can read none of it
+    ok    certificates  checked against Node’s own authorities
+    ok    proxy         none: calls go straight
+    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
+    ok    profile       none, the environment says it all: http://127.0.0.1:9 as olive.owner@example.com, key ****MaGM from the environment
+    fail  service       127.0.0.1:9: nothing listens there
+                        Check the base URL, and that the service is running.
+    warn  clock         not looked at: "service" comes first
+    warn  key           not looked at: "service" comes first
+    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+    2> Error: 127.0.0.1:9: nothing listens there
+    2> Check the base URL, and that the service is running.
+    exit 7
+  `)
+  expect(await type('doctor', { env: { REFCHECK_API_KEY: 'x'.repeat(32) } })).toMatchInlineSnapshot(`
+    $ REFCHECK_API_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refcheck doctor
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    ok    privacy       other accounts of this machine can read none of it
+    ok    certificates  checked against Node’s own authorities
+    ok    proxy         none: calls go straight
+    ok    store         sound: HOME/data/ledger.sqlite
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****xxxx from the environment
+    ok    service       http://127.0.0.1:PORT answers in # ms
+    ok    clock         this machine’s agrees with the service’s
+    fail  key           invalid API key
+                        Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+    2> Error: invalid API key
+    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    exit 3
+  `)
+  expect(await type('doctor', { env: { REFCHECK_USER_EMAIL: 'nobody@example.com' } })).toMatchInlineSnapshot(`
+    $ REFCHECK_USER_EMAIL=nobody@example.com refcheck doctor
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    ok    privacy       other accounts of this machine can read none of it
+    ok    certificates  checked against Node’s own authorities
+    ok    proxy         none: calls go straight
+    ok    store         sound: HOME/data/ledger.sqlite
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as nobody@example.com, key ****MaGM from the environment
+    ok    service       http://127.0.0.1:PORT answers in # ms
+    ok    clock         this machine’s agrees with the service’s
+    fail  key           user is not an active member of the organisation
+                        The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+    2> Error: user is not an active member of the organisation
+    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    exit 4
+  `)
 })
 
 test('a store that is no store: exit 1, and the rest is looked at', async () => {
-  const { run, folder } = await world()
-  const file = join(folder, 'notes.txt')
-  writeFileSync(file, 'not a database, but longer than a header of a hundred bytes would be. '.repeat(9))
-  const outcome = await run(['doctor', '--json'], { env: { REFCHECK_STORE: file } })
-  expect(outcome.code).toBe(1)
-  expect(levels(outcome)).toMatchObject({ store: 'fail', service: 'ok', key: 'ok', quota: 'fail' })
+  const { type, write } = await here()
+  write('notes.txt', 'not a database, but longer than a header of a hundred bytes would be. '.repeat(9))
+  expect(await type('doctor', { env: { REFCHECK_STORE: 'notes.txt' } })).toMatchInlineSnapshot(`
+    $ REFCHECK_STORE=notes.txt refcheck doctor
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    warn  privacy       other accounts of this machine could read "HOME/notes.txt" (0644)
+                        refcheck closes what it opens. If it says so again, run: chmod go= on each.
+    ok    certificates  checked against Node’s own authorities
+    ok    proxy         none: calls go straight
+    fail  store         cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
+                        Choose another file with REFCHECK_STORE, or put back a backup.
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    service       http://127.0.0.1:PORT answers in # ms
+    ok    clock         this machine’s agrees with the service’s
+    ok    key           works; olive.owner@example.com is owner
+    fail  quota         cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
+                        Choose another file with REFCHECK_STORE, or put back a backup.
+    2> Error: cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
+    2> Choose another file with REFCHECK_STORE, or put back a backup.
+    exit 1
+  `)
 })
 
 test('a store whose pages are damaged: exit 1', async () => {
-  const { run, folder } = await world()
-  await run(orderOf('Priya'))
+  const { type, folder } = await here()
+  await type(orderOf('Priya'))
   const file = join(folder, 'data', 'ledger.sqlite')
   const { size } = statSync(file)
-  const handle = await import('node:fs/promises').then(({ open }) => open(file, 'r+'))
+  const handle = await open(file, 'r+')
   const page = 4096
   for (let at = 3 * page; at < size; at += page) await handle.write(Buffer.alloc(64, 0xff), 0, 64, at)
   await handle.close()
-  const outcome = await run(['doctor', '--json'])
-  expect(outcome.code).toBe(1)
-  expect(told(outcome, 'store')).toContain(file)
+  const { code, stdout } = await type('doctor')
+  expect(code).toBe(1)
+  expect(stdout).toMatch(new RegExp(`^fail {2}store .*${file}`, 'm'))
 })
 
-test('a private file that others can read is told', async () => {
-  const { run, folder } = await world()
-  await run(orderOf('Priya'))
+test('a private file that others can read is told of, and made private', async () => {
+  const { type, folder } = await here()
+  await type(orderOf('Priya'))
   const file = join(folder, 'data', 'ledger.sqlite')
   chmodSync(file, 0o644)
-  const outcome = await run(['doctor', '--json'])
-  expect([outcome.code, told(outcome, 'privacy')]).toEqual([
-    0,
-    `other accounts of this machine could read "${file}" (0644)`,
-  ])
+  expect(await type('doctor')).toMatchInlineSnapshot(`
+    $ refcheck doctor
+    2> The store's file "HOME/data/ledger.sqlite" was open to other accounts (0644); it is private now (0600).
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    warn  privacy       other accounts of this machine could read "HOME/data/ledger.sqlite" (0644)
+                        refcheck closes what it opens. If it says so again, run: chmod go= on each.
+    ok    certificates  checked against Node’s own authorities
+    ok    proxy         none: calls go straight
+    ok    store         sound: HOME/data/ledger.sqlite
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    service       http://127.0.0.1:PORT answers in # ms
+    ok    clock         this machine’s agrees with the service’s
+    ok    key           works; olive.owner@example.com is owner
+    ok    quota         57 of 60 calls, 997 of 1000 calls left, as far as this store knows
+    exit 0
+  `)
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
 test('a clock that is off', async () => {
-  const { run } = await world()
+  const { type } = await session({ filters: [...filters, [/is 3(599|600|601) s/g, 'is 3600 s']] })
   const clock = new ManualClock({ now: Date.now() + 3_600_000 })
-  const outcome = await run(['doctor', '--json'], { clock })
-  expect(levels(outcome)).toMatchObject({ clock: 'warn' })
-  expect(told(outcome, 'clock')).toMatch(/^this machine’s is 3(599|600|601) s ahead of the service’s$/)
+  expect(await type('doctor', { clock })).toMatchInlineSnapshot(`
+    $ refcheck doctor
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    ok    privacy       other accounts of this machine can read none of it
+    ok    certificates  checked against Node’s own authorities
+    ok    proxy         none: calls go straight
+    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    service       http://127.0.0.1:PORT answers in # ms
+    warn  clock         this machine’s is 3600 s ahead of the service’s
+                        Set it by the network (NTP): orders whose outcome is unknown are recognised by their time.
+    ok    key           works; olive.owner@example.com is owner
+    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+    exit 0
+  `)
 })
 
-test('certificates that are not checked, a file of them that is not there, a proxy’s host without its password', async () => {
-  const { run } = await world()
-  const unchecked = await run(['doctor', '--json'], { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
-  expect(told(unchecked, 'certificates')).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0')
+test('certificates that are not checked, authorities that are not there, a proxy without its password', async () => {
+  const { type } = await here()
+  expect(await type('doctor', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })).toMatchInlineSnapshot(`
+    $ NODE_TLS_REJECT_UNAUTHORIZED=0 refcheck doctor
+    2> Warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is heeded on this machine only: other hosts still have to prove who they are.
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    ok    privacy       other accounts of this machine can read none of it
+    warn  certificates  NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is heeded for this machine’s own addresses only
+                        Unset it. To trust a certificate authority of your own, set NODE_EXTRA_CA_CERTS to its file.
+    ok    proxy         none: calls go straight
+    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    service       http://127.0.0.1:PORT answers in # ms
+    ok    clock         this machine’s agrees with the service’s
+    ok    key           works; olive.owner@example.com is owner
+    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+    exit 0
+  `)
   const env = { NODE_EXTRA_CA_CERTS: '/nowhere.pem', HTTPS_PROXY: 'http://ana:hush@proxy.example.com:3128' }
-  const outcome = await run(['doctor', '--json'], { env })
-  expect(levels(outcome)).toMatchObject({ certificates: 'warn', proxy: 'ok' })
-  expect(told(outcome, 'proxy')).toContain('proxy.example.com:3128, from HTTPS_PROXY')
-  expect(outcome.stdout).not.toContain('hush')
+  const { stdout, stderr, code } = await type('doctor', { env })
+  expect(code).toBe(0)
+  expect(stdout + stderr).not.toContain('hush')
+  expect(stdout).toMatch(
+    /^warn {2}certificates .*\n.*\nok {4}proxy .* proxy\.example\.com:3128, from HTTPS_PROXY/m,
+  )
+  expect(await type('doctor', { env: { HTTPS_PROXY: 'ftp://x' } })).toMatchInlineSnapshot(`
+    $ HTTPS_PROXY=ftp://x refcheck doctor
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    ok    privacy       other accounts of this machine can read none of it
+    ok    certificates  checked against Node’s own authorities
+    fail  proxy         HTTPS_PROXY in the environment is not the address of an http or https proxy
+                        Such as HTTPS_PROXY=http://proxy.example.com:3128
+    ok    store         sound: HOME/data/ledger.sqlite
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    service       http://127.0.0.1:PORT answers in # ms
+    ok    clock         this machine’s agrees with the service’s
+    ok    key           works; olive.owner@example.com is owner
+    ok    quota         58 of 60 calls, 998 of 1000 calls left, as far as this store knows
+    2> Error: HTTPS_PROXY in the environment is not the address of an http or https proxy
+    2> Such as HTTPS_PROXY=http://proxy.example.com:3128
+    exit 2
+  `)
 })
 
-test('a proxy that is no address: exit 2', async () => {
-  const { run } = await world()
-  expect((await run(['doctor', '--json'], { env: { HTTPS_PROXY: 'ftp://x' } })).code).toBe(2)
-})
-
-test('REFCHECK_QUOTA for a service that is not on this machine: told', async () => {
-  const { run } = await world()
-  const outcome = await run(['doctor', '--json'], { env: { REFCHECK_QUOTA: 'lots' } })
-  expect([outcome.code, levels(outcome)['quota']]).toEqual([2, 'fail'])
-})
-
-test('settings that are damaged are a finding, and everything else is looked at all the same', async () => {
-  const { env, folder, run } = await world()
+test('a quota that is none, and settings that are damaged, are findings; everything else is looked at', async () => {
+  const { type, folder } = await here()
+  expect(await type('doctor', { env: { REFCHECK_QUOTA: 'lots' } })).toMatchInlineSnapshot(`
+    $ REFCHECK_QUOTA=lots refcheck doctor
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    ok    privacy       other accounts of this machine can read none of it
+    ok    certificates  checked against Node’s own authorities
+    ok    proxy         none: calls go straight
+    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    service       http://127.0.0.1:PORT answers in # ms
+    ok    clock         this machine’s agrees with the service’s
+    ok    key           works; olive.owner@example.com is owner
+    fail  quota         REFCHECK_QUOTA: "lots" is not a quota window
+                        Write calls/seconds, several with commas between: 60/60,1000/3600
+    2> Error: REFCHECK_QUOTA: "lots" is not a quota window
+    2> Write calls/seconds, several with commas between: 60/60,1000/3600
+    exit 2
+  `)
   mkdirSync(join(folder, 'config'), { mode: 0o700 })
   writeFileSync(join(folder, 'config', 'config.json'), '{bad', { mode: 0o600 })
-  const outcome = await run(['doctor', '--json'], { env })
-  expect(outcome.code).toBe(1)
-  expect(levels(outcome)).toMatchObject({ node: 'ok', folders: 'ok', proxy: 'ok', store: 'fail' })
-  expect(told(outcome, 'store')).toContain('is damaged')
+  expect(await type('doctor')).toMatchInlineSnapshot(`
+    $ refcheck doctor
+    ok    node          NODE
+    ok    folders       settings in HOME/config, data in HOME/data
+    ok    privacy       other accounts of this machine can read none of it
+    ok    certificates  checked against Node’s own authorities
+    ok    proxy         none: calls go straight
+    fail  store         "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
+                        Mend it by hand, or move it away and set things up again; it was not changed.
+    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    fail  service       "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
+                        Mend it by hand, or move it away and set things up again; it was not changed.
+    warn  clock         not looked at: "service" comes first
+    warn  key           not looked at: "service" comes first
+    fail  quota         "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
+                        Mend it by hand, or move it away and set things up again; it was not changed.
+    2> Error: "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
+    2> Mend it by hand, or move it away and set things up again; it was not changed.
+    exit 1
+  `)
 })

@@ -8,12 +8,13 @@ import { systemRandom } from '../../src/host/random.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { eventBody, post } from '../harness/deliveries.ts'
+import { SIZE } from '../harness/filters.ts'
 import { listening } from '../harness/listening.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { orderOf } from '../harness/people.ts'
-import { type World, world } from '../harness/world.ts'
+import { type Session, session } from '../harness/session.ts'
 
-const batchRun = (file: string): string[] => ['batch', 'run', file, '--package', '102', '--yes', '--json']
+const day = 86_400_000
 
 /** Every byte of every file in the store's folder. */
 function bytesOf(folder: string): string {
@@ -23,64 +24,101 @@ function bytesOf(folder: string): string {
     .join('\n')
 }
 
-async function filled(): Promise<World> {
-  const place = await world()
-  await place.run(batchRun(peopleFile(place.folder, ['zelda@example.com', ...emails(2)])))
-  return place
+const run = (file: string): string => `batch run ${file} --package 102 --yes`
+
+/** A store that ordered for three people, Zelda the first. */
+async function filled(): Promise<Session> {
+  const here = await session({ filters: [SIZE, [/3\.\d+\.\d+/g, '3.N.N'], [/"bytes": \d+/g, '"bytes": #']] })
+  await here.type(run(peopleFile(here.folder, ['zelda@example.com', ...emails(2)])))
+  return here
 }
 
-test('info says where it is, and what it holds', async () => {
-  const { run, folder } = await filled()
-  const info = (await run(['store', 'info', '--json'])).json()
-  expect(info).toMatchObject({
-    location: join(folder, 'data', 'ledger.sqlite'),
-    batches: 1,
-    rows: { accepted: 3, pending: 0 },
-    events: 0,
-  })
-  expect((await run(['store', 'info'])).stdout).toContain('3 accepted')
+test('info says where it is and what it holds; check finds it sound', async () => {
+  const { all } = await filled()
+  expect(await all(['store info', 'store info --json', 'store check', 'store check --json']))
+    .toMatchInlineSnapshot(`
+      $ refcheck store info
+      HOME/data/ledger.sqlite  # kB
+      format 6, SQLite 3.N.N
+      1 batch or single order: 3 accepted
+      0 events in the inbox
+      from 2026-11-20 to 2026-11-20
+      exit 0
+
+      $ refcheck store info --json
+      {
+        "location": "HOME/data/ledger.sqlite",
+        "bytes": #,
+        "format": 6,
+        "engine": "SQLite 3.N.N",
+        "batches": 1,
+        "rows": {
+          "pending": 0,
+          "sending": 0,
+          "accepted": 3,
+          "rejected": 0,
+          "unknown": 0,
+          "invalid": 0,
+          "duplicate": 0,
+          "cancelled": 0
+        },
+        "events": 0,
+        "sqlite": "3.N.N",
+        "oldest": "2026-11-20T12:00:00.000Z",
+        "newest": "2026-11-20T12:00:00.000Z"
+      }
+      exit 0
+
+      $ refcheck store check
+      sound  HOME/data/ledger.sqlite
+      exit 0
+
+      $ refcheck store check --json
+      {
+        "location": "HOME/data/ledger.sqlite",
+        "sound": true,
+        "findings": []
+      }
+      exit 0
+    `)
 })
 
-test('check finds a sound store sound, and a body that was changed', async () => {
-  const { run, folder } = await filled()
-  expect((await run(['store', 'check', '--json'])).json()).toMatchObject({ sound: true, findings: [] })
+test('check finds a body that was changed', async () => {
+  const { type, folder } = await filled()
   const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
   database.exec(`UPDATE submissions SET body = x'7b7d' WHERE row_number = 2`)
   database.close()
-  const outcome = await run(['store', 'check', '--json'])
-  expect([outcome.code, outcome.json()]).toMatchObject([
-    1,
-    { sound: false, findings: [expect.stringContaining('row 2 of batch')], error: { code: 'io' } },
-  ])
+  expect(await type('store check')).toMatchInlineSnapshot(`
+    $ refcheck store check
+    wrong  row 2 of batch BATCH_1: its body is not what was journaled
+    2> Error: the store "HOME/data/ledger.sqlite" is damaged: row 2 of batch BATCH_1: its body is not what was journaled
+    2> Order nothing with it. Keep the file, put back a backup, and settle what was ordered since.
+    exit 1
+  `)
+  expect((await type('store check --json')).json()).toMatchObject({ sound: false, error: { code: 'io' } })
 })
 
 test('a backup is a store of its own, private, and never over a file that is there', async () => {
-  const { run, folder } = await filled()
-  expect((await run(['store', 'backup', 'copy.sqlite'])).code).toBe(0)
+  const { type, folder } = await filled()
+  expect(await type('store backup copy.sqlite')).toMatchInlineSnapshot(`
+    $ refcheck store backup copy.sqlite
+    The store is copied to HOME/copy.sqlite
+    exit 0
+  `)
   const copy = join(folder, 'copy.sqlite')
   expect(statSync(copy).mode & 0o777).toBe(0o600)
-  const there = (await run(['store', 'info', '--json'], { env: { REFCHECK_STORE: copy } })).json()
-  expect(there).toMatchObject({ rows: { accepted: 3 } })
-  expect((await run(['store', 'backup', 'copy.sqlite'])).code).toBe(2)
-})
-
-test('a rejected row of a purged person cannot be queued again, and nothing is damaged', async () => {
-  const { run, folder, sandbox } = await filled()
-  sandbox.inject({
-    on: 'POST *',
-    fault: { kind: 'status', status: 400, when: 'before', message: 'recipient.email: is not accepted today' },
-  })
-  const file = peopleFile(folder, ['yves@example.com'], 'rejected.csv')
-  const { batch_id } = (await run(batchRun(file))).json() as { batch_id: string }
-  await run(['store', 'purge', '--email', 'yves@example.com', '--yes'])
-  expect((await run(['batch', 'retry', batch_id, '--json'])).json()).toMatchObject({
-    counts: { rejected: 1 },
-  })
-  expect((await run(['batch', 'resume', batch_id, '--yes'])).code).toBe(10)
+  const there = await type('store info --json', { env: { REFCHECK_STORE: copy } })
+  expect(there.json()).toMatchObject({ rows: { accepted: 3 } })
+  expect(await type('store backup copy.sqlite')).toMatchInlineSnapshot(`
+    $ refcheck store backup copy.sqlite
+    2> Error: HOME/copy.sqlite exists already
+    2> Choose another name.
+    exit 2
+  `)
 })
 
 test('a backup that failed leaves nothing under its name, since half a copy would know nobody', async () => {
-  const { run, folder } = await filled()
+  const { type, folder } = await filled()
   const place = await openStore({
     chosen: join(folder, 'data', 'ledger.sqlite'),
     paths: { config: folder, data: join(folder, 'data') },
@@ -93,81 +131,178 @@ test('a backup that failed leaves nothing under its name, since half a copy woul
   writeFileSync(join(folder, 'copy.sqlite'), 'somebody was faster')
   await expect(copying).rejects.toThrow('it exists already')
   expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
-  expect((await run(['store', 'check'])).code).toBe(0)
+  expect((await type('store check')).code).toBe(0)
 })
 
 test('a backup put back does not know whom it ordered since: nobody is ordered until a person has seen to it', async () => {
-  const place = await filled()
-  const { run, folder, sandbox } = place
-  const store = join(folder, 'data', 'ledger.sqlite')
-  await run(['store', 'backup', 'copy.sqlite'])
+  const { type, folder, ordered } = await filled()
+  await type('store backup copy.sqlite')
   const file = peopleFile(folder, emails(2, '-since'), 'since.csv')
-  expect((await run(batchRun(file))).code).toBe(0)
-  copyFileSync(join(folder, 'copy.sqlite'), store)
-  for (const argv of [batchRun(file), orderOf('Ana', ['--yes', '--json'])]) {
-    const refused = await run(argv)
-    expect([refused.code, refused.json()]).toMatchObject([
-      1,
-      { error: { code: 'io', message: expect.stringContaining('1 run is missing') as string } },
-    ])
-  }
-  expect(sandbox.requests()).toHaveLength(5)
-  const findings = (await run(['store', 'check', '--json'])).json()
-  expect(findings).toMatchObject({ sound: false, findings: [expect.stringContaining('1 run is missing')] })
-  expect((await run(['store', 'check', '--accept-older', '--yes'])).code).toBe(0)
-  expect((await run(batchRun(peopleFile(folder, emails(1, '-new'), 'new.csv')))).code).toBe(0)
+  expect((await type(run(file))).code).toBe(0)
+  copyFileSync(join(folder, 'copy.sqlite'), join(folder, 'data', 'ledger.sqlite'))
+  expect(await type(run(file))).toMatchInlineSnapshot(`
+    $ refcheck batch run since.csv --package 102 --yes
+    2>
+    2> since.csv: 2 rows
+    2>   2 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    2> Error: the store "HOME/data/ledger.sqlite" is older than the orders made with it: 1 run is missing
+    2> Nothing was sent, since people could be ordered twice (was a backup put back, or the file removed?). "refcheck store check" tells what to do.
+    exit 1
+  `)
+  expect(await type(orderOf('Ana'))).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
+    2> Error: the store "HOME/data/ledger.sqlite" is older than the orders made with it: 1 run is missing
+    2> Nothing was sent, since people could be ordered twice (was a backup put back, or the file removed?). "refcheck store check" tells what to do.
+    exit 1
+  `)
+  expect(ordered()).toHaveLength(5)
+  expect(await type('store check')).toMatchInlineSnapshot(`
+    $ refcheck store check
+    wrong  it is older than the orders made with it: 1 run is missing
+    2> Error: with the store "HOME/data/ledger.sqlite" people could be ordered twice: it is older than the orders made with it: 1 run is missing
+    2> Was a backup put back, or the file removed? Put the newer one in its place. Where that is lost, take out of your files whom the service has a request for already, then: refcheck store check --accept-older
+    exit 1
+  `)
+  expect(await type('store check --accept-older --yes')).toMatchInlineSnapshot(`
+    $ refcheck store check --accept-older --yes
+    sound  HOME/data/ledger.sqlite
+    exit 0
+  `)
+  expect((await type(run(peopleFile(folder, emails(1, '-new'), 'new.csv')))).code).toBe(0)
 })
 
 test('a store that was removed is missed too, with what it knew', async () => {
-  const { run, folder } = await filled()
+  const { type, folder, ordered } = await filled()
   for (const suffix of ['', '-wal', '-shm'])
     rmSync(join(folder, 'data', `ledger.sqlite${suffix}`), { force: true })
-  const outcome = await run(batchRun('people.csv'))
-  expect([outcome.code, outcome.stdout]).toMatchObject([1, expect.stringContaining('or the file removed?')])
+  expect(await type(run('people.csv'))).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 3 rows
+    2>   3 orders of package 102
+    2> Time by quota: under a minute
+    2>
+    2> Error: the store "HOME/data/ledger.sqlite" is older than the orders made with it: 1 run is missing
+    2> Nothing was sent, since people could be ordered twice (was a backup put back, or the file removed?). "refcheck store check" tells what to do.
+    exit 1
+  `)
+  expect(ordered()).toHaveLength(3)
 })
 
 test('a purged person is nowhere in the store’s files, and is still not ordered twice', async () => {
-  const place = await filled()
-  const { run, folder, env, sandbox } = place
+  const here = await filled()
+  const { type, folder, env, sandbox, ordered } = here
   const id = sandbox.requests()[0]?.request_id ?? ''
-  const receiver = await listening(place)
+  const receiver = await listening(here)
   await post(receiver.url, env['REFCHECK_WEBHOOK_SECRET'] ?? '', { body: eventBody(id, 'PARTIAL') })
   await receiver.stop()
   expect(bytesOf(join(folder, 'data'))).toContain('zelda@example.com')
-  const dry = await run(['store', 'purge', '--email', 'Zelda@example.com', '--dry-run', '--json'])
-  expect(dry.json()).toEqual({ rows: 1, events: 1, kept: 0, dry_run: true })
-  expect((await run(['store', 'purge', '--email', 'Zelda@example.com'])).code).toBe(2)
-  const outcome = await run(['store', 'purge', '--email', 'Zelda@example.com', '--yes', '--json'])
-  expect(outcome.json()).toEqual({ rows: 1, events: 1, kept: 0, dry_run: false })
+  const purge = 'store purge --email Zelda@example.com'
+  expect(await type(`${purge} --dry-run`)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email Zelda@example.com --dry-run
+    Would remove what names people from 1 row and 1 event.
+    exit 0
+  `)
+  expect(await type(purge)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email Zelda@example.com
+    2> Error: there is no terminal to confirm on
+    2> Nothing was done. Add --yes.
+    exit 2
+  `)
+  expect(await type(`${purge} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email Zelda@example.com --yes
+    Removed what names people from 1 row and 1 event.
+    exit 0
+  `)
   expect(bytesOf(join(folder, 'data'))).not.toContain('zelda')
+  expect(await type(`${purge} --yes --json`)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email Zelda@example.com --yes --json
+    {
+      "rows": 0,
+      "events": 0,
+      "kept": 0,
+      "dry_run": false
+    }
+    exit 0
+  `)
   writeFileSync(join(folder, 'again.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)
-  expect((await run(batchRun('again.csv'))).code).toBe(2)
-  expect(sandbox.requests()).toHaveLength(3)
+  expect(await type(run('again.csv'))).toMatchInlineSnapshot(`
+    $ refcheck batch run again.csv --package 102 --yes
+    again.csv: 3 rows
+      3 orders of package 102
+      0 orders to send
+      3 rows ordered before, not sent
+        row 1 is request REQUEST_1
+        row 2 is request REQUEST_2
+        row 3 is request REQUEST_3
+    2> Error: nothing was sent: every row was ordered before
+    exit 2
+  `)
+  expect(ordered()).toHaveLength(3)
+})
+
+test('a rejected row of a purged person cannot be queued again, and nothing is damaged', async () => {
+  const { type, folder, sandbox } = await filled()
+  const message = 'recipient.email: is not accepted today'
+  sandbox.inject({ on: 'POST *', fault: { kind: 'status', status: 400, when: 'before', message } })
+  const file = peopleFile(folder, ['yves@example.com'], 'rejected.csv')
+  const { batch_id } = (await type(`${run(file)} --json`)).json() as { batch_id: string }
+  await type('store purge --email yves@example.com --yes')
+  expect(await type(`batch retry ${batch_id}`)).toMatchInlineSnapshot(`
+    $ refcheck batch retry BATCH_2
+    2> No rejected row was there to queue.
+    batch  BATCH_2
+    a file, package 102
+
+    1  rejected
+    1  rows
+    exit 0
+  `)
+  expect(await type(`batch resume ${batch_id} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch resume BATCH_2 --yes
+    batch  BATCH_2
+    a file, package 102
+
+    1  rejected
+    1  rows
+    2> Error: 0 of 1 rows were accepted (1 rejected)
+    2> See why, row by row: refcheck batch rows BATCH_2
+    exit 10
+  `)
 })
 
 test('by age: what has ended goes, what goes on stays', async () => {
-  const { run, sandbox, folder } = await filled()
+  const { type, sandbox, folder, clock } = await filled()
   for (const { request_id } of sandbox.requests().slice(0, 2)) {
     const isOver = (): boolean =>
       sandbox.requests().some((each) => each.request_id === request_id && each.status === 'COMPLETED')
     while (!isOver()) sandbox.hasten(request_id)
   }
-  await run(['request', 'list', '--refresh'])
-  const later = new ManualClock({ now: Date.now() + 400 * 86_400_000, auto: true })
-  const outcome = await run(['store', 'purge', '--older-than', '365d', '--yes', '--json'], { clock: later })
-  expect(outcome.json()).toMatchObject({ rows: 2, kept: 0 })
+  await type('request list --refresh')
+  await clock.advance(400 * day)
+  expect(await type('store purge --older-than 365d --yes')).toMatchInlineSnapshot(`
+    $ refcheck store purge --older-than 365d --yes
+    Removed what names people from 2 rows and 0 events.
+    exit 0
+  `)
   expect(bytesOf(join(folder, 'data'))).toContain('a2@example.com')
 })
 
-test('what is not settled is never removed', async () => {
-  const { run, folder } = await world()
-  await run(batchRun(peopleFile(folder, ['zelda+cut-before@example.com'])))
-  const outcome = await run(['store', 'purge', '--email', 'zelda+cut-before@example.com', '--yes', '--json'])
-  expect(outcome.json()).toEqual({ rows: 0, events: 0, kept: 1, dry_run: false })
+test('what is not settled is never removed, and a purge names somebody', async () => {
+  const { type, folder } = await session()
+  await type(run(peopleFile(folder, ['zelda+cut-before@example.com'])))
+  expect(await type('store purge --email zelda+cut-before@example.com --yes')).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda+cut-before@example.com --yes
+    Removed what names people from 0 rows and 0 events; 1 row not settled yet stays.
+    exit 0
+  `)
   expect(bytesOf(join(folder, 'data'))).toContain('zelda')
-})
-
-test('a purge names somebody', async () => {
-  const { run } = await world()
-  expect((await run(['store', 'purge', '--yes'])).code).toBe(2)
+  expect(await type('store purge --yes')).toMatchInlineSnapshot(`
+    $ refcheck store purge --yes
+    2> Error: whose data is to be removed is not said
+    2> Give --email EMAIL, --request-id UUID, or --older-than 365d.
+    exit 2
+  `)
 })

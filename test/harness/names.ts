@@ -10,11 +10,15 @@ export class Names {
   readonly #here: World
   readonly #filters: readonly Filter[]
   readonly #names = new Map<string, string>()
+  /** Where they are typed; the program never prints them. */
+  readonly #secrets = new Map<string, string>()
   readonly #counts = new Map<string, number>()
 
   constructor(here: World, filters: readonly Filter[]) {
     this.#here = here
     this.#filters = filters
+    this.#secrets.set(here.sandbox.credentials.apiKey, 'API_KEY')
+    this.#secrets.set(here.sandbox.credentials.webhookSecret, 'SECRET')
   }
 
   /** `typed` is what the test itself wrote: an id that stands there first is its own, and keeps its digits. */
@@ -29,6 +33,8 @@ export class Names {
     this.#names.set(new URL(url).port, 'PORT')
     for (const [port] of text.matchAll(/(?<=127\.0\.0\.1:)\d{5}\b/g)) this.#name(port, 'PORT')
     let named = text.replaceAll(folder, 'HOME').replaceAll(/\bprocess \d+/g, 'process PID')
+    this.#secrets.set(sandbox.credentials.apiKey, 'API_KEY')
+    for (const [secret, name] of this.#secrets) named = named.replaceAll(secret, name)
     for (const [id, name] of this.#names) named = renamed(named, id, name)
     for (const [pattern, name] of this.#filters) named = named.replaceAll(pattern, name)
     return named.replaceAll('\u001B', '␛').replaceAll('\r', '␍')
