@@ -1,23 +1,25 @@
-import { statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { ManualClock } from '../harness/manual-clock.ts'
 import { fullInformation, orderOf } from '../harness/people.ts'
-import { ScriptedPrompter } from '../harness/scripted-prompter.ts'
-import { world } from '../harness/world.ts'
+import type { Answer } from '../harness/scripted-prompter.ts'
+import { type Session, session } from '../harness/session.ts'
 
-const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-const posts = (sandbox: { log: { entries(): unknown[] } }): unknown[] =>
-  sandbox.log.entries().filter((entry) => (entry as { method?: string }).method === 'POST')
+const create = 'request create --package 102'
+const priya = '--first-name Priya --last-name Shah --email priya@example.com --phone +61412345678'
 
-test('an order by flags', async () => {
-  const { run, sandbox } = await world()
-  const { code, stdout, stderr } = await run(orderOf('Priya'))
-  expect(code).toBe(0)
-  expect(stdout.replace(uuid, 'ID')).toBe('created  ID  RECEIVED\n')
-  expect(stderr.replace(uuid, 'ID')).toBe('Follow it with: refcheck request wait ID\n')
+const posts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
+
+test('an order by flags, and the same as JSON', async () => {
+  const { type, sandbox } = await session()
+  expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
+    created  REQUEST_1                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_1
+    exit 0
+  `)
   expect(sandbox.requests()).toMatchObject([
     {
       package_id: 102,
@@ -25,41 +27,66 @@ test('an order by flags', async () => {
       requester: { email: 'olive.owner@example.com' },
     },
   ])
+  const mei = '--first-name Mei --last-name Tanaka --email mei@example.com --phone +819012345678'
+  expect(await type(`${create} ${mei} --yes --json --quiet`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Mei --last-name Tanaka --email mei@example.com --phone +819012345678 --yes --json --quiet
+    {
+      "request_id": "REQUEST_2",
+      "status": "RECEIVED"
+    }
+    exit 0
+  `)
 })
 
-test('--json is the id and the status, nothing else', async () => {
-  const { run, sandbox } = await world()
-  const outcome = await run(orderOf('Priya', ['--yes', '--json', '--quiet']))
-  expect(outcome.json()).toEqual({ request_id: sandbox.requests()[0]?.request_id, status: 'RECEIVED' })
-  expect(outcome.stderr).toBe('')
+test('the same order again is refused, however it is written', async () => {
+  const { type, ordered } = await session()
+  await type(`${create} ${priya} --yes`)
+  const again = '--first-name priya --last-name SHAH --email Priya@example.com'
+  expect(await type(`${create} ${again} --phone '+61 412 345 678' --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name priya --last-name SHAH --email Priya@example.com --phone '+61 412 345 678' --yes
+    2> recipient.phone: "+61 412 345 678" is sent as "+61412345678"
+    2> Error: package 102 was ordered for "priya@example.com" before: request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED
+    2> "refcheck request get REQUEST_1" shows it; to order it once more all the same, add --allow-duplicate.
+    exit 2
+  `)
+  expect(await type(`${create} ${priya} --yes --json`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --json
+    {
+      "error": {
+        "code": "duplicate",
+        "message": "package 102 was ordered for \\"priya@example.com\\" before: request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED",
+        "hint": "\\"refcheck request get REQUEST_1\\" shows it; to order it once more all the same, add --allow-duplicate."
+      }
+    }
+    exit 2
+  `)
+  expect(ordered()).toEqual(['priya@example.com'])
 })
 
-test('additional information of every type', async () => {
-  const { run, sandbox } = await world()
-  const argv = orderOf('Priya', ['--yes', ...fullInformation]).map((each) => (each === '102' ? '101' : each))
-  expect((await run(argv)).code).toBe(0)
-  expect(sandbox.requests()[0]).toMatchObject({ package_id: 101 })
-})
-
-test('a phone loses its punctuation, and that is told', async () => {
-  const { run, sandbox } = await world()
-  const argv = orderOf('Priya').map((each) => (each === '+61412345678' ? '+61 (412) 345-678' : each))
-  const { code, stderr } = await run(argv)
-  expect(code).toBe(0)
-  expect(stderr).toContain('recipient.phone: "+61 (412) 345-678" is sent as "+61412345678"')
-  expect(sandbox.requests()[0]?.recipient.phone).toBe('+61412345678')
-})
-
-test('a date that the schema asks for in ISO form is taken in no other', async () => {
-  const { run, sandbox } = await world()
-  for (const date of ['30/04/1990', '1990-02-30']) {
-    const fields = fullInformation.map((each) => each.replace('1990-04-30', date))
-    const argv = orderOf('Priya', ['--yes', ...fields]).map((each) => (each === '102' ? '101' : each))
-    const { code, stderr } = await run(argv)
-    expect(code).toBe(2)
-    expect(stderr).toContain('ncc_acic.date_of_birth')
-  }
-  expect(posts(sandbox)).toEqual([])
+test('additional information of every type; a date in ISO form alone', async () => {
+  const here = await session()
+  const order = (date: string): string[] =>
+    orderOf('Priya', ['--yes', ...fullInformation.map((each) => each.replace('1990-04-30', date))]).map(
+      (each) => (each === '102' ? '101' : each),
+    )
+  expect((await here.type(order('30/04/1990'))).stderr).toMatchInlineSnapshot(`
+    "Error: --field ncc_acic.date_of_birth: "30/04/1990" is not a date in the form YYYY-MM-DD, such as 1990-04-23
+    Give fields as --field code.name=value; \`refcheck schema show 101\` lists them.
+    "
+  `)
+  expect((await here.type(order('1990-02-30'))).stderr).toMatchInlineSnapshot(`
+    "Error: --field ncc_acic.date_of_birth: "1990-02-30" is a day that does not exist
+    Give fields as --field code.name=value; \`refcheck schema show 101\` lists them.
+    "
+  `)
+  expect(posts(here)).toEqual([])
+  expect(await here.type(order('1990-04-30'))).toMatchInlineSnapshot(`
+    $ refcheck request create --package 101 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes --field reference.position_title=Nurse --field ncc_acic.date_of_birth=1990-04-30 --field ncc_acic.is_volunteer=no --field 'ncc_acic.previous_names=["Priya Rao"]' --field 'ncc_acic.residential_address={"street":"1 High St","postcode":"3000"}' --field icrc.years_of_history=5 --field icrc.annual_income=85000.5
+    created  REQUEST_1                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_1
+    exit 0
+  `)
+  expect(here.sandbox.requests()).toMatchObject([{ package_id: 101 }])
 })
 
 const body = {
@@ -67,133 +94,48 @@ const body = {
   recipient: { first_name: 'Mei', last_name: 'Tanaka', email: 'mei@example.com', phone: '+819012345678' },
 }
 
-test('a body from a file, and from stdin', async () => {
-  const { run, folder, sandbox } = await world()
-  writeFileSync(join(folder, 'body.json'), `\uFEFF${JSON.stringify(body)}`)
-  expect((await run(['request', 'create', '--file', 'body.json', '--yes'])).code).toBe(0)
-  const second = JSON.stringify({ ...body, recipient: { ...body.recipient, email: 'mei2@example.com' } })
-  expect((await run(['request', 'create', '--file', '-', '--yes'], { stdin: second })).code).toBe(0)
-  expect(sandbox.requests()).toHaveLength(2)
+test('a body from stdin, looked at first, and from a file', async () => {
+  const here = await session()
+  const stdin = JSON.stringify(body)
+  expect(await here.type('request create --file - --dry-run --json', { stdin })).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --dry-run --json <<EOF
+    {"package_id":102,"recipient":{"first_name":"Mei","last_name":"Tanaka","email":"mei@example.com","phone":"+819012345678"}}
+    EOF
+    2> Dry run: nothing was sent.
+    {
+      "package_id": 102,
+      "recipient": {
+        "first_name": "Mei",
+        "last_name": "Tanaka",
+        "email": "mei@example.com",
+        "phone": "+819012345678"
+      }
+    }
+    exit 0
+  `)
+  expect(posts(here)).toEqual([])
+  expect(await here.type('request create --file - --yes', { stdin })).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --yes <<EOF
+    {"package_id":102,"recipient":{"first_name":"Mei","last_name":"Tanaka","email":"mei@example.com","phone":"+819012345678"}}
+    EOF
+    created  REQUEST_1                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_1
+    exit 0
+  `)
+  const second = { ...body, recipient: { ...body.recipient, email: 'mei2@example.com' } }
+  here.write('body.json', `\uFEFF${JSON.stringify(second)}`)
+  expect(await here.type('request create --file body.json --yes')).toMatchInlineSnapshot(`
+    $ refcheck request create --file body.json --yes
+    created  REQUEST_2                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_2
+    exit 0
+  `)
+  expect(here.ordered()).toEqual(['mei@example.com', 'mei2@example.com'])
 })
-
-test('--dry-run prints the body and sends nothing', async () => {
-  const { run, sandbox } = await world()
-  const outcome = await run(['request', 'create', '--file', '-', '--dry-run', '--json'], {
-    stdin: JSON.stringify(body),
-  })
-  expect(outcome.code).toBe(0)
-  expect(outcome.json()).toEqual(body)
-  expect(posts(sandbox)).toEqual([])
-})
-
-test.each([
-  ['no terminal and no --yes', orderOf('Priya', []), undefined, 2, 'there is no terminal to confirm on'],
-  ['no package', ['request', 'create', '--yes'], undefined, 2, 'the package is missing'],
-  [
-    'a package that is INACTIVE',
-    ['request', 'create', '--package', '105', '--yes'],
-    undefined,
-    2,
-    'is INACTIVE',
-  ],
-  [
-    'a package that is DISABLED',
-    ['request', 'create', '--package', '106', '--yes'],
-    undefined,
-    2,
-    'is DISABLED',
-  ],
-  [
-    'a package that is not there',
-    ['request', 'create', '--package', '999', '--yes'],
-    undefined,
-    5,
-    'package 999',
-  ],
-  [
-    'a required field missing',
-    ['request', 'create', '--package', '102', '--first-name', 'A', '--yes'],
-    undefined,
-    2,
-    'recipient.last_name: is required',
-  ],
-  ['an unknown code', orderOf('A', ['--yes', '--field', 'nope.x=1']), undefined, 2, 'nope.x'],
-  [
-    '--file with a field flag',
-    ['request', 'create', '--file', '-', '--email', 'a@b.co'],
-    '{}',
-    2,
-    'exclude each other',
-  ],
-  [
-    '--package against the body',
-    ['request', 'create', '--file', '-', '--package', '101', '--yes'],
-    JSON.stringify(body),
-    2,
-    '--package says 101',
-  ],
-  [
-    'a body that is not JSON',
-    ['request', 'create', '--file', '-', '--yes'],
-    '{"package_id":102,',
-    2,
-    'line 1',
-  ],
-  ['a list for a body', ['request', 'create', '--file', '-', '--yes'], '[]', 2, 'is not a JSON object'],
-  [
-    'a key twice',
-    ['request', 'create', '--file', '-', '--yes'],
-    '{"package_id":102,"package_id":101}',
-    2,
-    'package_id',
-  ],
-  [
-    'a field the API does not know',
-    ['request', 'create', '--file', '-', '--yes'],
-    JSON.stringify({ ...body, note: 'x' }),
-    2,
-    'note',
-  ],
-  [
-    'a wrong type',
-    ['request', 'create', '--file', '-', '--yes'],
-    JSON.stringify({ ...body, recipient: { ...body.recipient, phone: 61 } }),
-    2,
-    'recipient.phone',
-  ],
-  [
-    'no package in the body',
-    ['request', 'create', '--file', '-', '--yes'],
-    '{"recipient":{}}',
-    2,
-    'package_id',
-  ],
-])('refused before anything is sent: %s', async (_name, argv, stdin, exit, message) => {
-  const { run, sandbox } = await world()
-  const { code, stdout, stderr } = await run(argv, { stdin })
-  expect({ code, stdout }).toEqual({ code: exit, stdout: '' })
-  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
-  expect(stderr).toContain(message)
-  expect(posts(sandbox)).toEqual([])
-})
-
-test.each(['6.14E+10', '0412345678', '+1234567890123456', '+61abc', ''])(
-  'phone %j is refused',
-  async (phone) => {
-    const { run, sandbox } = await world()
-    const argv = orderOf('Priya').map((each) => (each === '+61412345678' ? phone : each))
-    const outcome = await run([...argv, '--json'])
-    expect(outcome.code).toBe(2)
-    expect(outcome.json()).toMatchObject({ error: { code: 'invalid_input', field: 'recipient.phone' } })
-    expect(posts(sandbox)).toEqual([])
-  },
-)
-
-const reviewed = { ask: /Is this right/, choose: /^Yes/ }
 
 test('asked for what is missing, reviewed, changed, confirmed; the same as one line at the end', async () => {
-  const { run, sandbox } = await world()
-  const prompter = new ScriptedPrompter([
+  const { type, sandbox } = await session()
+  const answers: Answer[] = [
     { ask: /Which package/, choose: /Identity check only/ },
     { ask: /Last name/, type: 'Shah' },
     { ask: /Email/, type: 'priya', refused: /no @/ },
@@ -201,116 +143,168 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     { ask: /Phone/, type: '+61 412 345 678' },
     { ask: /Is this right/, choose: /^Change Last name/ },
     { ask: /Last name/, initial: 'Shah', type: 'Rao' },
-    reviewed,
-  ])
-  const { code, stderr } = await run(['request', 'create', '--first-name', 'Priya'], { prompter })
-  prompter.finish()
-  expect(code).toBe(0)
+    { ask: /Is this right/, choose: /^Yes/ },
+  ]
+  expect(await type('request create --first-name Priya', { answers })).toMatchInlineSnapshot(`
+    $ refcheck request create --first-name Priya
+    ? Which package?: Identity check only (102)
+    ? Last name (required): Shah
+    ? Email (required): priya  (has no @; an e-mail address looks like ann@example.com)
+    ? Email (required): priya@example.com
+    ? Phone (required): +61 412 345 678
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Shah
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is this right?: Change Last name (Shah)
+    ? Last name (required): Rao
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Rao
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is this right?: Yes. Create the request
+    created  REQUEST_1                             RECEIVED
+    2> The same without questions:
+    2>   refcheck request create --package 102 --first-name Priya --last-name Rao --email priya@example.com --phone +61412345678 --yes
+    2> Follow it with: refcheck request wait REQUEST_1
+    exit 0
+  `)
   expect(sandbox.requests()[0]?.recipient).toMatchObject({ last_name: 'Rao', phone: '+61412345678' })
-  expect(stderr).toContain(
-    'refcheck request create --package 102 --first-name Priya --last-name Rao --email priya@example.com --phone +61412345678 --yes',
-  )
 })
 
-test('leaving in the middle sends nothing: 130', async () => {
-  const { run, sandbox } = await world()
-  const prompter = new ScriptedPrompter([{ ask: /Which package/, leave: true }])
-  const { code } = await run(['request', 'create'], { prompter })
-  expect(code).toBe(130)
-  expect(posts(sandbox)).toEqual([])
-})
-
-test('leaving at the review sends nothing', async () => {
-  const { run, sandbox } = await world()
-  const prompter = new ScriptedPrompter([{ ask: /Is this right/, choose: /^Leave/ }])
-  const { code } = await run(orderOf('Priya', []), { prompter })
-  prompter.finish()
-  expect(code).toBe(130)
-  expect(posts(sandbox)).toEqual([])
+test('leaving in the middle, or at the review, sends nothing', async () => {
+  const here = await session()
+  const middle: Answer[] = [{ ask: /Which package/, leave: true }]
+  expect(await here.type('request create', { answers: middle })).toMatchInlineSnapshot(`
+    $ refcheck request create
+    ? Which package? ^C
+    2> Error: stopped at a question
+    exit 130
+  `)
+  const review: Answer[] = [{ ask: /Is this right/, choose: /^Leave/ }]
+  expect(await here.type(`${create} ${priya}`, { answers: review })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Shah
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is this right?: Leave, and send nothing
+    2> Error: left without creating a request
+    exit 130
+  `)
+  expect(posts(here)).toEqual([])
 })
 
 test('--wait goes on to the terminal status', async () => {
-  const clock = new ManualClock({ auto: true })
-  const { run } = await world({ clock })
-  const outcome = await run(orderOf('Priya', ['--yes', '--wait', '--json']), { clock })
-  expect(outcome.code).toBe(0)
-  expect(outcome.json()).toMatchObject({ status: 'COMPLETED' })
+  const { type } = await session()
+  expect(await type(`${create} ${priya} --yes --wait`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --wait
+    2> REQUEST_1                             RECEIVED
+    2> REQUEST_1                             IN_PROGRESS
+    2> REQUEST_1                             COMPLETED
+    created  REQUEST_1                             COMPLETED
+    exit 0
+  `)
 })
 
-test('a 429 is waited out, told, and the order goes out once', async () => {
-  const clock = new ManualClock({ auto: true })
-  const { run, sandbox } = await world({ clock })
-  sandbox.inject({
-    on: 'POST /v1/requests',
-    fault: { kind: 'status', status: 429, when: 'before', retryAfter: '42' },
-  })
-  const { code, stderr } = await run(orderOf('Priya'), { clock })
-  expect(code).toBe(0)
-  expect(stderr).toContain('going on in 42 s')
+test('a 429 is waited out, told, and the order goes out once; beyond --timeout nothing is ordered', async () => {
+  const { type, sandbox, clock, ordered } = await session()
+  const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '42' } as const
+  sandbox.inject({ on: 'POST /v1/requests', fault })
+  expect(await type(`${create} ${priya} --yes --timeout 5s`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --timeout 5s
+    2> Error: rate limit exceeded
+    2> Nothing was ordered. Wait 42 s and run it again, or allow the wait with a longer --timeout.
+    exit 6
+  `)
+  expect(await type(`${create} ${priya} --yes --timeout 5s --json`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --timeout 5s --json
+    {
+      "error": {
+        "code": "throttled",
+        "message": "the quota is used up for the next 42 s",
+        "hint": "Nothing was sent. Run it again in 42 s, or allow the wait with a longer --timeout.",
+        "retry_after": 42
+      }
+    }
+    exit 6
+  `)
+  expect(ordered()).toEqual([])
+  expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
+    2> The quota is used up; going on in 42 s.
+    created  REQUEST_1                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_1
+    exit 0
+  `)
   expect(clock.sleeps).toContain(42_000)
-  expect(sandbox.requests()).toHaveLength(1)
-})
-
-test('a 429 beyond --timeout: exit 6, nothing ordered, and the same order is free', async () => {
-  const { run, sandbox } = await world()
-  sandbox.inject({
-    on: 'POST /v1/requests',
-    fault: { kind: 'status', status: 429, when: 'before', retryAfter: '42' },
-  })
-  const clock = new ManualClock({ auto: true })
-  const outcome = await run(orderOf('Priya', ['--yes', '--json', '--timeout', '5s']), { clock })
-  expect(outcome.code).toBe(6)
-  expect(outcome.json()).toMatchObject({ error: { code: 'throttled', status: 429, retry_after: 42 } })
-  expect((await run(orderOf('Priya'), { clock })).code).toBe(0)
-  expect(clock.sleeps).toContain(42_000)
-  expect(sandbox.requests()).toHaveLength(1)
-})
-
-test.each([
-  ['credits', /credits/],
-  ['trial', /trial/i],
-  ['subscription', /subscription/i],
-])('403 for %s: exit 4, and the hint says what to do', async (cause, words) => {
-  const { run, sandbox } = await world()
-  if (cause === 'credits') sandbox.setCredits(0)
-  if (cause === 'trial') sandbox.expireTrial()
-  if (cause === 'subscription') sandbox.deactivateSubscription()
-  const { code, stderr } = await run(orderOf('Priya'))
-  expect(code).toBe(4)
-  expect(stderr).toMatch(words)
-  expect(sandbox.requests()).toEqual([])
+  expect(ordered()).toEqual(['priya@example.com'])
 })
 
 test('an answer that was lost: exit 8, never sent again, and the same order is refused until it is settled', async () => {
-  const { run, sandbox } = await world()
-  sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' } })
-  const lost = await run(orderOf('Priya', ['--yes', '--json']))
-  expect(lost.code).toBe(8)
-  expect(lost.json()).toMatchObject({ error: { code: 'outcome_unknown' } })
-  const again = await run(orderOf('Priya', ['--yes', '--allow-duplicate']))
-  expect(again.code).not.toBe(0)
-  expect(sandbox.requests()).toHaveLength(1)
-  const list = await run(['request', 'list', '--status', 'unknown', '--json'])
-  expect(list.json()).toMatchObject([
-    { state: 'unknown', request_id: null, recipient: { email: 'priya@example.com' } },
-  ])
+  const here = await session()
+  here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' } })
+  expect(await here.type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
+    2> Error: package 102 may or may not have been ordered for "priya@example.com": 127.0.0.1:PORT: the connection was cut
+    2> It may have been ordered, so settle it before anything is sent again, with "refcheck batch reconcile"; where that finds no proof, ask the people of the service whether they have a request for this person.
+    exit 8
+  `)
+  expect(await here.type(`${create} ${priya} --yes --json`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --json
+    {
+      "error": {
+        "code": "duplicate",
+        "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 UTC, and whether it was ordered is unknown",
+        "hint": "It may have been ordered, so settle it before anything is sent again, with \\"refcheck batch reconcile\\"; where that finds no proof, ask the people of the service whether they have a request for this person. --allow-duplicate does not go past it."
+      }
+    }
+    exit 2
+  `)
+  expect(await here.type(`${create} ${priya} --yes --allow-duplicate`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --allow-duplicate
+    2> Error: package 102 was sent for "priya@example.com" on 2026-11-20 12:00 UTC, and whether it was ordered is unknown
+    2> It may have been ordered, so settle it before anything is sent again, with "refcheck batch reconcile"; where that finds no proof, ask the people of the service whether they have a request for this person. --allow-duplicate does not go past it.
+    exit 2
+  `)
+  expect(posts(here)).toHaveLength(1)
+  expect(await here.type('request list --status unknown')).toMatchInlineSnapshot(`
+    $ refcheck request list --status unknown
+    REQUEST ID  STATUS   ORDERED AT  EMAIL
+    -           unknown  2026-11-20  priya@example.com
+    exit 0
+  `)
 })
 
-test('a store that is no store: exit 1, nothing sent', async () => {
-  const { run, folder, sandbox } = await world()
-  writeFileSync(join(folder, 'notes.txt'), 'these are not the orders you are looking for', { mode: 0o644 })
-  const { code, stderr } = await run(orderOf('Priya'), { env: { REFCHECK_STORE: 'notes.txt' } })
-  expect(code).toBe(1)
-  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
-  expect(statSync(join(folder, 'notes.txt')).mode & 0o777).toBe(0o644)
-  expect(posts(sandbox)).toEqual([])
+test('a store that is no store: exit 1, nothing sent, and the file is left as it is', async () => {
+  const here = await session()
+  here.write('notes.txt', 'these are not the orders you are looking for')
+  const env = { REFCHECK_STORE: 'notes.txt' }
+  expect(await here.type(`${create} ${priya} --yes`, { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_STORE=notes.txt refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
+    2> Error: cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
+    2> Choose another file with REFCHECK_STORE, or put back a backup.
+    exit 1
+  `)
+  expect(statSync(join(here.folder, 'notes.txt')).mode & 0o777).toBe(0o644)
+  expect(here.read('notes.txt')).toBe('these are not the orders you are looking for')
+  expect(posts(here)).toEqual([])
 })
 
 test('strings of the service never move the cursor', async () => {
-  const { run, sandbox } = await world()
+  const { type, sandbox } = await session()
   const message = 'recipient.email: \u001B[2J\u001B]0;owned\u0007bad\u202E'
   sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'status', status: 400, when: 'before', message } })
-  const plain = await run(orderOf('Priya'))
+  const plain = await type(`${create} ${priya} --yes`)
   expect(plain.code).toBe(2)
   expect(plain.stderr.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u)
 })

@@ -2,234 +2,320 @@ import { expect, test } from 'vitest'
 
 import { ManualClock } from '../harness/manual-clock.ts'
 import { fullInformation, orderOf } from '../harness/people.ts'
-import { type World, world } from '../harness/world.ts'
+import { type Session, session } from '../harness/session.ts'
 
 const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
-const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 const minute = 60_000
 
-async function ordered({ run }: World, first = 'Priya', more: readonly string[] = []): Promise<string> {
-  const outcome = await run(orderOf(first, ['--yes', '--json', ...more]))
+/** Orders for somebody; the request’s id. */
+async function ordered({ type }: Session, first = 'Priya', more: readonly string[] = []): Promise<string> {
+  const argv = orderOf(first, ['--yes', '--json', ...more])
+  const outcome = await type(more.length === 0 ? argv : argv.map((each) => (each === '102' ? '101' : each)))
   expect(outcome.code).toBe(0)
   return (outcome.json() as { request_id: string }).request_id
 }
 
-/** A world whose time passes only in sleeps. */
-async function timeless() {
-  const clock = new ManualClock({ auto: true })
-  const here = await world({ clock })
-  return { ...here, clock, type: (argv: string[]) => here.run(argv, { clock }) }
-}
+test('request get: before any check is created, and when all is done', async () => {
+  const here = await session()
+  const id = await ordered(here, 'Priya', fullInformation)
+  expect(await here.type(`request get ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck request get REQUEST_1
+    Priya Example  RECEIVED
+      request    REQUEST_1
+      package    101
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
 
-test('request get shows the request, its checks and referees', async () => {
-  const clock = new ManualClock()
-  const here = await world({ clock })
-  const argv = orderOf('Priya', ['--yes', '--json', ...fullInformation]).map((each) =>
-    each === '102' ? '101' : each,
-  )
-  const id = ((await here.run(argv, { clock })).json() as { request_id: string }).request_id
-  await clock.advance(60 * minute)
-  const { code, stdout } = await here.run(['request', 'get', id], { clock })
-  expect(code).toBe(0)
-  expect(stdout.replace(uuid, 'ID').replace(/referee \d+/g, 'referee N')).toMatchInlineSnapshot(`
-    "Priya Example  COMPLETED
-      request    ID
+    CHECK                  STATUS    REPORT           ID
+    Reference check        RECEIVED  no referees yet  -
+    National police check  RECEIVED  not yet          -
+    Credit history check   RECEIVED  not yet          -
+    exit 0
+  `)
+  await here.clock.advance(60 * minute)
+  expect(await here.type(`request get ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck request get REQUEST_1
+    Priya Example  COMPLETED
+      request    REQUEST_1
       package    101
       recipient  priya@example.com, +61412345678
       created    2026-11-20T12:00:00.000Z by olive.owner@example.com
 
     CHECK                  STATUS     REPORT  ID
-    Reference check        COMPLETED  -       ID
-    └ Remy Referee         COMPLETED  ready   referee N
-    └ Morgan Referee       COMPLETED  ready   referee N
-    National police check  COMPLETED  ready   ID
-    Credit history check   COMPLETED  ready   ID
-    "
+    Reference check        COMPLETED  -       CHECK_1
+    └ Quinn Referee        COMPLETED  ready   referee 911340
+    └ Jordan Referee       COMPLETED  ready   referee 911341
+    National police check  COMPLETED  ready   CHECK_2
+    Credit history check   COMPLETED  ready   CHECK_3
+    exit 0
   `)
 })
 
-test('before any check is created, that is said', async () => {
-  const clock = new ManualClock()
-  const here = await world({ clock })
-  const id = await ordered(here)
-  const { stdout } = await here.run(['request', 'get', id], { clock })
-  expect(stdout).toContain('RECEIVED')
-})
-
-test('one id gives an object, several an array, in the order asked for', async () => {
-  const here = await world()
+test('one id gives an object, several an array in the order asked for, with the error of one that is missing', async () => {
+  const here = await session()
   const first = await ordered(here, 'Priya')
   const second = await ordered(here, 'Mei')
-  expect((await here.run(['request', 'get', first, '--json'])).json()).toMatchObject({ request_id: first })
-  const both = (await here.run(['request', 'get', second, first, '--json'])).json()
-  expect((both as { request_id: string }[]).map(({ request_id }) => request_id)).toEqual([second, first])
+  expect(await here.type(`request get ${first} --json`)).toMatchInlineSnapshot(`
+    $ refcheck request get REQUEST_1 --json
+    {
+      "request_id": "REQUEST_1",
+      "package_id": 102,
+      "status": "RECEIVED",
+      "created_at": "2026-11-20T12:00:00.000Z",
+      "requester": {
+        "email": "olive.owner@example.com"
+      },
+      "recipient": {
+        "first_name": "Priya",
+        "last_name": "Example",
+        "email": "priya@example.com",
+        "phone": "+61412345678"
+      },
+      "checks": [
+        {
+          "id": null,
+          "type": "background",
+          "status": "RECEIVED",
+          "partner_name": "Facet Identity",
+          "check_name": "Identity check",
+          "report_pdf_url": null
+        }
+      ]
+    }
+    exit 0
+  `)
+  const both = (await here.type(`request get ${second} ${first} --json`)).json()
+  expect(both).toMatchObject([{ request_id: second }, { request_id: first }])
+  expect(await here.type(`request get ${first} ${nowhere}`)).toMatchInlineSnapshot(`
+    $ refcheck request get REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+    Priya Example  RECEIVED
+      request    REQUEST_1
+      package    102
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+
+    CHECK           STATUS    REPORT   ID
+    Identity check  RECEIVED  not yet  -
+    2> Error: resource not found: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+    2> Check the id; it may belong to another organisation, or not be visible to this user.
+    exit 5
+  `)
 })
 
-test('one that is missing among several: the others are answered, exit 5', async () => {
-  const here = await world()
-  const id = await ordered(here)
-  const { code, stdout, stderr } = await here.run(['request', 'get', id, nowhere])
-  expect(code).toBe(5)
-  expect(stdout).toContain(id)
-  expect(stderr).toContain(nowhere)
+test('request get of one that is not there, or of no id at all', async () => {
+  const { all, calls } = await session()
+  expect(await all([`request get ${nowhere}`, 'request get abc', 'request get ../users']))
+    .toMatchInlineSnapshot(`
+    $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+    2> Error: resource not found: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+    2> Check the id; it may belong to another organisation, or not be visible to this user.
+    exit 5
+
+    $ refcheck request get abc
+    2> Error: REQUEST_ID: "abc" is not a UUID
+    2> It looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+    exit 2
+
+    $ refcheck request get ../users
+    2> Error: REQUEST_ID: "../users" is not a UUID
+    2> It looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+    exit 2
+  `)
+  expect(calls()).toHaveLength(1)
 })
 
-test.each([
-  ['one that is not there', nowhere, 5],
-  ['no UUID', 'abc', 2],
-  ['a path', '../users', 2],
-])('request get: %s', async (_name, id, exit) => {
-  const { run } = await world()
-  const { code, stdout, stderr } = await run(['request', 'get', id])
-  expect({ code, stdout }).toEqual({ code: exit, stdout: '' })
-  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
-})
-
-test('request wait ends when the request is COMPLETED, telling each status once', async () => {
-  const here = await timeless()
-  const id = await ordered(here)
-  const { code, stderr } = await here.type(['request', 'wait', id])
-  expect(code).toBe(0)
-  const statuses = stderr
-    .trim()
-    .split('\n')
-    .map((line) => line.replace(id, 'ID'))
-  expect(statuses[0]).toBe('ID  RECEIVED')
-  expect(statuses.at(-1)).toBe('ID  COMPLETED')
-  expect(new Set(statuses).size).toBe(statuses.length)
-})
-
-test('a finished request is not read again', async () => {
-  const here = await timeless()
+test('request wait ends when the request is COMPLETED, telling each status once; then it is not read again', async () => {
+  const here = await session()
   const ids = [await ordered(here, 'Priya'), await ordered(here, 'Mei')]
-  expect((await here.type(['request', 'wait', ...ids, '--json'])).code).toBe(0)
-  const before = here.sandbox.log.entries().length
-  expect((await here.type(['request', 'wait', ...ids])).code).toBe(0)
-  expect(here.sandbox.log.entries().length - before).toBe(2)
+  expect(await here.type(`request wait ${ids[0]}`)).toMatchInlineSnapshot(`
+    $ refcheck request wait REQUEST_1
+    2> REQUEST_1                             RECEIVED
+    2> The next read has its place in 20 s.
+    2> REQUEST_1                             IN_PROGRESS
+    2> REQUEST_1                             COMPLETED
+    Priya Example  COMPLETED
+      request    REQUEST_1
+      package    102
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+
+    CHECK           STATUS     REPORT  ID
+    Identity check  COMPLETED  ready   CHECK_1
+    exit 0
+  `)
+  expect(await here.type(`request wait ${ids.join(' ')} --quiet`)).toMatchInlineSnapshot(`
+    $ refcheck request wait REQUEST_1 REQUEST_2 --quiet
+    Priya Example  COMPLETED
+      request    REQUEST_1
+      package    102
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+
+    CHECK           STATUS     REPORT  ID
+    Identity check  COMPLETED  ready   CHECK_1
+
+    Mei Example  COMPLETED
+      request    REQUEST_2
+      package    102
+      recipient  mei@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+
+    CHECK           STATUS     REPORT  ID
+    Identity check  COMPLETED  ready   CHECK_2
+    exit 0
+  `)
+  const before = here.calls().length
+  expect((await here.type(`request wait ${ids.join(' ')}`)).code).toBe(0)
+  expect(here.calls().length - before).toBe(2)
 })
 
 test('the quota is kept: never more than 60 reads a minute, none refused', async () => {
-  const here = await timeless()
+  const here = await session()
   const ids = []
   for (let count = 0; count < 12; count += 1) ids.push(await ordered(here, `P${count}`))
   // A minute of its own: what other commands have used is not known to a wait.
   await here.clock.advance(minute)
-  const { code } = await here.type(['request', 'wait', ...ids])
-  expect(code).toBe(0)
-  const refused = here.sandbox.log.entries().filter((entry) => entry.kind === 'call' && entry.status === 429)
-  expect(refused).toEqual([])
+  expect((await here.type(`request wait ${ids.join(' ')}`)).code).toBe(0)
+  expect(here.calls().filter((call) => call.endsWith(' 429'))).toEqual([])
 })
 
-test.each([
-  ['terminal', [], 'CANCELLED'],
-  ['partial', ['--for', 'partial'], 'CANCELLED'],
-])(
-  'a request that ends without what was waited for: exit 10 with the answer (%s)',
-  async (_name, flags, status) => {
-    const here = await timeless()
-    here.sandbox.inject({ scenario: 'declined' })
-    const id = await ordered(here)
-    const outcome = await here.type(['request', 'wait', id, '--json', ...flags])
-    expect(outcome.code).toBe(10)
-    expect(outcome.json()).toMatchObject({ request_id: id, status, error: { code: 'incomplete' } })
-  },
-)
+test('a request that ends without what was waited for: exit 10 with the answer', async () => {
+  const here = await session()
+  here.sandbox.inject({ scenario: 'declined' })
+  const id = await ordered(here)
+  expect(await here.type(`request wait ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck request wait REQUEST_1
+    2> REQUEST_1                             RECEIVED
+    2> The next read has its place in 12 s.
+    2> REQUEST_1                             IN_PROGRESS
+    2> REQUEST_1                             CANCELLED
+    Priya Example  CANCELLED
+      request    REQUEST_1
+      package    102
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+
+    CHECK           STATUS     REPORT   ID
+    Identity check  CANCELLED  not yet  CHECK_1
+    2> Error: ended without what was waited for: REQUEST_1 is CANCELLED
+    2> A terminal status never changes; "refcheck request get" shows the checks.
+    exit 10
+  `)
+  const partial = await here.type(`request wait ${id} --for partial --json`)
+  expect([partial.code, partial.json()]).toMatchObject([
+    10,
+    { request_id: id, status: 'CANCELLED', error: { code: 'incomplete' } },
+  ])
+})
 
 test('--timeout: exit 11 with the answer so far, and how to go on', async () => {
-  const here = await timeless()
+  const here = await session()
   const id = await ordered(here)
-  const outcome = await here.type(['request', 'wait', id, '--timeout', '30s', '--json'])
-  expect(outcome.code).toBe(11)
-  expect(outcome.json()).toMatchObject({
-    request_id: id,
-    error: { code: 'timed_out', hint: `Go on with: refcheck request wait ${id}` },
-  })
+  expect(await here.type(`request wait ${id} --timeout 30s`)).toMatchInlineSnapshot(`
+    $ refcheck request wait REQUEST_1 --timeout 30s
+    2> REQUEST_1                             RECEIVED
+    Priya Example  RECEIVED
+      request    REQUEST_1
+      package    102
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+
+    CHECK           STATUS    REPORT   ID
+    Identity check  RECEIVED  not yet  -
+    2> Error: the time is up: REQUEST_1 is RECEIVED
+    2> Go on with: refcheck request wait REQUEST_1
+    exit 11
+  `)
+  const json = (await here.type(`request wait ${id} --timeout 30s --json`)).json()
+  expect(json).toMatchObject({ request_id: id, error: { code: 'timed_out' } })
 })
 
 test('--for partial holds once the status is PARTIAL or past it; --for report when the PDFs are there', async () => {
-  const here = await timeless()
-  const argv = orderOf('Priya', ['--yes', '--json', ...fullInformation]).map((each) =>
-    each === '102' ? '101' : each,
-  )
-  const id = ((await here.type(argv)).json() as { request_id: string }).request_id
-  const partial = await here.type(['request', 'wait', id, '--for', 'partial', '--json'])
-  expect(['PARTIAL', 'COMPLETED']).toContain((partial.json() as { status: string }).status)
-  const report = await here.type(['request', 'wait', id, '--for', 'report', '--json'])
-  expect(report.json()).toMatchObject({ status: 'COMPLETED' })
-  expect((await here.type(['request', 'wait', id, '--for', 'partial'])).code).toBe(0)
+  const here = await session()
+  const id = await ordered(here, 'Priya', fullInformation)
+  expect(await here.type(`request wait ${id} --for partial`)).toMatchInlineSnapshot(`
+    $ refcheck request wait REQUEST_1 --for partial
+    2> REQUEST_1                             RECEIVED
+    2> The next read has its place in 12 s.
+    2> REQUEST_1                             IN_PROGRESS
+    2> REQUEST_1                             PARTIAL
+    Priya Example  PARTIAL
+      request    REQUEST_1
+      package    101
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+
+    CHECK                  STATUS       REPORT   ID
+    Reference check        COMPLETED    -        CHECK_1
+    └ Quinn Referee        COMPLETED    ready    referee 911340
+    └ Jordan Referee       COMPLETED    ready    referee 911341
+    National police check  IN_PROGRESS  not yet  CHECK_2
+    Credit history check   IN_PROGRESS  not yet  CHECK_3
+    exit 0
+  `)
+  expect(await here.type(`request wait ${id} --for report`)).toMatchInlineSnapshot(`
+    $ refcheck request wait REQUEST_1 --for report
+    2> REQUEST_1                             PARTIAL
+    2> REQUEST_1                             COMPLETED
+    Priya Example  COMPLETED
+      request    REQUEST_1
+      package    101
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+
+    CHECK                  STATUS     REPORT  ID
+    Reference check        COMPLETED  -       CHECK_1
+    └ Quinn Referee        COMPLETED  ready   referee 911340
+    └ Jordan Referee       COMPLETED  ready   referee 911341
+    National police check  COMPLETED  ready   CHECK_2
+    Credit history check   COMPLETED  ready   CHECK_3
+    exit 0
+  `)
+  expect((await here.type(`request wait ${id} --for partial`)).code).toBe(0)
 })
 
 test('an outage in the middle of a wait is waited out', async () => {
-  const here = await timeless()
+  const here = await session()
   const id = await ordered(here)
-  here.sandbox.inject({
-    on: 'GET /v1/requests/:id',
-    after: 1,
-    times: 6,
-    fault: { kind: 'status', status: 503, when: 'before' },
-  })
-  const { code, stderr } = await here.type(['request', 'wait', id])
-  expect(code).toBe(0)
-  expect(stderr).toContain('trying again in 30 s')
+  const fault = { kind: 'status', status: 503, when: 'before' } as const
+  here.sandbox.inject({ on: 'GET /v1/requests/:id', after: 1, times: 6, fault })
+  expect(await here.type(`request wait ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck request wait REQUEST_1
+    2> REQUEST_1                             RECEIVED
+    2> answer 503; try 2 of 4 in 0.5 s
+    2> answer 503; try 3 of 4 in 1.0 s
+    2> answer 503; try 4 of 4 in 1.3 s
+    2> the service failed (503): internal server error; trying again in 30 s
+    2> answer 503; try 2 of 4 in 0.4 s
+    2> answer 503; try 3 of 4 in 0.7 s
+    2> REQUEST_1                             IN_PROGRESS
+    2> REQUEST_1                             COMPLETED
+    Priya Example  COMPLETED
+      request    REQUEST_1
+      package    102
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+
+    CHECK           STATUS     REPORT  ID
+    Identity check  COMPLETED  ready   CHECK_1
+    exit 0
+  `)
 })
 
-test('Ctrl-C during a wait: 130, and nothing on stdout', async () => {
+test('Ctrl-C during a wait', async () => {
   const clock = new ManualClock()
-  const here = await world({ clock })
+  const here = await session({ clock })
   const id = await ordered(here)
-  const controller = new AbortController()
-  const waiting = here.run(['request', 'wait', id], { clock, signal: controller.signal })
+  const stop = new AbortController()
+  const waiting = here.type(`request wait ${id}`, { signal: stop.signal })
   await clock.untilSleeping()
-  controller.abort()
-  expect(await waiting).toMatchObject({ code: 130, stdout: '' })
-})
-
-test('request list, empty and with an order', async () => {
-  const here = await world()
-  expect((await here.run(['request', 'list'])).stdout).toMatch(/^No requests\./)
-  const id = await ordered(here)
-  const { code, stdout } = await here.run([
-    'request',
-    'list',
-    '--csv',
-    '--columns',
-    'request_id,status,email',
-  ])
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: `request_id,status,email\n${id},RECEIVED,priya@example.com\n`,
-  })
-})
-
-test('request list filters, and --refresh reads what is not finished', async () => {
-  const here = await timeless()
-  const id = await ordered(here, 'Priya')
-  await ordered(here, 'Mei')
-  const ids = async (...flags: string[]): Promise<unknown[]> =>
-    ((await here.type(['request', 'list', '--json', ...flags])).json() as { request_id: string }[]).map(
-      (each) => each.request_id,
-    )
-  expect(await ids('--email', 'PRIYA@example.com')).toEqual([id])
-  expect(await ids('--status', 'completed')).toEqual([])
-  expect(await ids('--since', '1d')).toHaveLength(2)
-  expect(await ids('--since', '2999-01-01')).toEqual([])
-  await here.type(['request', 'wait', id])
-  expect(await ids('--status', 'completed', '--refresh')).toHaveLength(2)
-})
-
-test('--status that no request has is refused, and told which there are', async () => {
-  const { run } = await world()
-  const { code, stderr } = await run(['request', 'list', '--status', 'complete'])
-  expect(code).toBe(2)
-  expect(stderr).toBe(
-    'Error: --status: there is no status "complete"\n' +
-      'Statuses: received, in_progress, partial, completed, error, cancelled, unknown, sending\n',
-  )
-})
-
-test.each(['2026-02-30', 'yesterday', '2026-13-01', '1e3'])('--since %s is refused', async (since) => {
-  const { run } = await world()
-  const { code, stderr } = await run(['request', 'list', '--since', since])
-  expect(code).toBe(2)
-  expect(stderr).toContain(`--since: "${since}" is not a date`)
+  stop.abort()
+  expect(await waiting).toMatchInlineSnapshot(`
+    $ refcheck request wait REQUEST_1
+    2> REQUEST_1                             RECEIVED
+    2> Error: interrupted
+    2> Run it again to go on.
+    ^C
+    exit 130
+  `)
 })

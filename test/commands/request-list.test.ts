@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+
+import { orderOf } from '../harness/people.ts'
+import { type Session, session } from '../harness/session.ts'
+
+/** Orders for somebody; the request’s id. */
+async function ordered({ type }: Session, first = 'Priya', more: readonly string[] = []): Promise<string> {
+  const argv = orderOf(first, ['--yes', '--json', ...more])
+  const outcome = await type(more.length === 0 ? argv : argv.map((each) => (each === '102' ? '101' : each)))
+  expect(outcome.code).toBe(0)
+  return (outcome.json() as { request_id: string }).request_id
+}
+
+test('request list: empty, with orders, filtered, and read again with --refresh', async () => {
+  const here = await session()
+  expect(await here.type('request list')).toMatchInlineSnapshot(`
+    $ refcheck request list
+    No requests. This lists what was ordered from this machine and store, and matches the filters.
+    exit 0
+  `)
+  const id = await ordered(here, 'Priya')
+  await ordered(here, 'Mei')
+  expect(await here.type('request list')).toMatchInlineSnapshot(`
+    $ refcheck request list
+    REQUEST ID                            STATUS    ORDERED AT  EMAIL
+    REQUEST_1                             RECEIVED  2026-11-20  priya@example.com
+    REQUEST_2                             RECEIVED  2026-11-20  mei@example.com
+    exit 0
+  `)
+  expect(
+    await here.all([
+      'request list --csv --columns request_id,status,email',
+      'request list --email PRIYA@example.com --columns email,status',
+      'request list --since 1d --columns email,status',
+      'request list --since 2999-01-01',
+      'request list --status completed',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck request list --csv --columns request_id,status,email
+    request_id,status,email
+    REQUEST_1,RECEIVED,priya@example.com
+    REQUEST_2,RECEIVED,mei@example.com
+    exit 0
+
+    $ refcheck request list --email PRIYA@example.com --columns email,status
+    EMAIL              STATUS
+    priya@example.com  RECEIVED
+    exit 0
+
+    $ refcheck request list --since 1d --columns email,status
+    EMAIL              STATUS
+    priya@example.com  RECEIVED
+    mei@example.com    RECEIVED
+    exit 0
+
+    $ refcheck request list --since 2999-01-01
+    No requests. This lists what was ordered from this machine and store, and matches the filters.
+    exit 0
+
+    $ refcheck request list --status completed
+    No requests. This lists what was ordered from this machine and store, and matches the filters.
+    exit 0
+  `)
+  await here.type(`request wait ${id}`)
+  expect(await here.type('request list --status completed --refresh --columns email,status'))
+    .toMatchInlineSnapshot(`
+    $ refcheck request list --status completed --refresh --columns email,status
+    EMAIL              STATUS
+    priya@example.com  COMPLETED
+    exit 0
+  `)
+})
+
+test('a status that no request has, and dates that are none', async () => {
+  const { all } = await session()
+  const dates = ['2026-02-30', 'yesterday', '2026-13-01', '1e3']
+  expect(
+    await all(['request list --status complete', ...dates.map((date) => `request list --since ${date}`)]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck request list --status complete
+    2> Error: --status: there is no status "complete"
+    2> Statuses: received, in_progress, partial, completed, error, cancelled, unknown, sending
+    exit 2
+
+    $ refcheck request list --since 2026-02-30
+    2> Error: --since: "2026-02-30" is not a date
+    2> Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.
+    exit 2
+
+    $ refcheck request list --since yesterday
+    2> Error: --since: "yesterday" is not a date
+    2> Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.
+    exit 2
+
+    $ refcheck request list --since 2026-13-01
+    2> Error: --since: "2026-13-01" is not a date
+    2> Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.
+    exit 2
+
+    $ refcheck request list --since 1e3
+    2> Error: --since: "1e3" is not a date
+    2> Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.
+    exit 2
+  `)
+})

@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest'
+
+import { type Session, session } from '../harness/session.ts'
+
+const create = 'request create --package 102'
+const priya = '--first-name Priya --last-name Shah --email priya@example.com --phone +61412345678'
+
+const posts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
+
+test('a phone loses its punctuation, and that is told; what is no number is refused', async () => {
+  const here = await session()
+  const person = '--first-name Priya --last-name Shah --email priya@example.com --yes'
+  const phones = ['6.14E+10', '0412345678', '+1234567890123456', '+61abc', '']
+  expect(await here.all(phones.map((phone) => `${create} ${person} --phone '${phone}'`)))
+    .toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '6.14E+10'
+    2> Error: recipient.phone: "6.14E+10" is in scientific notation: a spreadsheet has dropped digits of it; format the column as text and give the whole number, such as +61400000000
+    2> Nothing was sent. The fields: refcheck schema show 102
+    exit 2
+
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '0412345678'
+    2> Error: recipient.phone: "0412345678" has no +; give it with + and the country calling code, such as +61400000000
+    2> Nothing was sent. The fields: refcheck schema show 102
+    exit 2
+
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+1234567890123456'
+    2> Error: recipient.phone: "+1234567890123456" has 16 digits; E.164 allows at most 15
+    2> Nothing was sent. The fields: refcheck schema show 102
+    exit 2
+
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+61abc'
+    2> Error: recipient.phone: "+61abc" holds "a"; after the + only digits
+    2> Nothing was sent. The fields: refcheck schema show 102
+    exit 2
+
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone ''
+    2> Error: recipient.phone: "" is empty, and is required
+    2> Nothing was sent. The fields: refcheck schema show 102
+    exit 2
+  `)
+  expect(posts(here)).toEqual([])
+  expect(await here.type(`${create} ${person} --phone '+61 (412) 345-678'`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+61 (412) 345-678'
+    2> recipient.phone: "+61 (412) 345-678" is sent as "+61412345678"
+    created  REQUEST_1                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_1
+    exit 0
+  `)
+  expect(here.sandbox.requests()[0]?.recipient.phone).toBe('+61412345678')
+})
+
+const body = {
+  package_id: 102,
+  recipient: { first_name: 'Mei', last_name: 'Tanaka', email: 'mei@example.com', phone: '+819012345678' },
+}
+
+test('a body that is refused before anything is sent', async () => {
+  const here = await session()
+  const refused = (stdin: string, flags = '--yes') => here.type(`request create --file - ${flags}`, { stdin })
+  expect(await refused('{"package_id":102,')).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --yes <<EOF
+    {"package_id":102,
+    EOF
+    2> Error: -, line 1, column 19 (byte 18): ends before it is complete
+    2> Correct the file there; it has to be one JSON object, as \`refcheck schema show ID --json-schema\` describes it.
+    exit 2
+  `)
+  expect(await refused('[]')).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --yes <<EOF
+    []
+    EOF
+    2> Error: the body is not a JSON object
+    2> It has to be one object with package_id and recipient; "refcheck schema show ID --json-schema" describes it.
+    exit 2
+  `)
+  expect(await refused('{"package_id":102,"package_id":101}')).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --yes <<EOF
+    {"package_id":102,"package_id":101}
+    EOF
+    2> Error: -, line 1, column 19 (byte 18): "package_id" is given twice (first at line 1, column 2)
+    2> Correct the file there; it has to be one JSON object, as \`refcheck schema show ID --json-schema\` describes it.
+    exit 2
+  `)
+  expect(await refused('{"recipient":{}}')).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --yes <<EOF
+    {"recipient":{}}
+    EOF
+    2> Error: package_id: is required
+    2> Add it to the body.
+    exit 2
+  `)
+  expect(await refused(JSON.stringify({ ...body, note: 'x' }))).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --yes <<EOF
+    {"package_id":102,"recipient":{"first_name":"Mei","last_name":"Tanaka","email":"mei@example.com","phone":"+819012345678"},"note":"x"}
+    EOF
+    2> Error: note: is not a field of a request
+    2> Nothing was sent. The fields: refcheck schema show 102
+    exit 2
+  `)
+  const number = { ...body, recipient: { ...body.recipient, phone: 61 } }
+  expect(await refused(JSON.stringify(number))).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --yes <<EOF
+    {"package_id":102,"recipient":{"first_name":"Mei","last_name":"Tanaka","email":"mei@example.com","phone":61}}
+    EOF
+    2> Error: recipient.phone: "61" is not a string
+    2> Nothing was sent. The fields: refcheck schema show 102
+    exit 2
+  `)
+  expect(await refused(JSON.stringify(body), '--package 101 --yes')).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --package 101 --yes <<EOF
+    {"package_id":102,"recipient":{"first_name":"Mei","last_name":"Tanaka","email":"mei@example.com","phone":"+819012345678"}}
+    EOF
+    2> Error: --package says 101 and the body says 102
+    2> Leave --package out, or mend the body.
+    exit 2
+  `)
+  expect(await refused('{}', '--email a@b.co')).toMatchInlineSnapshot(`
+    $ refcheck request create --file - --email a@b.co <<EOF
+    {}
+    EOF
+    2> Error: --file and the flags for single fields exclude each other
+    2> Put everything into the file, or nothing.
+    exit 2
+  `)
+  expect(posts(here)).toEqual([])
+})
+
+test('flags that are refused before anything is sent', async () => {
+  const here = await session()
+  expect(
+    await here.all([
+      'request create --yes',
+      'request create --package 105 --yes',
+      'request create --package 106 --yes',
+      'request create --package 999 --yes',
+      `${create} --first-name A --yes`,
+      `${create} ${priya} --field nope.x=1 --yes`,
+      `${create} ${priya}`,
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck request create --yes
+    2> Error: the package is missing
+    2> Give --package ID; "refcheck packages list --status active" shows them.
+    exit 2
+
+    $ refcheck request create --package 105 --yes
+    2> Error: package 105 (Graduate screen (paused)) is INACTIVE, and only ACTIVE ones can be ordered
+    2> Nothing was sent. A successor may be there: refcheck packages list --status active
+    exit 2
+
+    $ refcheck request create --package 106 --yes
+    2> Error: package 106 (Volunteer screen (withdrawn)) is DISABLED, and only ACTIVE ones can be ordered
+    2> Nothing was sent. A successor may be there: refcheck packages list --status active
+    exit 2
+
+    $ refcheck request create --package 999 --yes
+    2> Error: there is no package 999 for this user
+    2> "refcheck packages list" shows the ones there are.
+    exit 5
+
+    $ refcheck request create --package 102 --first-name A --yes
+    2> Error: 3 problems: recipient.last_name: is required; recipient.email: is required; recipient.phone: is required
+    2> Nothing was sent. The fields: refcheck schema show 102
+    exit 2
+
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --field nope.x=1 --yes
+    2> Error: --field: "nope.x" is not a check code of this package; it takes none
+    2> Give fields as --field code.name=value; \`refcheck schema show 102\` lists them.
+    exit 2
+
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
+    2> Error: ordering costs money and there is no terminal to confirm on
+    2> Nothing was sent. Add --yes to order without a question, or --dry-run to see what would be sent.
+    exit 2
+  `)
+  expect(posts(here)).toEqual([])
+})
+
+test('no credits, a trial that is over, no subscription: exit 4, and the hint says what to do', async () => {
+  const { type, sandbox, ordered } = await session()
+  sandbox.setCredits(0)
+  expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
+    2> Error: organisation has no credits remaining
+    2> The organisation has to buy credits; nothing was ordered.
+    exit 4
+  `)
+  sandbox.setCredits(null)
+  sandbox.expireTrial()
+  expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
+    2> Error: organisation trial has expired
+    2> The organisation’s trial is over; an Owner can subscribe. Nothing was ordered.
+    exit 4
+  `)
+  sandbox.deactivateSubscription()
+  expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
+    2> Error: organisation subscription is not active
+    2> An Owner of the organisation has to renew the subscription; nothing was ordered.
+    exit 4
+  `)
+  expect(ordered()).toEqual([])
+})
