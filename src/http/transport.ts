@@ -3,6 +3,7 @@ import { Agent, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { InternalError, UsageError } from '../errors/kinds.ts'
 import type { Environment } from '../host/env.ts'
 import { isLoopbackHost } from '../contract/loopback.ts'
+import { skipContinues } from './interim.ts'
 import { type ProxySettings, proxySettings } from './proxy.ts'
 import type { HttpLimits } from './types.ts'
 
@@ -45,6 +46,7 @@ export class Transport {
 
   constructor(env: Environment) {
     this.#env = env
+    skipContinues()
   }
 
   /** Whether the environment names a proxy at all for what is not loopback. */
