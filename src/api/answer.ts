@@ -43,3 +43,19 @@ export function parseData<T extends z.ZodType>(shape: T, data: unknown): z.outpu
     },
   )
 }
+
+/**
+ * "A read is believed only when it answers what was asked" (ordering protocol): throws an UnavailableError for an
+ * answer about another resource, as a cache or proxy that mixes up answers gives it. UUIDs are compared without case.
+ */
+export function requireAbout(
+  what: 'request' | 'package',
+  asked: string | number,
+  answered: string | number,
+): void {
+  if (String(asked).toLowerCase() === String(answered).toLowerCase()) return
+  throw new UnavailableError(`the answer is about another ${what}, not about ${what} ${asked}`, {
+    status: 200,
+    hint: 'None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.',
+  })
+}

@@ -244,3 +244,14 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
   `)
   expect(ordered()).toEqual([...emails(2), 'a1@example.com'])
 })
+
+test('results of a file that was fixed and run again keep the request ids of before', async () => {
+  const { type, read, folder, sandbox } = await session()
+  peopleFile(folder, emails(2))
+  await type(`${run} --max 1`)
+  const [request] = sandbox.requests()
+  // The second row is fixed, so the file is another batch, and the first row is a duplicate in it.
+  peopleFile(folder, ['a1@example.com', 'a2.fixed@example.com'])
+  expect((await type(run)).code).toBe(10)
+  expect(read('people.results.csv')).toContain(`,duplicate,${request?.request_id},`)
+})

@@ -9,6 +9,12 @@ import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sand
 import { listen } from '../../src/server/listen.ts'
 import { type Outcome, refcheck, type RunOptions } from './run-command.ts'
 
+/** What stands between the program and the service: it answers itself, or asks the service something. */
+export type Between = (
+  request: Request,
+  ask: (request: Request) => Response | Promise<Response>,
+) => Response | Promise<Response>
+
 /** A sandbox on a port, folders of its own, and a way to type command lines at it. */
 export interface World {
   sandbox: Sandbox
@@ -17,6 +23,8 @@ export interface World {
   folder: string
   /** Environment that needs no login; folders below `folder`. */
   env: Record<string, string>
+  /** From now on this stands between; undefined for nothing. */
+  intercept: (between: Between | undefined) => void
   /** Runs `refcheck …` in this world. */
   run: (argv: readonly string[], options?: RunOptions) => Promise<Outcome>
 }
@@ -37,7 +45,11 @@ export function emptyEnv(folder: string): Record<string, string> {
 export async function world(options: Partial<SandboxOptions> = {}): Promise<World> {
   const folder = temporaryFolder()
   const sandbox = createSandbox({ clock: systemClock, ...options })
-  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
+  let between: Between | undefined
+  const listener = await listen((request, connection) => {
+    const ask = (asked: Request) => sandbox.fetch(asked, connection)
+    return between === undefined ? ask(request) : between(request, ask)
+  })
   onTestFinished(async () => {
     await listener.close()
     sandbox.close()
@@ -55,6 +67,9 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
     url: listener.url,
     folder,
     env,
+    intercept: (next) => {
+      between = next
+    },
     async run(argv, more = {}) {
       const outcome = await refcheck(argv, { cwd: folder, ...more, env: { ...env, ...more.env } })
       expectNoSecret(outcome, [apiKey, webhookSecret])

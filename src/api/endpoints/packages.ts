@@ -1,5 +1,6 @@
 import { type Package, packageList } from '../../contract/package.ts'
 import type { PackageFilter } from '../api.ts'
+import { requireAbout } from '../answer.ts'
 import type { ApiClient } from '../client.ts'
 
 /** GET /v1/packages. */
@@ -12,5 +13,8 @@ export async function listPackages(
   if (filter.status !== undefined) query.set('status', filter.status)
   if (filter.id !== undefined) query.set('id', String(filter.id))
   const path = query.size === 0 ? '/v1/packages' : `/v1/packages?${query.toString()}`
-  return (await client.get(path, packageList, { signal })).packages
+  const { packages } = await client.get(path, packageList, { signal })
+  const { id: asked } = filter
+  if (asked !== undefined) for (const { id } of packages) requireAbout('package', asked, id)
+  return packages
 }

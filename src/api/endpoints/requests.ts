@@ -3,18 +3,20 @@ import { RefcheckError } from '../../errors/base.ts'
 import { InternalError } from '../../errors/kinds.ts'
 import { TransportError } from '../../http/failure.ts'
 import type { HttpResponse } from '../../http/types.ts'
-import { header, parseEnvelope } from '../answer.ts'
+import { header, parseEnvelope, requireAbout } from '../answer.ts'
 import type { ApiClient } from '../client.ts'
 import type { CreateAnswer } from '../../domain/submission/create-answer.ts'
 import { apiPath } from '../path.ts'
 
-/** GET /v1/requests/{request_id}. */
+/** GET /v1/requests/{request_id}; the id comes out in lowercase, as every id here is compared. */
 export async function getRequest(
   client: ApiClient,
   requestId: string,
   signal: AbortSignal | undefined,
 ): Promise<RequestResource> {
-  return client.get(apiPath`/v1/requests/${requestId}`, requestResource, { signal })
+  const request = await client.get(apiPath`/v1/requests/${requestId}`, requestResource, { signal })
+  requireAbout('request', requestId, request.request_id)
+  return { ...request, request_id: request.request_id.toLowerCase() }
 }
 
 const createHints = {

@@ -1,4 +1,5 @@
 import { type PackageSchema, packageSchema as shape } from '../../contract/package-schema.ts'
+import { requireAbout } from '../answer.ts'
 import type { ApiClient } from '../client.ts'
 import { apiPath } from '../path.ts'
 
@@ -10,5 +11,7 @@ export async function packageSchema(
   packageId: number,
   signal: AbortSignal | undefined,
 ): Promise<PackageSchema> {
-  return client.get(apiPath`/v1/packages/${packageId}/schema`, shape, { hints, signal })
+  const schema = await client.get(apiPath`/v1/packages/${packageId}/schema`, shape, { hints, signal })
+  requireAbout('package', packageId, schema.id)
+  return schema
 }

@@ -1,6 +1,12 @@
 import type { RefcheckError } from '../../errors/base.ts'
 import { IncompleteError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
 
+/** "404 (package gone), and a 400 that says so of the package, halts" (ordering protocol): any other row would fare the same. */
+export function isAboutPackage({ status, field, message }: RefcheckError): boolean {
+  if (status === 404 || field === 'package_id') return true
+  return status === 400 && field === undefined && /\bpackage\b/i.test(message)
+}
+
 /** Why a batch stops of itself, where no single answer of the service says it. */
 
 export function refusedAlike(error: RefcheckError, times: number): IncompleteError {

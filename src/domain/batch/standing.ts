@@ -107,7 +107,8 @@ export function listedRow(row: BatchRow): ListedRow {
   return {
     row: row.row,
     state: row.state,
-    request_id: row.requestId ?? null,
+    // A duplicate's is that of the order it matches: a file that is run again keeps what was known of its rows.
+    request_id: row.requestId ?? row.matches?.requestId ?? null,
     attempts: row.attempts,
     email: row.recipient?.email ?? row.email ?? null,
     error: errorOf(row),

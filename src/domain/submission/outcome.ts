@@ -3,7 +3,8 @@ import type { Envelope } from '../../contract/envelope.ts'
 import { uuid } from '../../contract/identifiers.ts'
 import { parseRetryAfter } from '../../contract/retry-after.ts'
 import type { RefcheckError } from '../../errors/base.ts'
-import { InternalError } from '../../errors/kinds.ts'
+import { InternalError, UnavailableError } from '../../errors/kinds.ts'
+import type { RowVersion } from './submission.ts'
 
 /** What one POST came to for the order (ordering protocol, the table of "One submission"). */
 export type Outcome =
@@ -23,6 +24,8 @@ export type Outcome =
       error: RefcheckError | undefined
       offeredId: string | undefined
       answerStatus: number | undefined
+      /** The service mixes up its answers, so no other row may go out. */
+      halts?: boolean
     }
 
 type Answered = Extract<CreateAnswer, { kind: 'answered' }>
@@ -53,20 +56,37 @@ function created(answer: Answered): Outcome {
   const status = property(answer.envelope?.data, 'status')
   return {
     kind: 'accepted',
-    requestId,
+    requestId: requestId.toLowerCase(),
     requestStatus: typeof status === 'string' && status !== '' ? status : statusAtCreation,
     answerStatus: answer.status,
   }
 }
 
 /**
+ * "A UUID that is another order's already: `unknown`, and the batch halts" (ordering protocol): one request is no two
+ * orders, so the answer was about the other one.
+ */
+export function answeredWithAnothers(
+  { requestId, answerStatus }: Extract<Outcome, { kind: 'accepted' }>,
+  holder: Pick<RowVersion, 'batchId' | 'row'>,
+): Extract<Outcome, { kind: 'unknown' }> {
+  const message = `the service answered with request ${requestId}, which is the order of row ${holder.row} of batch ${holder.batchId} already`
+  const error = new UnavailableError(message, {
+    status: answerStatus,
+    hint: 'A cache or proxy between here and the service may mix up answers: check the base URL and the proxy before anything else is sent.',
+  })
+  return { kind: 'unknown', reason: message, error, offeredId: undefined, answerStatus, halts: true }
+}
+
+/**
  * The answers after which nothing was created. Only the service itself can say so, and it always says
- * it in its envelope as a `client_error` without data: a proxy's page, or an answer at odds with itself,
- * proves nothing.
+ * it in its envelope as a `client_error` with `data` null: a firewall's page, or an answer at odds with itself,
+ * proves nothing. One that would send the same row again (401, 403, 429) must name no id either.
  */
 function refused(answer: Answered): Outcome | undefined {
   const { envelope, status } = answer
-  if (envelope?.status_message !== 'client_error' || idIn(envelope) !== undefined) return undefined
+  if (envelope?.status_message !== 'client_error' || envelope.data !== null) return undefined
+  if (status !== 400 && status !== 404 && uuidIn(JSON.stringify(envelope)) !== undefined) return undefined
   const error = answer.error ?? new InternalError(`no error was made of the answer ${status}`)
   switch (status) {
     case 400:

@@ -114,7 +114,8 @@ export class Service {
     const number = this.state.requests.size + 1
     const request: RequestRecord = {
       number,
-      request_id: luck.uuid('request', number),
+      // The moment is part of it: a sandbox that is started anew does not give out the ids of its former life.
+      request_id: luck.uuid('request', number, now),
       organisation_id: organisation.id,
       package_id: pack.id,
       created_at: now,

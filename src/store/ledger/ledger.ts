@@ -51,7 +51,7 @@ export interface Ledger {
     place: QuotaPlace,
   ): Promise<{ waitMs: number; attempt: Attempt | undefined }>
 
-  /** Any other change; whether it took. */
+  /** Any other change; whether it took. `accepted` does not where another order has that request. */
   move(from: RowVersion, change: Change): Promise<boolean>
 
   /**

@@ -1,5 +1,5 @@
 import type { BatchRow } from '../../domain/batch/batch.ts'
-import { manyUnknown, refusedAlike, usedUp } from '../../domain/batch/halting.ts'
+import { isAboutPackage, manyUnknown, refusedAlike, usedUp } from '../../domain/batch/halting.ts'
 import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import { backoffMs } from '../../domain/submission/backoff.ts'
@@ -68,8 +68,8 @@ class Run {
         const tried = { attempt, outcome }
         const together = await this.#settleAndGoOn(tried, following)
         ahead = together.ahead
-        if (!together.settled) await settle(this.#running, tried)
-        const end = await this.#weigh(row, tried)
+        const settled = together.settled ? tried : await settle(this.#running, tried)
+        const end = await this.#weigh(row, { attempt, outcome: settled.outcome })
         if (end !== undefined) return end
       }
     } catch (error) {
@@ -167,10 +167,9 @@ class Run {
     const { message, inARow } = this.#refusals
     this.#refusals = { message: error.message, inARow: message === error.message ? inARow + 1 : 1 }
     const { packageId } = row
+    const isPackage = isAboutPackage(error)
     const gone =
-      packageId !== undefined && (error.status === 404 || error.field === 'package_id')
-        ? await packageGone([packageId], this.#running)
-        : undefined
+      packageId !== undefined && isPackage ? await packageGone([packageId], this.#running) : undefined
     const unfit =
       packageId !== undefined && error.field?.startsWith('additional_information') === true
         ? await rowsNoLongerFit(this.#running, this.#batchId, packageId)
@@ -178,7 +177,7 @@ class Run {
     const alike =
       this.#refusals.inARow >= mostRefusalsAlike ? refusedAlike(error, mostRefusalsAlike) : undefined
     // Without the package the next row would be told the same, whatever the list of packages says.
-    const halt = gone ?? unfit ?? alike ?? (error.status === 404 ? error : undefined)
+    const halt = gone ?? unfit ?? alike ?? (isPackage ? error : undefined)
     return halt && { kind: 'halted', error: halt }
   }
 
@@ -191,6 +190,7 @@ class Run {
       this.#unknownsInARow = 0
       return undefined
     }
+    if (outcome.halts === true && outcome.error !== undefined) return { kind: 'halted', error: outcome.error }
     this.#unknownsInARow += 1
     const refused = await this.#refused()
     if (refused !== undefined || this.#unknownsInARow < mostUnknownsInARow) return refused

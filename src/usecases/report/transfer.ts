@@ -3,6 +3,7 @@ import { NotFoundError, UnauthenticatedError, UnavailableError } from '../../err
 import type { HttpStream } from '../../http/types.ts'
 import type { Kept, KeepRequest, ReportFolder } from '../../store/reports/folder.ts'
 import { PdfStream } from './pdf-stream.ts'
+import { requireUrlOf } from '../../domain/report/source.ts'
 import { reportTargets, type ReportTarget } from '../../domain/report/targets.ts'
 
 /** Tries of one transfer: a cut one is worth another. What fails before its first byte was repeated already. */
@@ -69,12 +70,16 @@ export class SignedUrls {
   async open(target: ReportTarget & { url: string }): Promise<HttpStream> {
     const isFresh = this.#fresh !== undefined
     try {
-      const url = isFresh ? await this.#again(target) : target.url
-      return await this.#api.openSignedReport(url, this.#signal)
+      return await this.#called(target, isFresh ? await this.#again(target) : target.url)
     } catch (error) {
       if (!(error instanceof UnauthenticatedError) || isFresh) throw error
-      return this.#api.openSignedReport(await this.#again(target), this.#signal)
+      return this.#called(target, await this.#again(target))
     }
+  }
+
+  async #called(target: ReportTarget, url: string): Promise<HttpStream> {
+    requireUrlOf(target, url)
+    return this.#api.openSignedReport(url, this.#signal)
   }
 
   async #again(target: ReportTarget): Promise<string> {

@@ -81,8 +81,9 @@ async function sendUntilSettled(
     if (signal?.aborted) throw await cancelled(ordering, version, new InterruptedError(untouched))
     const begun = await begin(ordering, version, deadline)
     const tried = { attempt: begun, outcome: await sendAttempt(ordering, begun) }
-    version = await settle(ordering, tried)
-    const { outcome } = tried
+    const settled = await settle(ordering, tried)
+    const { outcome } = settled
+    version = settled.version
     switch (outcome.kind) {
       case 'accepted':
         return created(ordering, version, outcome.requestId, outcome.requestStatus)

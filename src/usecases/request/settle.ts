@@ -1,20 +1,48 @@
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import type { Change } from '../../domain/submission/change.ts'
-import type { Outcome } from '../../domain/submission/outcome.ts'
+import { answeredWithAnothers, type Outcome } from '../../domain/submission/outcome.ts'
 import { changeFor, untold } from '../../domain/submission/settlement.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import type { Ordering } from './ports.ts'
 
+/** A row as its attempt has left it, and what the attempt came to in the end. */
+export interface Settled {
+  version: RowVersion
+  outcome: Outcome
+}
+
 /**
- * Journals what an attempt came to, before anybody is told. Returns the row as it then stands. A store
- * that cannot write it down throws an IoError that says what is known: it is the only place left for it.
+ * Journals what an attempt came to, before anybody is told: a request that another order has already is none of
+ * this one. A store that cannot record it throws an IoError that says what is known: it is the only place left for it.
  */
-export async function settle(ordering: Ordering, { attempt, outcome }: Tried): Promise<RowVersion> {
+export async function settle(ordering: Ordering, tried: Tried): Promise<Settled> {
+  return writtenDown(tried.outcome, () => record(ordering, tried))
+}
+
+async function record(ordering: Ordering, { attempt, outcome }: Tried): Promise<Settled> {
   const change = changeFor(outcome, ordering.clock.now())
-  await writtenDown(outcome, async () => {
-    if (!(await ordering.ledger.move(attempt, change))) await settleElsewhere(ordering, attempt, change)
-  })
-  return { ...attempt, state: change.to }
+  const settled = { version: { ...attempt, state: change.to }, outcome }
+  if (await ordering.ledger.move(attempt, change)) return settled
+  if (outcome.kind === 'accepted') {
+    const holder = await otherHolder(ordering, attempt, outcome)
+    if (holder !== undefined) {
+      return record(ordering, { attempt, outcome: answeredWithAnothers(outcome, holder) })
+    }
+  }
+  await settleElsewhere(ordering, attempt, change)
+  return settled
+}
+
+/** Another order that has this request. */
+async function otherHolder(
+  { api, ledger }: Ordering,
+  { batchId, row }: Attempt,
+  { requestId }: Extract<Outcome, { kind: 'accepted' }>,
+): Promise<RowVersion | undefined> {
+  const holders = await ledger.list({ requestId })
+  return holders.find(
+    (each) => each.baseUrl === api.baseUrl && (each.batchId !== batchId || each.row !== row),
+  )
 }
 
 /** Writes an outcome to the store; where that fails, the error thrown is the only place left that tells it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { outcomeOf } from '../../../src/domain/submission/outcome.ts'
+import { answeredWithAnothers, outcomeOf } from '../../../src/domain/submission/outcome.ts'
 import {
   answered,
   clientError,
@@ -157,4 +157,42 @@ test.each([
   ['an inherited property', serverError(500, Object.create({ request_id: requestId })), undefined],
 ])('an id in %s is offered for proof', (_where, answer, id) => {
   expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', offeredId: id })
+})
+
+test.each([401, 403, 429])('a %i of a firewall’s own page is no word of the service: unknown', (status) => {
+  const inData = answered(status, { data: {}, status_message: 'client_error', message: 'blocked' }, '5')
+  const inMessage = clientError(status, `blocked; reference ${requestId}`, '5')
+  const beside = answered(
+    status,
+    { data: null, status_message: 'client_error', message: '', support_id: requestId },
+    '5',
+  )
+  const noData = answered(status, { status_message: 'client_error', message: 'blocked' } as never, '5')
+  for (const answer of [inData, inMessage, beside, noData]) {
+    expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', answerStatus: status })
+  }
+  // An id may be the order's own, so a read decides.
+  expect(outcomeOf(inMessage)).toMatchObject({ offeredId: requestId })
+})
+
+test('a 400 may repeat an id that was sent: rejected all the same', () => {
+  expect(outcomeOf(clientError(400, `reference.employer: "${requestId}" is no name`))).toMatchObject({
+    kind: 'rejected',
+  })
+})
+
+test('ids of requests are kept in lowercase, in whatever case they came', () => {
+  expect(outcomeOf(taken(requestId.toUpperCase()))).toMatchObject({ kind: 'accepted', requestId })
+})
+
+test('a request that is another order’s already makes the outcome unknown, and halts a batch', () => {
+  const accepted = outcomeOf(taken())
+  if (accepted.kind !== 'accepted') throw new Error('it has to be accepted')
+  expect(answeredWithAnothers(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
+    kind: 'unknown',
+    halts: true,
+    offeredId: undefined,
+    reason: `the service answered with request ${requestId}, which is the order of row 3 of batch b-1 already`,
+    error: { code: 'unavailable' },
+  })
 })

@@ -96,7 +96,8 @@ describe('the same order twice', () => {
 
   test('for another package, or on another service, is another order', async () => {
     await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
-    await createRequest(ordering({ creates: [taken()] }), { ...order, package_id: 13 }, twoMinutes)
+    const second = taken('00000000-0000-4000-8000-000000000002')
+    await createRequest(ordering({ creates: [second] }), { ...order, package_id: 13 }, twoMinutes)
     const elsewhere = ordering({ baseUrl: 'https://service.example', creates: [taken()] })
     await createRequest(elsewhere, order, twoMinutes)
     expect(await states()).toEqual(['accepted', 'accepted', 'accepted'])

@@ -1,14 +1,24 @@
 import type { Database } from './connection.ts'
 import { type Change, refuseImpossible } from '../../../domain/submission/change.ts'
 import type { RowVersion } from '../../../domain/submission/submission.ts'
-import { changeState, endAttempt, insertDecision } from './ledger-statements.ts'
+import { changeState, endAttempt, insertDecision, selectOtherHolder } from './ledger-statements.ts'
 
-/** Makes a change if the row still stands as `from` says; whether it did. Within its caller's transaction. */
+/**
+ * Makes a change if the row still stands as `from` says, and no other order has the request that it is to have; whether
+ * it did. Within its caller's transaction.
+ */
 export function changeRow(database: Database, from: RowVersion, change: Change): boolean {
   refuseImpossible(from, change)
-  const key = { batch_id: from.batchId, row_number: from.row, attempt_id: from.attemptId ?? null }
+  const place = { batch_id: from.batchId, row_number: from.row }
+  const key = { ...place, attempt_id: from.attemptId ?? null }
   const accepted = change.to === 'accepted' ? change : undefined
   const reason = change.to === 'accepted' ? null : change.reason
+  if (
+    accepted !== undefined &&
+    database.get(selectOtherHolder, { ...place, request_id: accepted.requestId })
+  ) {
+    return false
+  }
   const changed = database.run(changeState, {
     ...key,
     from: from.state,

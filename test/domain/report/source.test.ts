@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+
+import { idsOf, requireUrlOf } from '../../../src/domain/report/source.ts'
+import type { ReportTarget } from '../../../src/domain/report/targets.ts'
+import { policeCheck } from './target.ts'
+
+const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
+const other = '1c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
+const background: ReportTarget = { ...policeCheck, checkId, refereeId: undefined }
+const reference: ReportTarget = { ...policeCheck, checkId, refereeId: 'r:7/ä' }
+const url = (path: string): string =>
+  `https://api.example.com/gw/v1/reports/${path}?t=x/v1/reports/${checkId}`
+
+test.each<[ReportTarget, string]>([
+  [background, checkId],
+  [background, checkId.toUpperCase()],
+  [reference, `${checkId}/referees/r%3A7%2F%C3%A4`],
+])('a URL that names the report is called', (report, path) => {
+  expect(() => requireUrlOf(report, url(path))).not.toThrow()
+})
+
+test.each<[string, ReportTarget, string]>([
+  ['another check', background, other],
+  ['a referee of the check', background, `${checkId}/referees/7`],
+  ['the check of a referee', reference, checkId],
+  ['another referee', reference, `${checkId}/referees/8`],
+  ['the same referee of another check', reference, `${other}/referees/r%3A7%2F%C3%A4`],
+  ['nothing', background, ''],
+  ['the check in another place', background, `${other}/${checkId}`],
+])('a report URL of %s is refused as malformed', (_what, report, path) => {
+  expect(() => requireUrlOf(report, url(path))).toThrow(expect.objectContaining({ code: 'unavailable' }))
+})
+
+test('a signed URL is filed under the ids of its path', () => {
+  expect(idsOf({ kind: 'url', url: url(`${checkId.toUpperCase()}/referees/r%2D1`) })).toEqual({
+    checkId,
+    refereeId: 'r-1',
+  })
+})
