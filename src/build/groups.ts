@@ -28,9 +28,13 @@ export const groups: readonly Group[] = [
     ],
     priority: 1,
   },
-  { name: 'settings', sources: ['compose/session', 'usecases/session/chosen-profile'], priority: 1 },
+  {
+    name: 'settings',
+    sources: ['store/config/settings', 'store/config/secrets', 'usecases/session/chosen-profile'],
+    priority: 1,
+  },
   { name: 'session', sources: ['usecases/session/resolve'] },
-  { name: 'wire', sources: ['compose/http', 'api/service'] },
+  { name: 'wire', sources: ['http/client', 'api/service'] },
   { name: 'ledger', sources: ['store/ledger/open', 'usecases/quota/governor'] },
 ]
 

@@ -10,7 +10,7 @@ import type { ListView, View } from '../output/view.ts'
 import { type Context, currentContext } from './context.ts'
 import { Command, Flags } from './oclif.ts'
 import { ofCommand } from './parse-failure.ts'
-import { Services } from './services.ts'
+import { Scope } from './scope.ts'
 import { lightConfig } from './start/light-config.ts'
 import { Told } from './told.ts'
 
@@ -25,7 +25,7 @@ export type LaunchableCommand = Pick<typeof BaseCommand, 'args' | 'id'> & {
 }
 
 /**
- * What every command has: the five flags of the contract, its context and services, and the three
+ * What every command has: the five flags of the contract, its context and scope, and the three
  * ways to answer. A command's `run` is flags → input, one domain call, one view.
  */
 export abstract class BaseCommand<T extends typeof Command> extends Command {
@@ -55,7 +55,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected readonly context: Context = currentContext()
   protected flags!: FlagsOf<T>
   protected args!: ArgsOf<T>
-  protected services!: Services
+  protected scope!: Scope
 
   override async init(): Promise<void> {
     const { args, flags } = await this.parse({
@@ -68,7 +68,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     })
     this.flags = flags as FlagsOf<T>
     this.args = args as ArgsOf<T>
-    this.services = new Services(this.context, this.config.version, {
+    this.scope = new Scope(this.context, {
+      version: this.config.version,
       profile: this.flags.profile,
       noColor: this.flags['no-color'],
       quiet: this.flags.quiet,
@@ -83,7 +84,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   override async finally(): Promise<void> {
-    await this.services?.close()
+    await this.scope?.close()
   }
 
   /** Aborted by Ctrl-C. Asking for it makes the process end in order instead of at once. */
@@ -99,7 +100,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Goes on after a yes: the flag's, or a person's on a terminal. */
   protected async confirm(question: string, yes: boolean): Promise<void> {
     if (yes) return
-    const prompter = this.services.prompter()
+    const prompter = this.scope.prompter()
     this.refuse(prompter === undefined, 'there is no terminal to confirm on', 'Nothing was done. Add --yes.')
     if (await prompter?.confirm({ message: question })) return
     throw new InterruptedError('not confirmed; nothing was done')
@@ -117,7 +118,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Prints the answer. With a failure the command answers and fails at once, as the contract says. */
   protected answer(view: View, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
-    this.services.reporter.done()
+    this.scope.reporter.done()
     if (this.flags.json) stdout.write(jsonDocument(view.json, failure))
     else presentText(view, stdout, this.terminal)
     if (failure !== undefined) this.fail(failure)
@@ -126,7 +127,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Prints one document of a stream of them: with --json a single line. */
   protected answerLine(view: View): void {
     const { stdout } = this.context.streams
-    this.services.reporter.done()
+    this.scope.reporter.done()
     if (this.flags.json) stdout.write(`${JSON.stringify(view.json)}\n`)
     else presentText(view, stdout, this.terminal)
   }
@@ -134,7 +135,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Prints a list as asked for. */
   protected answerList<Row>(view: ListView<Row>, format: ListFormat, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
-    this.services.reporter.done()
+    this.scope.reporter.done()
     const arranged = arrange(view, format)
     if (this.flags.json) {
       stdout.write(jsonDocument(arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))))

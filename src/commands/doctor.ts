@@ -12,7 +12,7 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
 
   async run(): Promise<void> {
     const needed = this.config.pjson.engines?.node ?? ''
-    const { findings, failure } = await diagnose(this.services, { needed, signal: this.signal })
+    const { findings, failure } = await diagnose(this.scope, { needed, signal: this.signal })
     this.answer(doctorView(findings), failure)
   }
 }

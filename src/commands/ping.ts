@@ -1,6 +1,7 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/duration.ts'
 import { pingView } from '../output/views/ping.ts'
+import { publicApi } from '../compose/api.ts'
 
 export default class Ping extends BaseCommand<typeof Ping> {
   static override summary = 'Is the service up, and how fast does it answer?'
@@ -10,7 +11,7 @@ export default class Ping extends BaseCommand<typeof Ping> {
   static override flags = { timeout: timeoutFlag }
 
   async run(): Promise<void> {
-    const api = await this.services.publicApi()
+    const api = await publicApi(this.scope)
     const answer = await api.ping(this.signal)
     this.answer(pingView({ base_url: api.baseUrl, ...answer }))
   }

@@ -1,5 +1,6 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { quotaView } from '../output/views/quota.ts'
+import { governor } from '../compose/api.ts'
 
 export default class Quota extends BaseCommand<typeof Quota> {
   static override summary = 'Show the quota of the key in use, as this store has seen it.'
@@ -8,7 +9,7 @@ export default class Quota extends BaseCommand<typeof Quota> {
   static override examples = ['<%= config.bin %> quota', '<%= config.bin %> quota --json']
 
   async run(): Promise<void> {
-    const governor = await this.services.governor()
-    this.answer(quotaView(await governor.standing(), this.context.clock.now()))
+    const quota = await governor(this.scope)
+    this.answer(quotaView(await quota.standing(), this.context.clock.now()))
   }
 }

@@ -1,15 +1,77 @@
-import type { Services } from '../cli/services.ts'
-import type { Running } from '../usecases/batch/ports.ts'
+import type { Scope } from '../cli/scope.ts'
+import { batchMeter } from '../output/batch-meter.ts'
+import { batchNoticeText } from '../output/views/batch-notices.ts'
+import type { FilePlace, Noticing, ReadingPorts, Running } from '../usecases/batch/ports.ts'
+import type { StartPorts } from '../usecases/batch/start.ts'
+import { api, governor } from './api.ts'
+import { quotaWindows } from './quota.ts'
+import { ordering } from './request.ts'
+import { schemas } from './schemas.ts'
+import { packageSetting } from './session.ts'
+import { store } from './store.ts'
 
-/** What running, resuming and settling need; made once a command. */
-export async function batchRunning(services: Services, signal: AbortSignal): Promise<Running> {
-  const { api, ledger, clock, random, cache } = await services.ordering(signal)
-  const governor = await services.governor()
-  const { batches } = await services.store()
-  return { api, ledger, clock, random, signal, cache, batches, governor }
+/** Where a command's files are. */
+export function filePlace({ context }: Scope): FilePlace {
+  return { cwd: context.cwd, stdin: context.streams.stdin }
 }
 
-/** Ids of requests that events told of and no order holds. */
-export async function unclaimedRequests(services: Services): Promise<string[]> {
-  return (await services.store()).inbox.unclaimed()
+/** What reading, checking and planning a file needs. */
+export async function batchFilePorts(scope: Scope) {
+  const { openMappings } = await import('../store/config/mappings.ts')
+  const reading: ReadingPorts = {
+    api: await api(scope),
+    cache: await schemas(scope),
+    mappings: openMappings(scope.paths),
+    prompter: scope.prompter(),
+    ...noticing(scope),
+  }
+  return { ...reading, packageSetting: await packageSetting(scope) }
+}
+
+/** The same with the store, for what compares a file with what was ordered before. */
+export async function batchPlanPorts(scope: Scope) {
+  const reading = await batchFilePorts(scope)
+  const { clock, random, cwd } = scope.context
+  const { batches } = await store(scope)
+  const windows = await quotaWindows(scope, reading.api.baseUrl)
+  return { ...reading, clock, random, cwd, batches, windows }
+}
+
+/** What running, resuming and settling need. */
+export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promise<StartPorts> {
+  const { api: own, ledger, clock, random } = await ordering(scope, signal)
+  const { batches, inbox } = await store(scope)
+  const running: Running = {
+    api: own,
+    ledger,
+    clock,
+    random,
+    signal,
+    batches,
+    governor: await governor(scope),
+    cache: await schemas(scope),
+  }
+  return {
+    ...running,
+    ...noticing(scope),
+    inbox,
+    place: filePlace(scope),
+    meter: await batchMeter({
+      clock,
+      windows: await quotaWindows(scope, own.baseUrl),
+      progress: scope.progress(),
+      note: scope.note,
+    }),
+    waitBudgetMs: scope.options.timeoutMs ?? Number.POSITIVE_INFINITY,
+  }
+}
+
+function noticing({ reporter }: Scope): Noticing {
+  return {
+    onNotice(notice) {
+      const said = batchNoticeText(notice)
+      if (said?.matters === true) reporter.warn(said.text)
+      else if (said !== undefined) reporter.note(said.text)
+    },
+  }
 }

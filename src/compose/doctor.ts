@@ -1,10 +1,14 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-import type { Services } from '../cli/services.ts'
+import type { Scope } from '../cli/scope.ts'
+import type { Environment } from '../host/env.ts'
+import { connector, governor, publicApi } from './api.ts'
+import { http } from './http.ts'
+import { sessionSources } from './session.ts'
+import { chosenStore, store } from './store.ts'
 import { looseMode } from '../disk/private-modes.ts'
 import type { Examination } from '../domain/doctor/finding.ts'
-import { variable } from '../host/env.ts'
 import { hasFileModes, nodeVersion } from '../host/runtime.ts'
 import { proxySettings } from '../http/proxy.ts'
 import { storeLocation } from '../store/ledger/options.ts'
@@ -14,16 +18,14 @@ import { serviceChecks } from '../usecases/doctor/service.ts'
 
 /** Looks at all that a command stands on. `needed`: the versions of Node that will do. */
 export async function diagnose(
-  services: Services,
+  scope: Scope,
   { needed, signal }: { needed: string; signal: AbortSignal },
 ): Promise<Examination> {
-  const { context, paths } = services
+  const { context, paths } = scope
   const { clock, env } = context
-  const location = async (): Promise<string> => {
-    const chosen = variable(env, 'REFCHECK_STORE') ?? (await services.setting('store'))
-    return storeLocation({ chosen, paths, cwd: context.cwd })
-  }
-  const sources = await services.sessionSources()
+  const location = async (): Promise<string> =>
+    storeLocation({ chosen: await chosenStore(scope), paths, cwd: context.cwd })
+  const sources = await sessionSources(scope)
   // Looked at before anything is opened, which would mend it.
   const privatePlaces = [
     paths.config,
@@ -44,21 +46,21 @@ export async function diagnose(
     store: async () => {
       const path = await location()
       const isThere = path !== ':memory:' && (await stat(path).catch(() => undefined)) !== undefined
-      return { location: path, open: isThere ? () => services.store() : undefined }
+      return { location: path, open: isThere ? () => store(scope) : undefined }
     },
   })
   // What keeps the settings from being read is one finding, and not the end of all the others.
-  const connect = await services.connector().catch((error: unknown) => (): never => {
+  const connect = await connector(scope).catch((error: unknown) => (): never => {
     throw error
   })
   const service = serviceChecks({
     clock,
     env,
-    sources: () => services.sessionSources(),
-    publicApi: () => services.publicApi(),
+    sources: () => sessionSources(scope),
+    publicApi: () => publicApi(scope),
     connect,
-    datedPing: (baseUrl) => datedPing(services, baseUrl),
-    governor: () => services.governor(),
+    datedPing: (baseUrl) => datedPing(scope, baseUrl),
+    governor: () => governor(scope),
     signal,
   })
   return examine([...machine, ...service])
@@ -79,18 +81,18 @@ async function unreadable(path: string): Promise<string | undefined> {
 }
 
 /** A proxy's address may hold a password; its host does not. */
-function proxyInUse(env: Services['context']['env']): { host: string; variable: string } | undefined {
+function proxyInUse(env: Environment): { host: string; variable: string } | undefined {
   const { httpsProxy, httpProxy } = proxySettings(env)
   if (httpsProxy !== '') return { host: new URL(httpsProxy).host, variable: 'HTTPS_PROXY' }
   return httpProxy === '' ? undefined : { host: new URL(httpProxy).host, variable: 'HTTP_PROXY' }
 }
 
 async function datedPing(
-  services: Services,
+  scope: Scope,
   baseUrl: string,
 ): Promise<{ date: string | undefined; milliseconds: number }> {
-  const http = await services.http()
-  const { headers, milliseconds } = await http.send({ method: 'GET', url: `${baseUrl}/v1/ping` })
+  const client = await http(scope)
+  const { headers, milliseconds } = await client.send({ method: 'GET', url: `${baseUrl}/v1/ping` })
   const { date } = headers
   return { date: typeof date === 'string' ? date : undefined, milliseconds }
 }

@@ -1,19 +1,28 @@
+import { once, type Scope } from '../cli/scope.ts'
 import { variable } from '../host/env.ts'
-import { HttpClient } from '../http/client.ts'
-import type { ExchangeReport } from '../http/types.ts'
-import type { Context } from '../cli/context.ts'
+import type { HttpClient } from '../http/client.ts'
+import { exchangeText } from '../output/views/notices.ts'
+import { usage } from './usage.ts'
 
-/** The wire as this process's environment wants it, with a warning where that is odd. */
-export function openHttp(
-  { clock, env }: Context,
-  version: string,
-  onExchange: (report: ExchangeReport) => void,
-  warn: (text: string) => void,
-): HttpClient {
+/** The bare wire as this process's environment wants it, with a warning where that is odd. */
+export const http = once(async (scope: Scope): Promise<HttpClient> => {
+  const { HttpClient } = await import('../http/client.ts')
+  const { reporter, options, context } = scope
+  const { clock, env } = context
   if (variable(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
-    warn(
+    reporter.warn(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 is heeded on this machine only: other hosts still have to prove who they are.',
     )
   }
-  return new HttpClient({ clock, env, userAgent: `refcheck/${version}`, onExchange })
-}
+  const client = new HttpClient({
+    clock,
+    env,
+    userAgent: `refcheck/${options.version}`,
+    onExchange(report) {
+      usage(scope).exchange(report.url)
+      if (options.verbose) reporter.exchange(exchangeText(report))
+    },
+  })
+  scope.onClose(() => client.close())
+  return client
+})

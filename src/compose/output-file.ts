@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import type { ExportTable } from '../domain/batch/export.ts'
+import type { TemplateColumn } from '../domain/sheet/column.ts'
 import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
 import type { Context } from '../cli/context.ts'
@@ -94,4 +95,9 @@ export async function tableBytes(
 ): Promise<AsyncIterable<Uint8Array>> {
   const { tableBytes: bytes } = await import('../sheets/rewrite.ts')
   return bytes(table, format)
+}
+
+/** A table to be filled in as a file's bytes. */
+export async function templateBytes(columns: readonly TemplateColumn[], format: 'csv' | 'xlsx') {
+  return (await import('../sheets/template.ts')).templateBytes(columns, format)
 }

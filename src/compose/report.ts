@@ -2,7 +2,10 @@ import { basename, dirname, resolve } from 'node:path'
 
 import type { FilingFlags } from '../cli/flags/filing.ts'
 import { processId } from '../host/process-id.ts'
-import type { Services } from '../cli/services.ts'
+import type { Scope } from '../cli/scope.ts'
+import { api, patientApi } from './api.ts'
+import { setting } from './session.ts'
+import { store } from './store.ts'
 import { destination } from '../domain/report/place.ts'
 import { isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
@@ -22,24 +25,24 @@ interface Place {
 }
 
 /** Opens the folder for this run alone, once nothing more can be wrong with the command line. */
-export async function openFiling(services: Services, flags: FilingFlags, place: Place): Promise<Filing> {
-  const { clock } = services.context
+export async function openFiling(scope: Scope, flags: FilingFlags, place: Place): Promise<Filing> {
+  const { clock } = scope.context
   const template = parseTemplate(flags['name-template'] ?? defaultTemplate)
-  const concurrency = flags.concurrency ?? Number((await services.setting('concurrency')) ?? 8)
+  const concurrency = flags.concurrency ?? Number((await setting(scope, 'concurrency')) ?? 8)
   const { source } = place
   // Requests by name wait as any call does; whole batches and stores as long as the quota takes.
   const isLong = source.kind === 'batch' || source.kind === 'completed' || source.kind === 'all'
   const isPatient = flags.wait || (isLong && flags.timeout === undefined)
-  const api = isPatient ? await services.patientApi() : await services.api()
-  const { folder, file } = await openFolder(services, place, flags.overwrite)
-  const progress = new ReportProgress(services.reporter, clock)
+  const reading = isPatient ? await patientApi(scope) : await api(scope)
+  const { folder, file } = await openFolder(scope, place, flags.overwrite)
+  const progress = new ReportProgress(scope.reporter, clock)
   const passed = flatMemory()
   return {
     folder,
     run: () =>
       fetchReports(source, {
-        api,
-        ledger: () => services.ledger(),
+        api: reading,
+        ledger: async () => (await store(scope)).ledger,
         clock,
         folder,
         file,
@@ -52,13 +55,13 @@ export async function openFiling(services: Services, flags: FilingFlags, place: 
           progress.take(event)
           if (event.name === 'received') passed(Math.max(0, event.bytes))
         },
-        following: () => following(services),
+        following: () => following(scope),
       }),
   }
 }
 
 async function openFolder(
-  services: Services,
+  scope: Scope,
   { typed, source }: Place,
   overwrite: boolean,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
@@ -67,7 +70,7 @@ async function openFolder(
     import('../store/reports/folder.ts'),
     import('../output/csv.ts'),
   ])
-  const { clock, random, cwd } = services.context
+  const { clock, random, cwd } = scope.context
   const path = resolve(cwd, typed)
   const standing = await standingAt(path)
   const place = destination(typed, path, standing, isSingle(source))
@@ -80,4 +83,12 @@ async function openFolder(
   }
   const file = basename(path)
   return { folder: await ReportFolder.open(dirname(path), { ...options, alone: file }), file }
+}
+
+/** How a file is shown to the person, and what is said where it cannot be. */
+export function opener({ context, reporter }: Scope) {
+  return [
+    async (path: string) => (await import('../host/open-file.ts')).openFile(path, context.env),
+    (path: string, why: string): void => reporter.warn(`${path} was not opened: ${why}`),
+  ] as const
 }

@@ -1,23 +1,60 @@
+import type { Scope } from '../cli/scope.ts'
 import type { RequestResource } from '../contract/request.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
-import type { Services } from '../cli/services.ts'
+import { createEventText } from '../output/views/notices.ts'
+import { tellingOfOrders } from '../usecases/request/order-on-its-way.ts'
+import type { Ordering } from '../usecases/request/ports.ts'
+import { api, budgetMs, governor, patientApi } from './api.ts'
+import { schemas } from './schemas.ts'
+import { store } from './store.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
 const longPause = 5
 
-/** What following requests needs: a share of the quota, the inbox, and somewhere to tell of it. */
-export async function following(services: Services) {
-  const { reporter, context } = services
-  const { inbox } = await services.store()
+/** What placing an order needs. */
+export async function ordering(scope: Scope, signal: AbortSignal): Promise<Ordering> {
+  const { clock, random } = scope.context
+  // Loaded before anything is journaled: the program may be replaced under a long run.
+  await Promise.all([import('../api/endpoints/requests.ts'), import('../api/endpoints/schemas.ts')])
   return {
-    clock: context.clock,
-    governor: await services.governor(),
-    inbox,
-    onStatus: ({ request_id, status }: RequestResource) => reporter.note(`${request_id}  ${status}`),
+    api: tellingOfOrders(await api(scope), signal, scope.note),
+    ledger: (await store(scope)).ledger,
+    governor: await governor(scope),
+    clock,
+    random,
+    signal,
+    onEvent: (event) => scope.note(createEventText(event)),
+  }
+}
+
+/** What an order needs that may be waited for, its report too. */
+export async function orderingAndFollowing(scope: Scope, signal: AbortSignal) {
+  return {
+    ...(await ordering(scope, signal)),
+    inbox: (await store(scope)).inbox,
+    cache: await schemas(scope),
+    patientApi: await patientApi(scope),
+    waitBudgetMs: await budgetMs(scope),
+    onStatus: statusNote(scope),
+  }
+}
+
+/** What following requests needs: a share of the quota, the inbox, and somewhere to tell of it. */
+export async function following(scope: Scope) {
+  return {
+    clock: scope.context.clock,
+    governor: await governor(scope),
+    inbox: (await store(scope)).inbox,
+    onStatus: statusNote(scope),
     onTrouble: (error: UnavailableError, seconds: number) =>
-      reporter.note(`${error.message}; trying again in ${seconds} s`),
+      scope.note(`${error.message}; trying again in ${seconds} s`),
     onPaced: (seconds: number) => {
-      if (seconds > longPause) reporter.note(`The next read has its place in ${Math.ceil(seconds)} s.`)
+      if (seconds > longPause) scope.note(`The next read has its place in ${Math.ceil(seconds)} s.`)
     },
   }
 }
+
+const statusNote =
+  (scope: Scope) =>
+  ({ request_id, status }: Pick<RequestResource, 'request_id' | 'status'>): void =>
+    scope.note(`${request_id}  ${status}`)

@@ -1,26 +1,44 @@
+import { once, type Scope } from '../cli/scope.ts'
+import { parsePackageId } from '../cli/flags/identifiers.ts'
+import { type Environment, variable } from '../host/env.ts'
+import type { Credentials } from '../domain/session/credentials.ts'
 import type { SessionSources } from '../usecases/session/resolve.ts'
-import { variable } from '../host/env.ts'
-import type { Paths } from '../host/paths.ts'
-import { openSecrets } from '../store/config/secrets.ts'
-import { openSettings } from '../store/config/settings.ts'
-import type { Context } from '../cli/context.ts'
 
-/** Profiles, settings, secrets and the environment, as this process finds them. */
-export function openSessionSources(
-  { clock, env, random }: Context,
-  paths: Paths,
-  profile: string | undefined,
-  onNotice: (notice: string) => void,
-): SessionSources {
+/** Profiles, settings, secrets and the environment: what sessions are made of. */
+export const sessionSources = once(async (scope: Scope): Promise<SessionSources> => {
+  const [{ openSettings }, { openSecrets }] = await Promise.all([
+    import('../store/config/settings.ts'),
+    import('../store/config/secrets.ts'),
+  ])
+  const { paths, note: onNotice } = scope
+  const { clock, random, env } = scope.context
   return {
-    profile,
+    profile: scope.options.profile,
     env,
     settings: openSettings({ paths, clock, onNotice }),
     secrets: openSecrets({ paths, clock, random, keychain: keychainUse(env), onNotice }),
   }
-}
+})
 
 /** A folder of its own is a world of its own: keys of a demo or a test do not go into the person's keychain. */
-function keychainUse(env: Context['env']): 'try' | 'never' {
+function keychainUse(env: Environment): 'try' | 'never' {
   return variable(env, 'REFCHECK_CONFIG_DIR') === undefined ? 'try' : 'never'
+}
+
+/** Whose calls they are: the key goes to the origin it was saved for and nowhere else. */
+export async function session(scope: Scope): Promise<Credentials> {
+  const { resolveSession } = await import('../usecases/session/resolve.ts')
+  return resolveSession(await sessionSources(scope))
+}
+
+/** A default of `refcheck config`, for the profile in use or for all. */
+export async function setting(scope: Scope, key: string): Promise<string | undefined> {
+  const { settings, env, profile } = await sessionSources(scope)
+  const name = profile ?? variable(env, 'REFCHECK_PROFILE') ?? (await settings.currentProfile())
+  return settings.value(key, name)
+}
+
+export async function packageSetting(scope: Scope): Promise<number | undefined> {
+  const text = await setting(scope, 'package')
+  return text === undefined ? undefined : parsePackageId(text, 'the setting "package"')
 }

@@ -5,9 +5,17 @@ import { checkWebhookSecret } from '../domain/session/credentials.ts'
 import { otherWebhookSecrets } from '../usecases/session/webhook-secret.ts'
 import type { OtherSecret } from '../domain/webhook/diagnose.ts'
 import { readInput } from './input.ts'
-import type { Services } from '../cli/services.ts'
+import type { Scope } from '../cli/scope.ts'
+import type { Environment } from '../host/env.ts'
+import { runProgram } from '../host/run-program.ts'
+import type { DeliverPorts } from '../usecases/webhook/deliver.ts'
+import type { ListenPorts } from '../usecases/webhook/listen.ts'
+import { receiverAt } from './receiver.ts'
+import { sessionSources } from './session.ts'
+import { store } from './store.ts'
 
 const others = 0o077
+const execPatienceMs = 60_000
 
 export interface WebhookSecrets {
   secret: string
@@ -15,18 +23,23 @@ export interface WebhookSecrets {
   others: () => Promise<readonly OtherSecret[]>
 }
 
+/** The secret of the environment or the profile; none is a UsageError. */
+export async function webhookSecret(scope: Scope): Promise<string> {
+  const { resolveWebhookSecret } = await import('../usecases/session/webhook-secret.ts')
+  return (await resolveWebhookSecret(await sessionSources(scope))).secret
+}
+
 /** The secret of `--secret-file`, else that of the environment or the profile; none is a UsageError. */
-export async function webhookSecrets(services: Services, file: string | undefined): Promise<WebhookSecrets> {
-  const secret = file === undefined ? await services.webhookSecret() : await fromFile(services, file)
+export async function webhookSecrets(scope: Scope, file: string | undefined): Promise<WebhookSecrets> {
+  const secret = file === undefined ? await webhookSecret(scope) : await fromFile(scope, file)
   let known: Promise<readonly OtherSecret[]> | undefined
   return {
     secret,
-    others: () =>
-      (known ??= services.sessionSources().then((sources) => otherWebhookSecrets(sources, secret))),
+    others: () => (known ??= sessionSources(scope).then((sources) => otherWebhookSecrets(sources, secret))),
   }
 }
 
-async function fromFile({ context, reporter }: Services, file: string): Promise<string> {
+async function fromFile({ context, reporter }: Scope, file: string): Promise<string> {
   const bytes = await readInput(context, file, 'the webhook secret')
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if (file !== '-') {
@@ -36,4 +49,40 @@ async function fromFile({ context, reporter }: Services, file: string): Promise<
     }
   }
   return checkWebhookSecret(text, `the secret in ${file}`)
+}
+
+/** What receiving and handing on needs. `exec`: the words of a program to run for each event. */
+export async function listenPorts(
+  scope: Scope,
+  {
+    forwardTo,
+    exec,
+    secret,
+  }: {
+    forwardTo: string | undefined
+    exec: readonly string[] | undefined
+    secret: string
+  },
+): Promise<ListenPorts> {
+  const [{ takeIn }, { delivering }] = await Promise.all([
+    import('../server/intake.ts'),
+    import('../usecases/webhook/deliver.ts'),
+  ])
+  const { clock, env } = scope.context
+  const { inbox } = await store(scope)
+  const to = forwardTo === undefined ? undefined : await receiverAt(scope, forwardTo, '--forward-to')
+  const ports: DeliverPorts = {
+    to: to && { ...to, clock, secret },
+    program:
+      exec &&
+      ((event) =>
+        runProgram(exec, { env: withoutSecrets(env), input: event.body, timeoutMs: execPatienceMs })),
+  }
+  const isAsked = to !== undefined || exec !== undefined
+  return { inbox, clock, takeIn, deliver: isAsked ? delivering(ports) : undefined }
+}
+
+function withoutSecrets(env: Environment): Record<string, string | undefined> {
+  const secrets = new Set(['REFCHECK_API_KEY', 'REFCHECK_WEBHOOK_SECRET'])
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)))
 }

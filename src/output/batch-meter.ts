@@ -1,14 +1,20 @@
-import type { Services } from '../cli/services.ts'
 import type { Batch, BatchCounts } from '../domain/batch/batch.ts'
 import type { RunEvent } from '../domain/batch/run.ts'
+import type { QuotaWindow } from '../domain/quota/windows.ts'
+import type { Clock } from '../host/clock.ts'
+import type { Progress } from './progress.ts'
 import { batchProgressText, runEventText } from './views/batches.ts'
 
+export interface BatchMeterParts {
+  clock: Clock
+  windows: readonly QuotaWindow[]
+  progress: Progress
+  note: (text: string) => void
+}
+
 /** Counts what happens and shows it. */
-export async function progressMeter(services: Services) {
+export async function batchMeter({ clock, windows, progress, note }: BatchMeterParts) {
   const { progressOf } = await import('../domain/batch/progress.ts')
-  const { clock } = services.context
-  const windows = await services.quotaWindows()
-  const progress = services.progress()
   const startedAt = clock.monotonic()
   let counts: BatchCounts | undefined
   let settled = 0
@@ -32,7 +38,7 @@ export async function progressMeter(services: Services) {
         settled += 1
       }
       const text = runEventText(event)
-      if (text !== undefined) services.reporter.note(text)
+      if (text !== undefined) note(text)
       show()
     },
   }

@@ -36,7 +36,8 @@ const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> 
     may: ['domain', 'errors', 'contract', 'disk', 'sheets', 'conformance', 'sandbox/control'],
     types: ['api', 'store', 'http', 'server', 'prompt', 'host'],
   },
-  cli: { floor: 4, may: ['output', 'domain', 'prompt', 'disk', 'errors', 'host'] },
+  // Of the contract the statuses, which are values of flags.
+  cli: { floor: 4, may: ['output', 'domain', 'prompt', 'disk', 'contract/statuses.ts', 'errors', 'host'] },
   store: { floor: 3, may: ['domain', 'disk', 'contract', 'errors', 'host'] },
   // Never domain or api: the sandbox and the suite must not inherit their mistakes.
   sandbox: { floor: 3, may: ['contract', 'http', 'server', 'disk', 'errors', 'host'] },
@@ -87,9 +88,6 @@ const keepers: [name: string, rooms: string[], why: string][] = [
   ['saxes', ['sheets'], 'XML from elsewhere is read in one place'],
 ]
 
-/** Left from the old layout, room by room; shrinks to nothing. */
-const notYet = new Set(['cli → *', 'commands → contract', 'domain → *', 'output → *', 'usecases → *'])
-
 const files = sources('src/**/*.ts')
 const roomOf = (path: string): string => path.split('/')[1] ?? ''
 
@@ -119,8 +117,6 @@ test('rooms import only what their row of the table names', () => {
       if (!from.startsWith('.')) return undefined
       const target = targetOf(path, from)
       const room = roomOf(path)
-      const other = target.split('/')[0] ?? ''
-      if (notYet.has(`${room} → *`) || notYet.has(`${room} → ${other}`)) return undefined
       const { may = [], types = [] } = rooms[room] ?? {}
       if (within(target, room) || may.some((name) => within(target, name))) return undefined
       if (types.some((name) => within(target, name))) {

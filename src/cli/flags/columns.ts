@@ -1,3 +1,4 @@
+import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { Flags } from '../oclif.ts'
 import { packageIdFlag } from './identifiers.ts'
 
@@ -25,7 +26,8 @@ export const columnFlags = {
   }),
 }
 
-export interface ColumnFlags {
+/** What the flags say, as the rules of columns take it. */
+export function columnChoices(flags: {
   package: number | undefined
   sheet: string | undefined
   map: string[] | undefined
@@ -33,4 +35,15 @@ export interface ColumnFlags {
   mapping: string | undefined
   'save-mapping': string | undefined
   'default-country': string | undefined
+}): ColumnChoices {
+  const { package: packageId, sheet, map, ignore, mapping } = flags
+  return {
+    packageId,
+    sheet,
+    map,
+    ignore,
+    mapping,
+    saveMapping: flags['save-mapping'],
+    defaultCountry: flags['default-country'],
+  }
 }

@@ -5,6 +5,8 @@ import { Flags } from '../../cli/oclif.ts'
 import { askCredentials } from '../../usecases/session/ask-credentials.ts'
 import { login } from '../../usecases/session/login.ts'
 import { loginView, replacedText } from '../../output/views/auth.ts'
+import { connector } from '../../compose/api.ts'
+import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override summary = 'Log in: check a key live, and keep it as a profile.'
@@ -23,13 +25,13 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   }
 
   async run(): Promise<void> {
-    const { flags, services, signal } = this
-    const { settings, secrets } = await services.sessionSources()
-    const connect = await services.connector()
+    const { flags, scope, signal } = this
+    const { settings, secrets } = await sessionSources(scope)
+    const connect = await connector(scope)
     const apiKey = flags['with-key'] ? await readSecretLine(this.context, 'the API key') : undefined
     const credentials = await askCredentials(
       { baseUrl: flags['base-url'], apiKey, email: flags.email },
-      { prompter: services.prompter(), settings, connect, signal },
+      { prompter: scope.prompter(), settings, connect, signal },
     )
     const insecure = flags['insecure-storage']
     const result = await login({
@@ -41,8 +43,8 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
       connect,
       signal,
     })
-    if (result.storage === 'file' && !insecure) services.reporter.note('There is no system keychain here.')
-    if (result.replaced.length > 0) services.reporter.warn(replacedText(result.replaced))
+    if (result.storage === 'file' && !insecure) scope.reporter.note('There is no system keychain here.')
+    if (result.replaced.length > 0) scope.reporter.warn(replacedText(result.replaced))
     this.answer(loginView(result, credentials.baseUrl, secrets.path))
   }
 }

@@ -2,6 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
 import { switchTo } from '../../usecases/session/profiles.ts'
 import { switchView } from '../../output/views/auth.ts'
+import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
   static override summary = 'Use another profile from now on.'
@@ -11,6 +12,6 @@ export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
   }
 
   async run(): Promise<void> {
-    this.answer(switchView(await switchTo(this.args.name, await this.services.sessionSources())))
+    this.answer(switchView(await switchTo(this.args.name, await sessionSources(this.scope))))
   }
 }

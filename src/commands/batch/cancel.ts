@@ -5,6 +5,7 @@ import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/cancel.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
+import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override summary = 'Drop the rows of a batch that were not sent yet.'
@@ -17,15 +18,15 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override flags = { yes: Flags.boolean({ summary: 'Drop them without a question.' }) }
 
   async run(): Promise<void> {
-    const stored = await this.services.batches()
+    const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)
     const { pending } = batch.counts
     if (pending > 0) {
       await this.confirm(`Drop the ${pending} rows of ${batch.name} that were not sent?`, this.flags.yes)
       const dropped = await cancelBatch(stored, batch)
-      this.services.reporter.note(`Dropped ${dropped} rows. Nothing was sent.`)
+      this.scope.reporter.note(`Dropped ${dropped} rows. Nothing was sent.`)
     } else {
-      this.services.reporter.note('No row is waiting to be sent, so there is nothing to drop.')
+      this.scope.reporter.note('No row is waiting to be sent, so there is nothing to drop.')
     }
     this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
   }

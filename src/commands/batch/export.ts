@@ -9,6 +9,7 @@ import { batchHtml } from '../../output/views/batch-html.ts'
 import { exportedView } from '../../output/views/batches.ts'
 import { allRows } from '../../usecases/batch/export.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
+import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchExport extends BaseCommand<typeof BatchExport> {
   static override summary = 'Write a batch to a file, from what this store knows.'
@@ -41,7 +42,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
       `--json and an export as ${format} on stdout exclude each other`,
       'Name a file with --output, or ask for --format json.',
     )
-    const stored = await this.services.batches()
+    const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)
     const rows = await allRows(stored.batches, batch.id, { states })
     const content =

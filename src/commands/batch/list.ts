@@ -2,6 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { batchListView } from '../../output/views/batches.ts'
 import { listBatches } from '../../usecases/batch/standing.ts'
+import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchList extends BaseCommand<typeof BatchList> {
   static override summary = 'List the batches of this store, the newest first.'
@@ -9,7 +10,7 @@ export default class BatchList extends BaseCommand<typeof BatchList> {
   static override flags = { ...listFlags }
 
   async run(): Promise<void> {
-    const stored = await this.services.batches()
+    const stored = await storedBatches(this.scope)
     this.answerList(batchListView(await listBatches(stored)), listFormat(this.flags))
   }
 }

@@ -1,9 +1,10 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { columnFlags } from '../../cli/flags/columns.ts'
+import { columnChoices, columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../compose/output-file.ts'
 import { keptPlan } from '../../domain/batch/plan.ts'
+import { batchPlanPorts, filePlace } from '../../compose/batch.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import { keptPlanView, planText } from '../../output/views/batch-check.ts'
 import { openBatchFile } from '../../usecases/batch/open-file.ts'
@@ -29,14 +30,21 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
   }
 
   async run(): Promise<void> {
-    const { flags, services, context } = this
+    const { flags, scope, context } = this
     this.refuse(this.args.file === '-', 'a plan is for a file that can be read again', 'Name a file.')
     const place = await outputPlace(context, flags.output, { overwrite: flags.overwrite, binary: false })
-    const file = await openBatchFile(context, this.args.file, flags.sheet)
-    const packageId = await packageFor(services, file, flags)
-    const orders = await readOrders(services, file, flags, packageId)
-    const planned = await planBatch(services, file, orders, { flags, packageId, resultsFile: undefined })
-    services.reporter.note(planText(planned.plan, file.name, services.reporter.terminal))
+    const choices = columnChoices(flags)
+    const file = await openBatchFile(filePlace(scope), this.args.file, choices.sheet)
+    const ports = await batchPlanPorts(scope)
+    const packageId = await packageFor(ports, file, choices)
+    const orders = await readOrders(ports, file, choices, packageId)
+    const planned = await planBatch(ports, file, orders, {
+      choices,
+      allowDuplicate: false,
+      packageId,
+      resultsFile: undefined,
+    })
+    scope.reporter.note(planText(planned.plan, file.name, scope.reporter.terminal))
     const kept = keptPlan(planned.plan, {
       file: file.path ?? file.name,
       sha256: file.sha256,

@@ -2,10 +2,13 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
+import { batchStartPorts } from '../../compose/batch.ts'
+import { readInput } from '../../compose/input.ts'
+import { requestIdsIn } from '../../domain/batch/events-file.ts'
 import { unsettled } from '../../domain/batch/proof.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView, reconciledView } from '../../output/views/batches.ts'
-import { reconcileFrom, settleByHand } from '../../usecases/batch/settle.ts'
+import { reconcileFrom, settleManually } from '../../usecases/batch/settle.ts'
 
 export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override summary = 'Settle rows that may or may not have been ordered.'
@@ -36,13 +39,19 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
 
   async run(): Promise<void> {
     const { row, drop, events, reason } = this.flags
+    const { scope, context } = this
     const batchId = this.args.batch_id
+    const ports = await batchStartPorts(scope, this.signal)
     if (row === undefined) {
-      const found = await reconcileFrom(this.services, this.signal, { batchId, events })
+      const ids =
+        events === undefined
+          ? undefined
+          : requestIdsIn((await readInput(context, events, 'the file of events')).toString('utf8'), events)
+      const found = await reconcileFrom(ports, { batchId, ids })
       return this.answer(reconciledView(found), unsettled(found, batchId))
     }
     this.refuse(batchId === undefined, 'which batch the row is in is not said', 'Give BATCH_ID and --row.')
-    const done = await settleByHand(this.services, this.signal, {
+    const done = await settleManually(ports, scope.prompter(), {
       batchId: batchId ?? '',
       row,
       drop,

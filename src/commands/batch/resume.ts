@@ -2,10 +2,12 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
+import { batchStartPorts } from '../../compose/batch.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
-import { carryOutBatch } from '../../usecases/batch/start.ts'
+import { startBatch } from '../../usecases/batch/start.ts'
+import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
   static override summary = 'Go on with a batch that was stopped or halted.'
@@ -22,11 +24,11 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
   }
 
   async run(): Promise<void> {
-    const { services, flags } = this
-    const batch = await findBatch(await services.batches(), this.args.batch_id)
+    const { scope, flags } = this
+    const batch = await findBatch(await storedBatches(scope), this.args.batch_id)
     const { pending } = batch.counts
     if (pending > 0) await this.confirm(`Order checks for ${pending} people?`, flags.yes)
-    const done = await carryOutBatch(services, this.signal, batch.id, { max: flags.max })
+    const done = await startBatch(await batchStartPorts(scope, this.signal), batch.id, { max: flags.max })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 }

@@ -5,6 +5,7 @@ import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { retryBatch } from '../../usecases/batch/retry.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
+import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   static override summary = 'Queue rejected rows of a batch again.'
@@ -27,10 +28,10 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   }
 
   async run(): Promise<void> {
-    const stored = await this.services.batches()
+    const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)
     const queued = await retryBatch(stored, batch, this.flags.row)
-    this.services.reporter.note(
+    this.scope.reporter.note(
       queued === 0
         ? 'No rejected row was there to queue.'
         : `Queued ${queued} of ${batch.counts.rejected} rejected rows. Send them with: refcheck batch resume ${batch.id}`,

@@ -5,6 +5,7 @@ import { rowStates } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listRows } from '../../usecases/batch/standing.ts'
+import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch, each with its state.'
@@ -24,7 +25,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
 
   async run(): Promise<void> {
     const states = rowStates(this.flags.state)
-    const stored = await this.services.batches()
+    const stored = await storedBatches(this.scope)
     const { id } = await findBatch(stored, this.args.batch_id)
     this.answerList(batchRowsView(await listRows(stored, id, states)), listFormat(this.flags))
   }

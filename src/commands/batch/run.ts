@@ -1,18 +1,18 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { columnFlags } from '../../cli/flags/columns.ts'
+import { columnChoices, columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import type { Batch } from '../../domain/batch/batch.ts'
+import { api } from '../../compose/api.ts'
+import { batchPlanPorts, batchStartPorts, filePlace } from '../../compose/batch.ts'
+import { readInput } from '../../compose/input.ts'
+import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
-import { unsent } from '../../domain/batch/unsent.ts'
 import { planText, unstartedView } from '../../output/views/batch-check.ts'
 import { batchGoesOnText, batchStatusView } from '../../output/views/batches.ts'
 import { appliedPlan } from '../../usecases/batch/apply-plan.ts'
 import { type BatchFile, openBatchFile } from '../../usecases/batch/open-file.ts'
-import { notOrderable, planBatch } from '../../usecases/batch/plan.ts'
-import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
-import { resultsPlace } from '../../usecases/batch/results-file.ts'
-import { applyToKnown, carryOutBatch, knownBatch, requireSameReading } from '../../usecases/batch/start.ts'
+import { orderFile, type OrderFileTalk } from '../../usecases/batch/order-file.ts'
+import { startBatch } from '../../usecases/batch/start.ts'
 
 export default class BatchRun extends BaseCommand<typeof BatchRun> {
   static override summary = 'Order checks for every row of a file, nobody twice.'
@@ -49,57 +49,51 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   }
 
   async run(): Promise<void> {
-    const file = await this.file()
-    const packageId = await packageFor(this.services, file, this.flags)
-    const known = await knownBatch(this.services, file, packageId)
-    await (known === undefined ? this.start(file, packageId) : this.goOn(known, file))
+    const { flags, scope } = this
+    const { file, columns } = await this.file()
+    const ports = { ...(await batchPlanPorts(scope)), signal: this.signal }
+    const end = await orderFile(ports, this.talk(file.name), file, {
+      columns,
+      isPlanned: flags.plan !== undefined,
+      allowDuplicate: flags['allow-duplicate'],
+      skipInvalid: flags['on-invalid'] === 'skip',
+      isDryRun: flags['dry-run'],
+      results: flags.results,
+    })
+    if (end.kind === 'known') return this.answer(batchStatusView(statusOf(end.batch)))
+    if (end.kind === 'unstarted') {
+      return this.answer(unstartedView(end.plan, file.name, end.packageId), end.failure)
+    }
+    const done = await startBatch(await batchStartPorts(scope, this.signal), end.batchId, {
+      file,
+      max: flags.max,
+    })
+    this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 
-  private async file(): Promise<BatchFile> {
+  private async file(): Promise<{ file: BatchFile; columns: ColumnChoices }> {
     const { plan } = this.flags
     const { file } = this.args
     this.refuse(file === undefined && plan === undefined, 'the file is missing', 'Name it, or - for stdin.')
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan exclude each other', 'Name one.')
-    if (plan !== undefined) return appliedPlan(this.context, await this.services.api(), plan, this.flags)
-    return openBatchFile(this.context, file ?? '-', this.flags.sheet)
+    const place = filePlace(this.scope)
+    if (plan !== undefined) {
+      const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
+      return appliedPlan(place, await api(this.scope), { text, name: plan })
+    }
+    const columns = columnChoices(this.flags)
+    return { file: await openBatchFile(place, file ?? '-', columns.sheet), columns }
   }
 
-  /** The file is a batch already. */
-  private async goOn(known: Batch, file: BatchFile): Promise<void> {
-    const { flags, services } = this
-    await requireSameReading(services, file, flags, known)
-    services.reporter.note(batchGoesOnText(statusOf(known)))
-    if (flags['dry-run']) return this.answer(batchStatusView(statusOf(known)))
-    if (known.counts.pending > 0) {
-      await this.confirm(`Order checks for ${known.counts.pending} people?`, flags.yes)
+  private talk(name: string): OrderFileTalk {
+    const { flags, scope } = this
+    const { reporter } = scope
+    return {
+      onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
+      onPlan: (plan) => {
+        if (!flags.quiet || !flags.yes) reporter.block(planText(plan, name, reporter.terminal))
+      },
+      confirm: (people) => this.confirm(`Order checks for ${people} people?`, flags.yes),
     }
-    await applyToKnown(services, file, known, flags)
-    await this.carryOut(known.id, file)
-  }
-
-  /** Takes the file in, unless another process did while this one looked at it. */
-  private async start(file: BatchFile, packageId: number | undefined): Promise<void> {
-    const { flags, services } = this
-    const orders = await readOrders(services, file, flags, packageId)
-    const resultsFile = await resultsPlace(services, file, flags.results)
-    const { plan, intake, batch } = await planBatch(services, file, orders, { flags, packageId, resultsFile })
-    const meanwhile = await knownBatch(services, file, packageId)
-    if (meanwhile !== undefined) return this.goOn(meanwhile, file)
-    const nothing = unsent(plan, file.name, { skip: flags['on-invalid'] === 'skip' })
-    const halt = nothing ?? (flags['dry-run'] ? undefined : await notOrderable(services, this.signal, plan))
-    if (halt !== undefined || flags['dry-run']) {
-      return this.answer(unstartedView(plan, file.name, packageId), halt)
-    }
-    if (!flags.quiet || !flags.yes) {
-      services.reporter.block(planText(plan, file.name, services.reporter.terminal))
-    }
-    await this.confirm(`Order checks for ${plan.counts.pending} people?`, flags.yes)
-    const there = await (await services.batches()).batches.add(batch, intake.rows)
-    await (there === undefined ? this.carryOut(batch.id, file) : this.goOn(there, file))
-  }
-
-  private async carryOut(batchId: string, file: BatchFile): Promise<void> {
-    const done = await carryOutBatch(this.services, this.signal, batchId, { file, max: this.flags.max })
-    this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 }

@@ -6,6 +6,8 @@ import { statusOf } from '../../domain/batch/standing.ts'
 import { batchProgressText, batchStatusView } from '../../output/views/batches.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
 import { watchBatch } from '../../usecases/batch/watch.ts'
+import { quotaWindows } from '../../compose/quota.ts'
+import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   static override summary = 'Show where a batch stands.'
@@ -23,10 +25,10 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   }
 
   async run(): Promise<void> {
-    const stored = await this.services.batches()
-    const progress = this.services.progress()
+    const stored = await storedBatches(this.scope)
+    const progress = this.scope.progress()
     const batch = await findBatch(stored, this.args.batch_id)
-    const windows = await this.services.quotaWindows(batch.baseUrl)
+    const windows = await quotaWindows(this.scope, batch.baseUrl)
     if (this.flags.watch) {
       await watchBatch(stored, batch.id, {
         signal: this.signal,

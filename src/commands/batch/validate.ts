@@ -1,7 +1,8 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { columnFlags } from '../../cli/flags/columns.ts'
+import { columnChoices, columnFlags } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
+import { batchFilePorts, filePlace } from '../../compose/batch.ts'
 import { badRows } from '../../domain/batch/check.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
 import { checkBatch } from '../../usecases/batch/check.ts'
@@ -33,14 +34,17 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
   }
 
   async run(): Promise<void> {
-    const { flags, services } = this
-    const file = await openBatchFile(this.context, this.args.file, flags.sheet)
-    const orders = await readOrders(services, file, flags, await packageFor(services, file, flags))
+    const { flags, scope } = this
+    const place = filePlace(scope)
+    const choices = columnChoices(flags)
+    const file = await openBatchFile(place, this.args.file, choices.sheet)
+    const ports = await batchFilePorts(scope)
+    const orders = await readOrders(ports, file, choices, await packageFor(ports, file, choices))
     const check = await checkBatch(orders)
-    noteGuess(services, file)
+    noteGuess(ports, file)
     if (flags.errors !== undefined) {
-      const path = await writeBatchErrors(this.context, orders, check, flags.errors)
-      services.reporter.note(`The rows to mend are in ${path}`)
+      const path = await writeBatchErrors(place, orders, check, flags.errors)
+      scope.reporter.note(`The rows to mend are in ${path}`)
     }
     this.answer(batchCheckView(check, file.name), badRows(check, file.name))
   }

@@ -2,6 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
 import { getSetting } from '../../usecases/session/settings.ts'
 import { settingView } from '../../output/views/config.ts'
+import { sessionSources } from '../../compose/session.ts'
 
 export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
   static override summary = 'Print the value of a default.'
@@ -13,6 +14,6 @@ export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
 
   async run(): Promise<void> {
     const { key } = this.args
-    this.answer(settingView(key, await getSetting(await this.services.sessionSources(), key)))
+    this.answer(settingView(key, await getSetting(await sessionSources(this.scope), key)))
   }
 }

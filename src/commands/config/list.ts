@@ -2,6 +2,8 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { listSettings } from '../../usecases/session/settings.ts'
 import { settingsView } from '../../output/views/config.ts'
+import { sessionSources } from '../../compose/session.ts'
+import { settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 export default class ConfigList extends BaseCommand<typeof ConfigList> {
   static override summary = 'List the defaults that can be set, and what they are set to.'
@@ -14,7 +16,7 @@ export default class ConfigList extends BaseCommand<typeof ConfigList> {
   static override flags = listFlags
 
   async run(): Promise<void> {
-    const rows = await listSettings(await this.services.sessionSources(), await this.services.settingKeys())
+    const rows = await listSettings(await sessionSources(this.scope), settingDefinitions)
     this.answerList(settingsView(rows), listFormat(this.flags))
   }
 }

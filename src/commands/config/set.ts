@@ -7,6 +7,8 @@ import { readSecretLine } from '../../compose/input.ts'
 import { setSetting } from '../../usecases/session/settings.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'
+import { sessionSources } from '../../compose/session.ts'
+import { settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 const secretKey = 'webhook-secret'
 
@@ -27,13 +29,13 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
   async run(): Promise<void> {
     const { key, value } = this.args
     if (key === secretKey) return this.setSecret(value)
-    const sources = await this.services.sessionSources()
+    const sources = await sessionSources(this.scope)
     this.refuse(
       value === undefined,
       `${key}: the value is missing`,
       `Give it: refcheck config set ${key} VALUE`,
     )
-    const isPath = (await this.services.settingKeys()).some((each) => each.key === key && each.path)
+    const isPath = settingDefinitions.some((each) => each.key === key && each.path)
     const isAddress = /^postgres(ql)?:/i.test(value ?? '')
     const text = isPath && !isAddress ? resolve(this.context.cwd, value ?? '') : (value ?? '')
     const kept = await setSetting(sources, key, text)
@@ -46,13 +48,13 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
       'a webhook secret is never taken from the command line',
       'Run "refcheck config set webhook-secret" and type it, or pipe it in: … < secret.txt',
     )
-    const prompter = this.services.prompter()
+    const prompter = this.scope.prompter()
     const secret =
       prompter === undefined
         ? await readSecretLine(this.context, 'the webhook secret')
         : await prompter.secret({ message: 'Webhook secret (not shown)' })
     const { profile, storage } = await keepWebhookSecret({
-      ...(await this.services.sessionSources()),
+      ...(await sessionSources(this.scope)),
       secret,
     })
     const place = storage === 'keychain' ? 'the system keychain' : 'a private file'

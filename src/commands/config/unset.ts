@@ -3,6 +3,7 @@ import { Args } from '../../cli/oclif.ts'
 import { unsetSetting } from '../../usecases/session/settings.ts'
 import { forgetWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/config.ts'
+import { sessionSources } from '../../compose/session.ts'
 
 export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
   static override summary = 'Take a default away again.'
@@ -16,7 +17,7 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
 
   async run(): Promise<void> {
     const { key } = this.args
-    const sources = await this.services.sessionSources()
+    const sources = await sessionSources(this.scope)
     const removed =
       key === 'webhook-secret'
         ? (await forgetWebhookSecret(sources)).removed

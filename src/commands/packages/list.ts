@@ -4,6 +4,7 @@ import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { packagesView } from '../../output/views/packages.ts'
+import { api } from '../../compose/api.ts'
 
 export default class PackagesList extends BaseCommand<typeof PackagesList> {
   static override summary = 'List the packages this user may see.'
@@ -25,8 +26,8 @@ export default class PackagesList extends BaseCommand<typeof PackagesList> {
 
   async run(): Promise<void> {
     const { status, id } = this.flags
-    const api = await this.services.api()
-    const packages = await api.listPackages({ status, id }, this.signal)
+    const service = await api(this.scope)
+    const packages = await service.listPackages({ status, id }, this.signal)
     this.answerList(packagesView(packages), listFormat(this.flags))
   }
 }

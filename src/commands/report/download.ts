@@ -5,11 +5,13 @@ import { parseUuid, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { reportSource } from '../../compose/report-source.ts'
-import { openFiling } from '../../compose/report.ts'
+import { openFiling, opener } from '../../compose/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { missingText, reportsView } from '../../output/views/reports.ts'
 import { fileAll, showReports } from '../../usecases/report/file-all.ts'
 import { streamReport } from '../../usecases/report/file-one.ts'
+import { api } from '../../compose/api.ts'
+import { setting } from '../../compose/session.ts'
 
 export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   static override summary = 'Download finished PDF reports, each whole or not at all.'
@@ -66,12 +68,12 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       this.refuse(!single, '--output - takes one report', 'Name a CHECK_ID or --url.')
       return this.stream(source as SingleSource)
     }
-    const typed = output ?? (await this.services.setting('output-dir')) ?? '.'
-    const filing = await openFiling(this.services, this.flags, { typed, source, signal: this.signal })
+    const typed = output ?? (await setting(this.scope, 'output-dir')) ?? '.'
+    const filing = await openFiling(this.scope, this.flags, { typed, source, signal: this.signal })
     const result = await fileAll(filing)
-    if (this.flags.json) for (const line of missingText(result.missing)) this.services.reporter.note(line)
+    if (this.flags.json) for (const line of missingText(result.missing)) this.scope.reporter.note(line)
     if (this.flags.open && result.failure === undefined) {
-      await showReports(this.services, filing.folder.path, result.stored)
+      await showReports(...opener(this.scope), filing.folder.path, result.stored)
     }
     this.answer(reportsView(result, this.context.cwd), result.failure)
   }
@@ -80,7 +82,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     const { stdout } = this.context.streams
     this.refuse(this.flags.json, '--output - and --json exclude each other', 'stdout carries the PDF.')
     this.refuse(stdout.isTTY, 'a PDF is not written to a terminal', 'Pipe it, or name a file with --output.')
-    const connection = { api: await this.services.api(), signal: this.signal }
+    const connection = { api: await api(this.scope), signal: this.signal }
     for await (const chunk of streamReport(source, connection)) {
       stdout.write(chunk)
       await stdout.drained()

@@ -5,6 +5,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { openFiling } from '../../compose/report.ts'
 import { syncSummary, syncView } from '../../output/views/reports.ts'
 import { fileAll } from '../../usecases/report/file-all.ts'
+import { setting } from '../../compose/session.ts'
 
 export default class ReportSync extends BaseCommand<typeof ReportSync> {
   static override summary = 'Bring a folder up to date with every report of this store’s requests.'
@@ -26,7 +27,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
   }
 
   async run(): Promise<void> {
-    const typed = this.flags.output ?? (await this.services.setting('output-dir'))
+    const typed = this.flags.output ?? (await setting(this.scope, 'output-dir'))
     this.refuse(
       typed === undefined || typed === '-',
       'there is no folder to bring up to date',
@@ -34,9 +35,9 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     )
     const flags = { ...this.flags, overwrite: false, wait: false }
     const place = { typed: typed ?? '', source: { kind: 'all' }, signal: this.signal } as const
-    const filing = await openFiling(this.services, flags, place)
+    const filing = await openFiling(this.scope, flags, place)
     const result = await fileAll(filing)
-    this.services.reporter.note(syncSummary(result))
+    this.scope.reporter.note(syncSummary(result))
     this.answer(syncView(result, filing.folder.path, this.context.cwd), result.failure)
   }
 }

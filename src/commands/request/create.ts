@@ -9,6 +9,10 @@ import type { Order } from '../../domain/request/order.ts'
 import { bodyView, changeText, createdView, reviewText } from '../../output/views/order.ts'
 import { placeOrder } from '../../usecases/request/place-order.ts'
 import { composeOrder } from '../../usecases/request/prepare-order.ts'
+import { api } from '../../compose/api.ts'
+import { orderingAndFollowing } from '../../compose/request.ts'
+import { schemas } from '../../compose/schemas.ts'
+import { packageSetting } from '../../compose/session.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order the checks of a package on one person.'
@@ -42,28 +46,27 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   }
 
   async run(): Promise<void> {
-    const { flags, services, signal } = this
+    const { flags, scope, signal } = this
     const order = await this.compose()
-    for (const change of order.changes) services.reporter.note(changeText(change))
+    for (const change of order.changes) scope.reporter.note(changeText(change))
     if (flags['dry-run']) {
-      services.reporter.note('Dry run: nothing was sent.')
+      scope.reporter.note('Dry run: nothing was sent.')
       return this.answer(bodyView(order.body))
     }
     const placed = await placeOrder(order, {
-      ...(await services.ordering(signal)),
+      ...(await orderingAndFollowing(scope, signal)),
       allowDuplicate: flags['allow-duplicate'],
       wait: flags.wait,
     })
     this.answer(createdView(placed.answer), placed.failure)
-    if (services.prompter() !== undefined && !flags.yes) {
-      services.reporter.note(`The same without questions:\n  ${commandLine(order.body, order.schema)}`)
+    if (scope.prompter() !== undefined && !flags.yes) {
+      scope.reporter.note(`The same without questions:\n  ${commandLine(order.body, order.schema)}`)
     }
-    if (!flags.wait)
-      services.reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
+    if (!flags.wait) scope.reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
   }
 
   private async compose(): Promise<Order> {
-    const { flags, services } = this
+    const { flags, scope } = this
     const { file } = flags
     const told = [flags['first-name'], flags['last-name'], flags.email, flags.phone, flags.field]
     this.refuse(
@@ -72,7 +75,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       'Put everything into the file, or nothing.',
     )
     const given = {
-      packageId: flags.package ?? (file === undefined ? await services.packageSetting() : undefined),
+      packageId: flags.package ?? (file === undefined ? await packageSetting(scope) : undefined),
       body:
         file === undefined ? undefined : parseBodyFile(await readInput(this.context, file, 'the body'), file),
       flags: {
@@ -84,12 +87,12 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       },
     }
     return composeOrder(given, {
-      api: await services.api(),
-      cache: await services.schemas(),
-      prompter: services.prompter(),
+      api: await api(scope),
+      cache: await schemas(scope),
+      prompter: scope.prompter(),
       yes: flags.yes || flags['dry-run'],
       signal: this.signal,
-      show: (rows) => services.reporter.block(reviewText(rows, services.reporter.terminal)),
+      show: (rows) => scope.reporter.block(reviewText(rows, scope.reporter.terminal)),
     })
   }
 }

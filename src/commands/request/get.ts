@@ -3,6 +3,7 @@ import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { uuidArg } from '../../cli/flags/identifiers.ts'
 import { readRequests } from '../../usecases/request/read.ts'
 import { requestsView } from '../../output/views/request.ts'
+import { api } from '../../compose/api.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
   static override summary = 'Show where a request stands: its checks and referees.'
@@ -19,8 +20,7 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
 
   async run(): Promise<void> {
     const ids = this.args.request_id
-    const api = await this.services.api()
-    const { requests, failure } = await readRequests(api, ids, this.signal)
+    const { requests, failure } = await readRequests(await api(this.scope), ids, this.signal)
     this.answer(requestsView(requests, ids.length > 1), failure)
   }
 }

@@ -8,6 +8,8 @@ import { Flags } from '../../cli/oclif.ts'
 import { following } from '../../compose/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests } from '../../usecases/request/list.ts'
+import { api } from '../../compose/api.ts'
+import { store } from '../../compose/store.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {
   static override summary = 'List the requests that this store knows it created.'
@@ -32,22 +34,22 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const { since, email, batch: batchId, refresh } = this.flags
     const status = requestStatus(this.flags.status)
     const { clock } = this.context
-    const ledger = await this.services.ledger()
+    const { ledger } = await store(this.scope)
     const filter = { status, since, email, batchId }
     const format = listFormat(this.flags)
     if (!refresh) {
       return this.answerList(listedRequestsView(await listRequests({ ledger, clock }, filter)), format)
     }
     const parts = {
-      ...(await following(this.services)),
-      api: await this.services.api(),
+      ...(await following(this.scope)),
+      api: await api(this.scope),
       ledger,
       budgetMs: this.flags.timeout,
       signal: this.signal,
     }
     const { requests, failures } = await refreshRequests(parts, filter)
     for (const { request_id, error } of failures) {
-      this.services.reporter.warn(`${request_id} was not read: ${error.message}`)
+      this.scope.reporter.warn(`${request_id} was not read: ${error.message}`)
     }
     this.answerList(listedRequestsView(requests), format, failures[0]?.error)
   }

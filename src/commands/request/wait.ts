@@ -5,6 +5,7 @@ import { following } from '../../compose/request.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests } from '../../usecases/request/wait.ts'
 import { requestsView } from '../../output/views/request.ts'
+import { patientApi } from '../../compose/api.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override summary = 'Wait until requests have come as far as wanted.'
@@ -29,8 +30,8 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
 
   async run(): Promise<void> {
     const ids = [...new Set(this.args.request_id)]
-    const { requests, failure } = await waitForRequests(await this.services.patientApi(), ids, {
-      ...(await following(this.services)),
+    const { requests, failure } = await waitForRequests(await patientApi(this.scope), ids, {
+      ...(await following(this.scope)),
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
       signal: this.signal,

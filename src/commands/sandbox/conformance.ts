@@ -1,6 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { Flags } from '../../cli/oclif.ts'
+import { conformancePorts } from '../../compose/conformance.ts'
 import { conformanceView } from '../../output/views/conformance.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {
@@ -49,7 +50,7 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       'A profile has a base URL of its own; its key goes nowhere else.',
     )
     const { examine } = await import('../../usecases/conformance/examine.ts')
-    const { report, failure } = await examine(this.services, {
+    const { report, failure } = await examine(await conformancePorts(this.scope), {
       baseUrl,
       secondEmail: flags['second-user'],
       allowCreate: flags['allow-create'],

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { Flags } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
+import { demoPorts } from '../../compose/demo.ts'
 import { documentView } from '../../output/views/schema.ts'
 
 export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
@@ -22,12 +23,12 @@ export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
     const { streams, cwd } = this.context
     const sink = json ? streams.stderr : streams.stdout
     const { runDemo } = await import('../../usecases/demo/run.ts')
-    const result = await runDemo({
-      context: this.context,
+    const ports = await demoPorts(this.context, {
       sink,
       terminal: this.terminalAt(sink),
       output: output === undefined ? undefined : resolve(cwd, output),
     })
+    const result = await runDemo(ports)
     if (json) this.answer(documentView(result))
   }
 }

@@ -1,6 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { documentView } from '../../output/views/schema.ts'
+import { openApiDocument } from '../../compose/sandbox-facts.ts'
 
 export default class SandboxOpenapi extends BaseCommand<typeof SandboxOpenapi> {
   static override summary = 'Print the API as an OpenAPI 3.1 document, with its webhook.'
@@ -16,6 +17,6 @@ export default class SandboxOpenapi extends BaseCommand<typeof SandboxOpenapi> {
   }
 
   async run(): Promise<void> {
-    this.answer(documentView(await this.services.openApi(this.flags['base-url'])))
+    this.answer(documentView(await openApiDocument(this.flags['base-url'])))
   }
 }

@@ -3,6 +3,7 @@ import { sandboxFlags } from '../../cli/flags/sandbox.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../compose/sandbox.ts'
 import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'
+import { usualSandboxRules } from '../../compose/sandbox-facts.ts'
 
 export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
   static override summary = 'List what the API document leaves open, and what the sandbox does there.'
@@ -23,7 +24,7 @@ export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
 
   private async rules(choices: readonly string[]): Promise<readonly RuleRow[]> {
     const { 'base-url': baseUrl } = this.flags
-    if (choices.length === 0 && baseUrl === undefined) return this.services.sandboxRules()
+    if (choices.length === 0 && baseUrl === undefined) return usualSandboxRules()
     const wrong = choices.find((each) => !/^[^=]+=[^=]+$/.test(each))
     this.refuse(
       wrong !== undefined,

@@ -1,6 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { scenariosView } from '../../output/views/sandbox-state.ts'
+import { sandboxScenarios } from '../../compose/sandbox-facts.ts'
 
 export default class SandboxScenarios extends BaseCommand<typeof SandboxScenarios> {
   static override summary = 'List what a tester can ask for by the recipient’s e-mail.'
@@ -13,6 +14,6 @@ export default class SandboxScenarios extends BaseCommand<typeof SandboxScenario
   static override flags = listFlags
 
   async run(): Promise<void> {
-    this.answerList(scenariosView(await this.services.sandboxScenarios()), listFormat(this.flags))
+    this.answerList(scenariosView(await sandboxScenarios()), listFormat(this.flags))
   }
 }

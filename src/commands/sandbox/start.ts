@@ -1,13 +1,16 @@
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 
 import { Flags } from '../../cli/oclif.ts'
-
 import { BaseCommand } from '../../cli/base-command.ts'
 import { tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
+import { sandboxPorts } from '../../compose/sandbox.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
+import { connector } from '../../compose/api.ts'
+import { sessionSources } from '../../compose/session.ts'
 
 const sandboxProfile = 'sandbox'
 
@@ -66,7 +69,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
     const { port, speed, quota, seed, login, data, fixture } = this.flags
     const { signal } = this
     const { startSandbox } = await import('../../usecases/sandbox/start.ts')
-    const server = await startSandbox(this.context, {
+    const server = await startSandbox(await sandboxPorts(this.context), {
       host: this.flags.host,
       port,
       tls: await tlsPair(this.context, this.flags),
@@ -82,8 +85,8 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
     try {
       const { apiKey, userEmail, webhookSecret } = server.sandbox.credentials
       if (login) {
-        const sources = { ...(await this.services.sessionSources()), profile: sandboxProfile }
-        const connect = await this.services.connector()
+        const sources = { ...(await sessionSources(this.scope)), profile: sandboxProfile }
+        const connect = await connector(this.scope)
         const credentials = { baseUrl: server.url, apiKey, email: userEmail, insecure: true }
         await logIn({ ...sources, ...credentials, connect, signal })
         await keepWebhookSecret({ ...sources, secret: webhookSecret })
@@ -95,14 +98,9 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
         webhook_secret: webhookSecret,
       }
       this.answerLine(sandboxView(address, login ? sandboxProfile : undefined))
-      await aborted(signal)
+      if (!signal.aborted) await once(signal, 'abort')
     } finally {
       await server.close()
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((done) => signal.addEventListener('abort', () => done(), { once: true }))
 }

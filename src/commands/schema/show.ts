@@ -2,9 +2,10 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { requestJsonSchema } from '../../contract/request-json-schema.ts'
 import { loadSchema } from '../../usecases/form/load-schema.ts'
-import { documentView, schemaView } from '../../output/views/schema.ts'
+import { jsonSchemaView, schemaView } from '../../output/views/schema.ts'
+import { api } from '../../compose/api.ts'
+import { schemas } from '../../compose/schemas.ts'
 
 export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
   static override summary = 'Show the fields that a request of a package needs.'
@@ -24,11 +25,11 @@ export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
   async run(): Promise<void> {
     const { refresh } = this.flags
     const schema = await loadSchema(this.args.package_id, {
-      api: await this.services.api(),
-      cache: await this.services.schemas(),
+      api: await api(this.scope),
+      cache: await schemas(this.scope),
       refresh,
       signal: this.signal,
     })
-    this.answer(this.flags['json-schema'] ? documentView(requestJsonSchema(schema)) : schemaView(schema))
+    this.answer(this.flags['json-schema'] ? jsonSchemaView(schema) : schemaView(schema))
   }
 }

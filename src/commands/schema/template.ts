@@ -2,10 +2,12 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { outputPlace, writeOutput } from '../../compose/output-file.ts'
+import { outputPlace, writeOutput, templateBytes } from '../../compose/output-file.ts'
 import { loadSchema } from '../../usecases/form/load-schema.ts'
 import { templateBody, templateColumns, templateFormat, templateFormats } from '../../domain/form/template.ts'
 import { documentView, templateNextText, templateView } from '../../output/views/schema.ts'
+import { api } from '../../compose/api.ts'
+import { schemas } from '../../compose/schemas.ts'
 
 export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
   static override summary = 'Make a file to fill in, with a row for each person.'
@@ -40,8 +42,8 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
       'Name a file with --output, or ask for --format json.',
     )
     const schema = await loadSchema(this.args.package_id, {
-      api: await this.services.api(),
-      cache: await this.services.schemas(),
+      api: await api(this.scope),
+      cache: await schemas(this.scope),
       refresh,
       signal: this.signal,
     })
@@ -51,7 +53,7 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
     const content =
       format === 'json'
         ? [Buffer.from(`${body.text(this.terminal)}\n`)]
-        : (await this.services.templateSheets()).templateBytes(columns, format)
+        : await templateBytes(columns, format)
     await writeOutput(this.context, place, content)
     if (place.path === undefined) return
     const required = columns.filter((column) => column.required).length
@@ -65,6 +67,6 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
         packageId: schema.id,
       }),
     )
-    this.services.reporter.note(templateNextText(format, file, schema.id))
+    this.scope.reporter.note(templateNextText(format, file, schema.id))
   }
 }

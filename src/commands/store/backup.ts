@@ -4,6 +4,7 @@ import { Args } from '../../cli/oclif.ts'
 
 import { BaseCommand } from '../../cli/base-command.ts'
 import { storeBackupView } from '../../output/views/store.ts'
+import { store } from '../../compose/store.ts'
 
 export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   static override summary = 'Copy the store to a new file, while others use it or not.'
@@ -15,7 +16,7 @@ export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   }
 
   async run(): Promise<void> {
-    const { upkeep, location } = await this.services.store()
+    const { upkeep, location } = await store(this.scope)
     const path = resolve(this.context.cwd, this.args.file)
     await upkeep.backup(path)
     this.answer(storeBackupView(location, path))

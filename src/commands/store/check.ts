@@ -3,6 +3,7 @@ import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { findingsOf, unsound } from '../../domain/store/check.ts'
 import { storeCheckView } from '../../output/views/store.ts'
+import { store } from '../../compose/store.ts'
 
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   static override summary = 'Check that the store is sound.'
@@ -15,7 +16,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   }
 
   async run(): Promise<void> {
-    const { upkeep, location } = await this.services.store()
+    const { upkeep, location } = await store(this.scope)
     if (this.flags['accept-older']) {
       await this.confirm('Order though the store does not know of all orders made with it?', this.flags.yes)
       await upkeep.acceptOlder()

@@ -1,5 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { storeInfoView } from '../../output/views/store.ts'
+import { store } from '../../compose/store.ts'
 
 export default class StoreInfo extends BaseCommand<typeof StoreInfo> {
   static override summary = 'Show where the store is, how big, and what it holds.'
@@ -8,7 +9,7 @@ export default class StoreInfo extends BaseCommand<typeof StoreInfo> {
   static override examples = ['<%= config.bin %> store info']
 
   async run(): Promise<void> {
-    const { upkeep } = await this.services.store()
+    const { upkeep } = await store(this.scope)
     this.answer(storeInfoView(await upkeep.info()))
   }
 }

@@ -4,6 +4,7 @@ import { momentFlag } from '../../cli/flags/moment.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { forgotten } from '../../domain/store/forget.ts'
 import { storePurgeView } from '../../output/views/store.ts'
+import { store } from '../../compose/store.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
   static override summary = 'Remove a person, or what is old, from the store.'
@@ -35,7 +36,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       requestId: this.flags['request-id'],
       endedBefore: this.flags['older-than'],
     })
-    const { upkeep } = await this.services.store()
+    const { upkeep } = await store(this.scope)
     const found = await upkeep.purge(who, { dryRun: true })
     if (dryRun || found.rows + found.events === 0) return this.answer(storePurgeView(found, dryRun))
     await this.confirm(

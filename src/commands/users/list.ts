@@ -4,6 +4,7 @@ import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { selectUsers } from '../../domain/session/select-users.ts'
 import { usersView } from '../../output/views/users.ts'
+import { api } from '../../compose/api.ts'
 
 export default class UsersList extends BaseCommand<typeof UsersList> {
   static override summary = 'List the active users of the organisation.'
@@ -22,8 +23,8 @@ export default class UsersList extends BaseCommand<typeof UsersList> {
 
   async run(): Promise<void> {
     const { role, team } = this.flags
-    const api = await this.services.api()
-    const users = selectUsers(await api.listUsers(this.signal), { role, team })
+    const service = await api(this.scope)
+    const users = selectUsers(await service.listUsers(this.signal), { role, team })
     this.answerList(usersView(users), listFormat(this.flags))
   }
 }

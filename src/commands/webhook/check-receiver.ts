@@ -36,14 +36,14 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
   }
 
   async run(): Promise<void> {
-    const { flags, args, signal, services } = this
-    const { secret } = await webhookSecrets(services, flags['secret-file'])
+    const { flags, args, signal, scope } = this
+    const { secret } = await webhookSecrets(scope, flags['secret-file'])
     const { junit } = flags
     const place = { overwrite: true, binary: false, flag: '--junit' }
     const file = junit === undefined ? undefined : await outputPlace(this.context, junit, place)
     const { clock, random } = this.context
-    const { http, url } = await receiverAt(services, args.url, 'the argument')
-    services.reporter.note(
+    const { http, url } = await receiverAt(scope, args.url, 'the argument')
+    scope.reporter.note(
       `Sending made-up events to ${shownUrl(url)}, signed with the webhook secret; the requests they name do not exist.`,
     )
     const { report, failure } = await examine({
@@ -56,7 +56,7 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
       strict: flags.strict,
       only: flags.only,
       signal,
-      onCase: ({ id }, done, of) => services.reporter.status(`${done}/${of} ${id}`),
+      onCase: ({ id }, done, of) => scope.reporter.status(`${done}/${of} ${id}`),
     })
     const unwritten = await failureToWrite(this.context, file, () => Buffer.from(junitText(report)))
     this.answer(examView(report), unwritten ?? failure)

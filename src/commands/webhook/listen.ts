@@ -1,9 +1,11 @@
+import { once } from 'node:events'
+
 import { BaseCommand } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
 import { tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
-import { webhookSecrets } from '../../compose/webhook.ts'
+import { listenPorts, webhookSecrets } from '../../compose/webhook.ts'
 import { commandWords } from '../../domain/webhook/command-words.ts'
 import { deliveredText, keptEventView, listeningEnd } from '../../output/views/inbox.ts'
 
@@ -36,30 +38,33 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   }
 
   async run(): Promise<void> {
-    const { flags, services, signal } = this
+    const { flags, scope, signal } = this
     this.refuse(!flags.path.startsWith('/'), `--path: "${flags.path}" does not begin with /`, 'Write /hooks.')
-    const { secret } = await webhookSecrets(services, flags['secret-file'])
+    const { secret } = await webhookSecrets(scope, flags['secret-file'])
     const most = flags['max-events'] ?? Number.POSITIVE_INFINITY
     const full = new AbortController()
     const kept = { count: 0 }
-    const listening = await startListening(services, {
+    const ports = await listenPorts(scope, {
+      secret,
+      forwardTo: flags['forward-to'],
+      exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
+    })
+    const listening = await startListening(ports, {
       secret,
       host: flags.host,
       port: flags.port,
       path: flags.path,
       tls: await tlsPair(this.context, flags),
-      forwardTo: flags['forward-to'],
-      exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
       onKept: (event) => {
         this.answerLine(keptEventView(event))
         if (!event.repeated) kept.count += 1
         if (kept.count >= most) full.abort()
       },
-      onRefused: (why) => services.reporter.note(`Refused a delivery: ${why}.`),
-      onHeldUp: (what, { message }) => services.reporter.warn(`${what}: ${message}`),
-      onDelivered: (...delivered) => services.reporter.note(deliveredText(...delivered)),
+      onRefused: (why) => scope.reporter.note(`Refused a delivery: ${why}.`),
+      onHeldUp: (what, { message }) => scope.reporter.warn(`${what}: ${message}`),
+      onDelivered: (...delivered) => scope.reporter.note(deliveredText(...delivered)),
     })
-    services.reporter.note(`Listening at ${listening.url} (Ctrl-C ends it).`)
+    scope.reporter.note(`Listening at ${listening.url} (Ctrl-C ends it).`)
     const failure = await this.untilOver(listening, AbortSignal.any([signal, full.signal, listening.broken]))
     if (failure !== undefined) this.end(failure)
     if (signal.aborted) this.end(listeningEnd(kept.count))
@@ -67,9 +72,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
 
   /** The events that were asked for are handed on before the end; on Ctrl-C what waits is left to the next one. */
   private async untilOver(listening: Listening, over: AbortSignal) {
-    if (!over.aborted) {
-      await new Promise<void>((done) => over.addEventListener('abort', () => done(), { once: true }))
-    }
+    if (!over.aborted) await once(over, 'abort')
     return listening.finish(this.signal)
   }
 }

@@ -37,9 +37,9 @@ export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
 
   async run(): Promise<void> {
     const { flags, signal } = this
-    const { secret } = await webhookSecrets(this.services, flags['secret-file'])
+    const { secret } = await webhookSecrets(this.scope, flags['secret-file'])
     const { clock, random } = this.context
-    const { http, url } = await receiverAt(this.services, flags.to, '--to')
+    const { http, url } = await receiverAt(this.scope, flags.to, '--to')
     const sending = await sendEvents({
       http,
       clock,

@@ -21,7 +21,7 @@ export default class WebhookSign extends BaseCommand<typeof WebhookSign> {
 
   async run(): Promise<void> {
     const body = await readInput(this.context, this.args.file, 'the body')
-    const { secret } = await webhookSecrets(this.services, this.flags['secret-file'])
+    const { secret } = await webhookSecrets(this.scope, this.flags['secret-file'])
     this.answer(signatureView(signBody(body, secret)))
   }
 }

@@ -63,14 +63,14 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
       'Leave them out; --json prints it for scripts.',
     )
     const delivery = await this.delivery()
-    const { secret, others } = await webhookSecrets(this.services, secretFile)
+    const { secret, others } = await webhookSecrets(this.scope, secretFile)
     const verification = await explainDelivery(delivery, secret, others)
     this.answer(verificationView(verification), verification.failure)
   }
 
   private async judgeMany(har: string | undefined): Promise<void> {
     const bytes = await readInput(this.context, har ?? this.args.file, 'the log', largestLog)
-    const { secret, others } = await webhookSecrets(this.services, this.flags['secret-file'])
+    const { secret, others } = await webhookSecrets(this.scope, this.flags['secret-file'])
     const log = har === undefined ? readLog(bytes) : readHar(bytes)
     const { deliveries, failure } = await verifyLog(log, secret, others)
     this.answerList(loggedVerificationsView(deliveries), listFormat(this.flags), failure)

@@ -7,6 +7,24 @@ import { type Mapping, mappingFlags } from './mapping.ts'
 import { suggestColumn } from './suggest.ts'
 import { columnNames, knownFields, ownPrefix, type Target, targetName, targetOf, unused } from './targets.ts'
 
+/** How a person said that the columns of a file are to be read. */
+export interface ColumnChoices {
+  /** The package of rows that name none. */
+  packageId: number | undefined
+  /** A sheet of a workbook, by name. */
+  sheet: string | undefined
+  /** `header=column`. */
+  map: readonly string[] | undefined
+  /** Headers to leave out. */
+  ignore: readonly string[] | undefined
+  /** The name of a kept mapping. */
+  mapping: string | undefined
+  /** The name to keep this one under. */
+  saveMapping: string | undefined
+  /** Two letters, for phones without a country code. */
+  defaultCountry: string | undefined
+}
+
 /** A header that no rule explains, and what it may have been meant to be. */
 export interface UnknownColumn {
   header: string

@@ -1,8 +1,8 @@
+import { shellWord } from '../wording/shell-word.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { bodyFromFlags } from './flags.ts'
-import { shellWord } from '../wording/shell-word.ts'
 
 /** What a terminal, or a reader's eye, would not give back as it is. */
 const unprintable = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u

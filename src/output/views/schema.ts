@@ -1,3 +1,4 @@
+import { requestJsonSchema } from '../../contract/request-json-schema.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { harmless } from '../../host/text.ts'
 import { table } from '../table.ts'
@@ -32,6 +33,11 @@ export function schemaView(schema: PackageSchema): View {
 /** Any JSON document, shown as it is in text too. */
 export function documentView(document: unknown): View {
   return { json: document, text: () => JSON.stringify(document, null, 2) }
+}
+
+/** The JSON Schema (2020-12) of a request body. */
+export function jsonSchemaView(schema: PackageSchema): View {
+  return documentView(requestJsonSchema(schema))
 }
 
 /** A template that was written, as a person would name it, and how it goes on. */

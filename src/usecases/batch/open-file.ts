@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 
-import type { Context } from '../../cli/context.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { SheetSource } from '../../sheets/source.ts'
+import type { FilePlace } from './ports.ts'
 
 /** A table as it was given. */
 export interface BatchFile {
@@ -19,7 +19,7 @@ export interface BatchFile {
 
 /** Opens FILE, or stdin for `-`. Throws where it is no table. */
 export async function openBatchFile(
-  context: Context,
+  place: FilePlace,
   file: string,
   sheetName: string | undefined,
 ): Promise<BatchFile> {
@@ -27,22 +27,22 @@ export async function openBatchFile(
     import('../../sheets/open.ts'),
     import('../../domain/batch/json-row.ts'),
   ])
-  const path = file === '-' ? undefined : resolve(context.cwd, file)
-  const source = await sourceOf(context, path, file)
+  const path = file === '-' ? undefined : resolve(place.cwd, file)
+  const source = await sourceOf(place, path, file)
   const { exampleSheet } = await import('../../sheets/template.ts')
   const sheet = await openSheet(source, { sheet: sheetName, aside: [exampleSheet], readJson: jsonRow })
   return { name: source.name, path, sheet, sha256: await digest(source) }
 }
 
-async function sourceOf({ streams }: Context, path: string | undefined, name: string): Promise<SheetSource> {
+async function sourceOf({ stdin }: FilePlace, path: string | undefined, name: string): Promise<SheetSource> {
   const { fileSource, heldSource } = await import('../../sheets/source.ts')
   if (path !== undefined) return fileSource(path, name)
-  if (streams.stdin.isTTY) {
+  if (stdin.isTTY) {
     throw new UsageError('the file is expected on stdin, and stdin is the terminal', {
       hint: 'Name a file, or pipe it in: refcheck … - < FILE',
     })
   }
-  return heldSource(streams.stdin.stream, 'stdin')
+  return heldSource(stdin.stream, 'stdin')
 }
 
 async function digest(source: SheetSource): Promise<string> {

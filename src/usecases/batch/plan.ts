@@ -1,10 +1,16 @@
-import type { ColumnFlags } from '../../cli/flags/columns.ts'
-import type { Services } from '../../cli/services.ts'
+import type { Api } from '../../api/api.ts'
 import type { NewFileBatch } from '../../domain/batch/batch.ts'
+import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { Intake, Reading } from '../../domain/batch/intake.ts'
 import type { Plan } from '../../domain/batch/plan.ts'
+import type { QuotaWindow } from '../../domain/quota/windows.ts'
 import { RefcheckError } from '../../errors/base.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
+import type { SchemaCache } from '../form/load-schema.ts'
 import type { BatchFile } from './open-file.ts'
+import type { Noticing } from './ports.ts'
 import { noteGuess } from './read-orders.ts'
 import type { Orders } from './understand-orders.ts'
 
@@ -17,28 +23,36 @@ export interface Planned {
 }
 
 export interface PlanOptions {
-  flags: ColumnFlags & { 'allow-duplicate'?: boolean | undefined }
+  choices: ColumnChoices
+  allowDuplicate: boolean
   packageId: number | undefined
   resultsFile: string | undefined
 }
 
+export interface PlanPorts extends Noticing {
+  clock: Clock
+  random: Random
+  api: Pick<Api, 'baseUrl' | 'userEmail'>
+  batches: Pick<Batches, 'preview'>
+  windows: readonly QuotaWindow[]
+}
+
 export async function planBatch(
-  services: Services,
+  ports: PlanPorts,
   file: BatchFile,
   orders: Orders,
-  { flags, packageId, resultsFile }: PlanOptions,
+  { choices, allowDuplicate, packageId, resultsFile }: PlanOptions,
 ): Promise<Planned> {
   const [{ takeIn }, { fileIdentity, readingText }, { planOf }] = await Promise.all([
     import('./take-in.ts'),
     import('../../domain/batch/intake.ts'),
     import('../../domain/batch/plan.ts'),
   ])
-  const { clock, random } = services.context
-  const { baseUrl, userEmail } = await services.api()
-  const { batches } = await services.store()
+  const { clock, random, batches, windows } = ports
+  const { baseUrl, userEmail } = ports.api
   const intake = await takeIn(orders, baseUrl)
-  noteGuess(services, file)
-  const reading = readingOf(flags, orders.mapping)
+  noteGuess(ports, file)
+  const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),
     addedAt: clock.now(),
@@ -51,19 +65,18 @@ export async function planBatch(
     path: file.path,
     resultsFile,
     reading: readingText(reading),
-    allowDuplicate: flags['allow-duplicate'] === true,
+    allowDuplicate,
   }
-  const windows = await services.quotaWindows()
   const preview = await batches.preview(batch, intake.rows)
   return { plan: planOf(intake.check, preview, { windows, now: clock.now() }), intake, batch, reading }
 }
 
-export function readingOf(flags: ColumnFlags, { map, ignore }: Pick<Reading, 'map' | 'ignore'>): Reading {
+export function readingOf(choices: ColumnChoices, { map, ignore }: Pick<Reading, 'map' | 'ignore'>): Reading {
   return {
-    sheet: flags.sheet ?? null,
+    sheet: choices.sheet ?? null,
     map,
     ignore,
-    default_country: flags['default-country'] ?? null,
+    default_country: choices.defaultCountry ?? null,
   }
 }
 
@@ -72,12 +85,10 @@ export function readingOf(flags: ColumnFlags, { map, ignore }: Pick<Reading, 'ma
  * read: the service's own word on the first order decides then. Costs one read.
  */
 export async function notOrderable(
-  services: Services,
-  signal: AbortSignal,
+  { api, cache, signal }: { api: Api; cache: SchemaCache; signal: AbortSignal },
   { packages }: Plan,
 ): Promise<RefcheckError | undefined> {
   const { packageGone } = await import('./package-gone.ts')
-  const [api, cache] = [await services.api(), await services.schemas()]
   const ids = packages.map(({ package_id }) => package_id)
   return packageGone(ids, { api, cache, signal }).catch((error: unknown) => {
     if (error instanceof RefcheckError && !signal.aborted) return undefined

@@ -1,8 +1,12 @@
+import type { Api } from '../../api/api.ts'
+import type { BatchNotice } from '../../domain/batch/notice.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import type { Mappings } from '../../store/config/mappings.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
 import type { SchemaCache } from '../form/load-schema.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Ordering } from '../request/ports.ts'
-import type { Batches } from '../../store/ledger/batches.ts'
 
 /** What running a batch needs of the world. */
 export interface Running extends Omit<Ordering, 'onEvent'> {
@@ -10,4 +14,25 @@ export interface Running extends Omit<Ordering, 'onEvent'> {
   governor: Governor
   cache: SchemaCache
   onEvent?: ((event: RunEvent) => void) | undefined
+}
+
+/** Where files are read from. */
+export interface FilePlace {
+  /** What a relative path starts from. */
+  cwd: string
+  stdin: { isTTY: boolean; stream: AsyncIterable<Uint8Array | string> }
+}
+
+/** For what is worth a word and is no answer. */
+export interface Noticing {
+  onNotice: (notice: BatchNotice) => void
+}
+
+/** What understanding the columns of a file needs. */
+export interface ReadingPorts extends Noticing {
+  api: Api
+  cache: SchemaCache
+  mappings: Mappings
+  /** Undefined where nobody can be asked. */
+  prompter: Prompter | undefined
 }

@@ -1,16 +1,16 @@
-import type { ColumnFlags } from '../../cli/flags/columns.ts'
-import type { Services } from '../../cli/services.ts'
+import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { Mapping } from '../../domain/batch/mapping.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { BatchFile } from './open-file.ts'
+import type { Noticing, ReadingPorts } from './ports.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { Orders } from './understand-orders.ts'
 
-/** Understands the file's columns as the flags say, asking where somebody can be asked. */
+/** Understands the file's columns as somebody chose, asking where somebody can be asked. */
 export async function readOrders(
-  services: Services,
+  { api, cache, mappings, prompter, onNotice }: ReadingPorts,
   { sheet }: BatchFile,
-  flags: ColumnFlags,
+  choices: ColumnChoices,
   packageId: number | undefined,
 ): Promise<Orders> {
   const [{ understandOrders }, { loadSchema }, { noMapping }] = await Promise.all([
@@ -18,24 +18,21 @@ export async function readOrders(
     import('../form/load-schema.ts'),
     import('../../domain/batch/mapping.ts'),
   ])
-  const country = flags['default-country']
-  const [api, cache] = [await services.api(), await services.schemas()]
-  const { openMappings } = await import('../../store/config/mappings.ts')
-  const mappings = openMappings(services.paths)
+  const country = choices.defaultCountry
   const orders = await understandOrders(sheet, {
     packageId,
-    map: flags.map ?? [],
-    ignore: flags.ignore ?? [],
-    kept: flags.mapping === undefined ? noMapping : await keptMapping(mappings, flags.mapping),
+    map: choices.map ?? [],
+    ignore: choices.ignore ?? [],
+    kept: choices.mapping === undefined ? noMapping : await keptMapping(mappings, choices.mapping),
     schemaOf: (id) => loadSchema(id, { api, cache }),
     repair:
       country === undefined ? undefined : await (await import('./phone-repair.ts')).phoneRepair(country),
-    prompter: services.prompter(),
+    prompter,
   })
-  const name = flags['save-mapping']
+  const name = choices.saveMapping
   if (name !== undefined) {
     await mappings.put(name, orders.mapping)
-    services.reporter.note(`Kept how the columns were read: use it with --mapping ${name}`)
+    onNotice({ name: 'mapping-kept', mapping: name })
   }
   return orders
 }
@@ -48,31 +45,30 @@ async function keptMapping(mappings: Mappings, name: string): Promise<Mapping> {
   })
 }
 
-/** The package that rows without one of their own are for: the flag's, the setting's, or a person's choice. */
+/** The package that rows without one of their own are for: the chosen one, the setting's, or a person's choice. */
 export async function packageFor(
-  services: Services,
+  {
+    api,
+    prompter,
+    packageSetting,
+  }: Pick<ReadingPorts, 'api' | 'prompter'> & { packageSetting: number | undefined },
   { sheet }: BatchFile,
-  { package: flag, map }: ColumnFlags,
+  { packageId, map }: ColumnChoices,
 ): Promise<number | undefined> {
-  if (flag !== undefined) return flag
+  if (packageId !== undefined) return packageId
   const names = [
     ...sheet.columns.map((column) => column.trim()),
     ...(map ?? []).map((each) => each.split('=').pop()),
   ]
   if (names.includes('package_id')) return undefined
-  const kept = await services.packageSetting()
-  if (kept !== undefined) return kept
-  const prompter = services.prompter()
+  if (packageSetting !== undefined) return packageSetting
   if (prompter === undefined) return undefined
   const { choosePackage } = await import('../form/choose-package.ts')
-  const packages = await (await services.api()).listPackages({ status: 'active' })
+  const packages = await api.listPackages({ status: 'active' })
   return (await choosePackage(prompter, packages)).id
 }
 
-/** A file whose code page had to be guessed: names may look other than they are. For when all of it was read. */
-export function noteGuess({ reporter }: Services, { name, sheet }: BatchFile): void {
-  if (sheet.dialect.encoding !== 'windows-1252') return
-  reporter.warn(
-    `${name} is not UTF-8 and is read as Windows-1252: look at names with accents, or save it as UTF-8.`,
-  )
+/** For when all of the file was read. */
+export function noteGuess({ onNotice }: Noticing, { name, sheet }: BatchFile): void {
+  if (sheet.dialect.encoding === 'windows-1252') onNotice({ name: 'guessed-encoding', file: name })
 }

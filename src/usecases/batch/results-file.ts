@@ -2,20 +2,19 @@ import { access, constants, lstat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { BatchFile } from './open-file.ts'
-import type { Context } from '../../cli/context.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import type { Orders } from './understand-orders.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import type { Services } from '../../cli/services.ts'
+import type { FilePlace, Noticing } from './ports.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 
 /** Writes the rows to mend; where they are. A file that is there already is refused. */
 export async function writeBatchErrors(
-  { cwd }: Pick<Context, 'cwd'>,
+  { cwd }: Pick<FilePlace, 'cwd'>,
   { sheet }: Orders,
   { problems }: BatchCheck,
   typed: string,
@@ -33,27 +32,25 @@ export async function writeBatchErrors(
  * nothing can be written there. `current`: where they went so far.
  */
 export async function resultsPlace(
-  services: Services,
+  { cwd, batches, onNotice }: Pick<FilePlace, 'cwd'> & Noticing & { batches: Pick<Batches, 'list'> },
   { path }: BatchFile,
   typed: string | undefined,
   current?: string,
 ): Promise<string | undefined> {
   if (typed !== undefined) {
-    const chosen = resolve(services.context.cwd, typed)
+    const chosen = resolve(cwd, typed)
     if (chosen === current) return chosen
     await requireFree(chosen, typed, '--results')
     return chosen
   }
   if (path === undefined) return undefined
   if (!(await isWritable(dirname(path)))) {
-    services.reporter.warn(
-      `nothing can be written to ${dirname(path)}, so there will be no results file: name one with --results.`,
-    )
+    onNotice({ name: 'no-results-folder', folder: dirname(path) })
     return undefined
   }
   const extension = extname(path)
   const stem = join(dirname(path), basename(path, extension))
-  const ours = new Set((await (await services.store()).batches.list()).map(({ resultsFile }) => resultsFile))
+  const ours = new Set((await batches.list()).map(({ resultsFile }) => resultsFile))
   for (let number = 1; ; number += 1) {
     const place = `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
     if (ours.has(place) || (await lstat(place).catch(() => undefined)) === undefined) return place
@@ -108,12 +105,12 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
 }
 
 /** The file that a batch was made from, as long as it is what it was; undefined once it is not. */
-export async function fileOfBatch(services: Services, batch: Batch): Promise<BatchFile | undefined> {
+export async function fileOfBatch(place: FilePlace, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
   const { openBatchFile } = await import('./open-file.ts')
   const { sheet } = JSON.parse(batch.reading) as { sheet?: string | null }
   try {
-    const file = await openBatchFile(services.context, batch.path, sheet ?? undefined)
+    const file = await openBatchFile(place, batch.path, sheet ?? undefined)
     return file.sha256 === batch.sha256 ? file : undefined
   } catch {
     // Gone, or no table any more: the store has all that is needed to go on.

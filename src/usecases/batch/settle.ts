@@ -1,56 +1,48 @@
-import type { CarriedOut } from './carry-out.ts'
-import type { Services } from '../../cli/services.ts'
-import { batchRunning } from '../../compose/batch.ts'
-import { readInput } from '../../compose/input.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
+import { requireDecidable } from '../../domain/batch/decision.ts'
 import type { Reconciliation } from '../../domain/batch/proof.ts'
+import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { UsageError } from '../../errors/kinds.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import type { CarriedOut } from './carry-out.ts'
+import { decide } from './decide.ts'
+import type { Noticing } from './ports.ts'
+import { reconcile } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
-import { carryOutBatch } from './start.ts'
+import { findBatch } from './standing.ts'
+import { startBatch, type StartPorts } from './start.ts'
 
-/** Looks for proof in the inbox, or in a file of captured events. */
+/** Looks for proof among requests: `ids` of captured events, or what the inbox tells of where undefined. */
 export async function reconcileFrom(
-  services: Services,
-  signal: AbortSignal,
-  { batchId, events }: { batchId: string | undefined; events: string | undefined },
+  ports: StartPorts,
+  { batchId, ids }: { batchId: string | undefined; ids: readonly string[] | undefined },
 ): Promise<Reconciliation> {
-  const [{ reconcile }, { findBatch }] = await Promise.all([
-    import('./reconcile.ts'),
-    import('./standing.ts'),
-  ])
-  const { inbox, ledger } = await services.store()
-  const batch = batchId === undefined ? undefined : await findBatch(await services.batches(), batchId)
-  await ledger.recover(services.context.clock.now())
+  const { ledger, batches, inbox, clock } = ports
+  const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
+  await ledger.recover(clock.now())
   const unknown = await ledger.list({ states: ['unknown'], batchId: batch?.id })
-  const ids = events === undefined ? await inbox.unclaimed() : await idsIn(services, events)
-  const found = await reconcile(await batchRunning(services, signal), unknown, ids)
+  const found = await reconcile(ports, unknown, ids ?? (await inbox.unclaimed()))
   for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
-    await renewResults(services, each)
+    const settled = await batches.find(each)
+    if (settled !== undefined) await renewResults(ports, settled)
   }
   return found
 }
 
 /** What was settled is told by the results file too, where there is one and its file of people is as it was. */
-async function renewResults(services: Services, batchId: string): Promise<void> {
-  const { batches } = await services.store()
-  const batch = await batches.find(batchId)
-  const file = batch && (await fileOfBatch(services, batch))
-  if (batch === undefined || file === undefined) return
+async function renewResults({ batches, place, onNotice }: StartPorts, batch: Batch): Promise<void> {
+  const file = await fileOfBatch(place, batch)
+  if (file === undefined) return
   try {
     await writeResults(batches, batch, file)
   } catch (error) {
     if (!(error instanceof RefcheckError)) throw error
-    services.reporter.warn(`the results file was not written: ${error.message}`)
+    onNotice({ name: 'results-unwritten', why: error.message, batchId: undefined })
   }
 }
 
-async function idsIn(services: Services, events: string): Promise<string[]> {
-  const { requestIdsIn } = await import('../../domain/batch/events-file.ts')
-  const bytes = await readInput(services.context, events, 'the file of events')
-  return requestIdsIn(bytes.toString('utf8'), events)
-}
-
-export interface ByHand {
+export interface ManualSettlement {
   batchId: string
   row: number
   drop: boolean
@@ -59,57 +51,47 @@ export interface ByHand {
 }
 
 /** A person's word on one row: it is sent again at once, or never. */
-export async function settleByHand(
-  services: Services,
-  signal: AbortSignal,
-  hand: ByHand,
+export async function settleManually(
+  ports: StartPorts,
+  prompter: Prompter | undefined,
+  hand: ManualSettlement,
 ): Promise<CarriedOut> {
-  const [{ decide }, { requireDecidable }, { findBatch }, { heldElsewhere }] = await Promise.all([
-    import('./decide.ts'),
-    import('../../domain/batch/decision.ts'),
-    import('./standing.ts'),
-    import('../../domain/batch/standing.ts'),
-  ])
-  const { clock } = services.context
-  const stored = await services.batches()
-  const batch = await findBatch(stored, hand.batchId)
-  const { value: row } = await stored.batches.rows(batch.id, { after: hand.row - 1, limit: 1 }).next()
+  const { batches, ledger, clock } = ports
+  const batch = await findBatch(ports, hand.batchId)
+  const { value: row } = await batches.rows(batch.id, { after: hand.row - 1, limit: 1 }).next()
   if (row?.row !== hand.row) {
     throw new UsageError(`batch ${batch.id} has no row ${hand.row}`, {
       hint: `Rows to settle: refcheck batch rows ${batch.id} --state unknown`,
     })
   }
   requireDecidable(row, clock.now())
-  const confirmedEmail = hand.confirmedEmail ?? (await typedEmail(services, hand))
-  const by = (await services.api()).userEmail
+  const confirmedEmail = hand.confirmedEmail ?? (await typedEmail(ports, prompter, hand))
+  const by = ports.api.userEmail
   const why = hand.reason ?? (hand.drop ? 'a person decided to drop it' : 'a person decided to send it again')
-  const hold = await stored.ledger.hold(batch)
+  const hold = await ledger.hold(batch)
   if (hold === undefined) throw heldElsewhere(batch)
   try {
-    await decide(stored, row, { to: hand.drop ? 'cancelled' : 'pending', confirmedEmail, by, why })
-    if (hand.drop) return { batch: await findBatch(stored, batch.id), failure: undefined }
+    await decide(ports, row, { to: hand.drop ? 'cancelled' : 'pending', confirmedEmail, by, why })
+    if (hand.drop) return { batch: await findBatch(ports, batch.id), failure: undefined }
   } finally {
     if (batch.kind === 'file') await hold.release()
   }
-  return carryOutBatch(services, signal, batch.id, {
-    only: hand.row,
-    held: batch.kind === 'single' ? hold : undefined,
-  })
+  const held = batch.kind === 'single' ? hold : undefined
+  return startBatch(ports, batch.id, { only: hand.row, held })
 }
 
-async function typedEmail(services: Services, { row, drop }: ByHand): Promise<string> {
-  const asked = services.prompter()
-  if (asked === undefined) {
+async function typedEmail(
+  { onNotice }: Noticing,
+  prompter: Prompter | undefined,
+  { row, drop }: ManualSettlement,
+): Promise<string> {
+  if (prompter === undefined) {
     throw new UsageError('there is no terminal to type the recipient’s e-mail on', {
       hint: 'Nothing was done. Add --confirm-email EMAIL.',
     })
   }
-  if (!drop) {
-    services.reporter.warn(
-      `row ${row} may have been ordered already. Sending it again may order, and charge for, a second check on the same person.`,
-    )
-  }
-  return asked.text({
+  if (!drop) onNotice({ name: 'may-order-again', row })
+  return prompter.text({
     message: `Type the e-mail of row ${row}’s recipient to ${drop ? 'drop it' : 'send it again'}:`,
   })
 }

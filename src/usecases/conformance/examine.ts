@@ -1,14 +1,14 @@
 import { parseWindows } from '../../domain/quota/windows.ts'
-import { resolveSession } from '../session/resolve.ts'
+import { resolveSession, type SessionSources } from '../session/resolve.ts'
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
-import { variable } from '../../host/env.ts'
 import { isLoopbackUrl } from '../../contract/loopback.ts'
 import type { CaseResult, ConformanceReport } from '../../conformance/case.ts'
 import { runConformance } from '../../conformance/run.ts'
 import { sandboxControl } from '../../conformance/sandbox-control.ts'
 import { suite } from '../../conformance/suite.ts'
 import type { QuotaWindow, Target } from '../../conformance/target.ts'
-import type { Services } from '../../cli/services.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { HttpClient } from '../../http/client.ts'
 
 export interface ExaminationOptions {
   /** Default: the one of the profile or the environment. */
@@ -40,23 +40,33 @@ export interface Examination {
   failure: IncompleteError | undefined
 }
 
+export interface ConformancePorts {
+  http: HttpClient
+  clock: Clock
+  sources: SessionSources
+  /** Undefined where none is known. */
+  webhookSecret: string | undefined
+  onCase: (id: string, done: number, of: number) => void
+  /** The quota is used up; it goes on in so many seconds. */
+  onWait: (seconds: number) => void
+}
+
 /** Runs the conformance suite on the service that is in use. */
-export async function examine(services: Services, options: ExaminationOptions): Promise<Examination> {
-  const { reporter, context } = services
+export async function examine(ports: ConformancePorts, options: ExaminationOptions): Promise<Examination> {
+  const { http, clock, onWait } = ports
   const { allowCreate, control: steered, useUpQuota, webhookPort, watchMs, waitBudgetMs, signal } = options
   const only = chosen(options.only)
-  const target = await targetOf(services, options)
-  const http = await services.http()
+  const target = await targetOf(ports, options)
   const control = steered ? await sandboxControl(http, target) : undefined
   try {
     const report = await runConformance({
       http,
-      clock: context.clock,
+      clock,
       target: {
         ...control?.known,
         ...target,
         secondEmail: target.secondEmail ?? control?.known.secondEmail,
-        quota: useUpQuota ? windowsOf(target.baseUrl, context.env) : control?.known.quota,
+        quota: useUpQuota ? windowsOf(target.baseUrl, ports.sources.env) : control?.known.quota,
       },
       control,
       allowCreate,
@@ -65,8 +75,8 @@ export async function examine(services: Services, options: ExaminationOptions): 
       waitBudgetMs,
       only,
       signal,
-      onCase: ({ id }, done, of) => reporter.status(`${done}/${of} ${id}`),
-      onWait: (seconds) => reporter.note(`The quota is used up; going on in ${seconds} s.`),
+      onCase: ({ id }, done, of) => ports.onCase(id, done, of),
+      onWait,
     })
     return { report, failure: failureOf(report) }
   } finally {
@@ -84,10 +94,9 @@ function failureOf({ counts: { broken, cases } }: ConformanceReport): Incomplete
 
 /** A kept key goes to the origin it was saved for and nowhere else; resolveSession sees to it. */
 async function targetOf(
-  services: Services,
+  { sources, webhookSecret }: ConformancePorts,
   { baseUrl, secondEmail }: Pick<ExaminationOptions, 'baseUrl' | 'secondEmail'>,
 ): Promise<Target> {
-  const sources = await services.sessionSources()
   const env = baseUrl === undefined ? sources.env : { ...sources.env, REFCHECK_BASE_URL: baseUrl }
   const session = await resolveSession({ ...sources, env }).catch((error: unknown) => {
     throw baseUrl === undefined ? error : aboutFlag(error)
@@ -97,7 +106,7 @@ async function targetOf(
     apiKey: session.apiKey,
     userEmail: session.email,
     secondEmail,
-    webhookSecret: await webhookSecretOf(services),
+    webhookSecret,
   }
 }
 
@@ -111,18 +120,9 @@ function aboutFlag(error: unknown): unknown {
   })
 }
 
-async function webhookSecretOf(services: Services): Promise<string | undefined> {
-  try {
-    return await services.webhookSecret()
-  } catch (error) {
-    if (error instanceof UsageError) return undefined
-    throw error
-  }
-}
-
-function windowsOf(baseUrl: string, env: Services['context']['env']): readonly QuotaWindow[] {
-  const text = isLoopbackUrl(baseUrl) ? variable(env, 'REFCHECK_QUOTA') : undefined
-  return text === undefined ? documented : parseWindows(text, 'REFCHECK_QUOTA')
+function windowsOf(baseUrl: string, env: SessionSources['env']): readonly QuotaWindow[] {
+  const text = isLoopbackUrl(baseUrl) ? env['REFCHECK_QUOTA'] : undefined
+  return text === undefined || text === '' ? documented : parseWindows(text, 'REFCHECK_QUOTA')
 }
 
 function chosen(only: readonly string[]): ((each: Pick<CaseResult, 'id'>) => boolean) | undefined {

@@ -1,26 +1,37 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { signatureHeader } from '../../contract/headers.ts'
 import { type WebhookEvent, webhookEvent } from '../../contract/event.ts'
-import { IncompleteError, InternalError, InterruptedError } from '../../errors/kinds.ts'
+import { IncompleteError, InternalError } from '../../errors/kinds.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
-import type { Sink, Streams } from '../../output/streams.ts'
-import { styled, type Terminal } from '../../output/terminal.ts'
-import { listen } from '../../server/listen.ts'
-import type { Context } from '../../cli/context.ts'
-import { exitCodes } from '../../cli/exit-codes.ts'
-import { type SandboxServer, startSandbox } from '../sandbox/start.ts'
-import { shellWord } from '../../domain/wording/shell-word.ts'
+import { type SandboxPorts, type SandboxServer, startSandbox } from '../sandbox/start.ts'
 
-export interface DemoOptions {
-  context: Context
-  /** Where the transcript goes. */
-  sink: Sink
-  terminal: Terminal
-  /** Absolute folder for the PDFs; a temporary one where undefined. */
+/** A demo as it goes, for whoever shows it. */
+export type DemoEvent =
+  /** `#` before each line of it. */
+  | { name: 'said'; text: string }
+  /** A command line, as a person would type it. */
+  | { name: 'typed'; argv: readonly string[] }
+
+export interface DemoPorts {
+  sandbox: SandboxPorts
+  /** A folder that is new and private. */
+  home: string
+  /** Absolute folder for the PDFs; in `home` where undefined. */
   output: string | undefined
+  /**
+   * Runs a command line of this program, showing what it prints; throws an InterruptedError where it was
+   * interrupted.
+   */
+  run: (argv: readonly string[], env: Readonly<Record<string, string | undefined>>) => Promise<DemoRun>
+  onEvent: (event: DemoEvent) => void
+}
+
+export interface DemoRun {
+  code: number
+  /** Both streams, in the order they were written. */
+  printed: string
 }
 
 export interface DemoResult {
@@ -48,19 +59,19 @@ const mistaken = ['Mei', 'Tanaka', 'mei.tanaka@example.com', '090 1234 5678'] as
  * The main job, from end to end, on a sandbox, profile and store of its own: every line is a command
  * line that runs as if a person had typed it. Nothing is left running; only the PDFs stay.
  */
-export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const home = await mkdtemp(join(tmpdir(), 'refcheck-demo-'))
+export async function runDemo(ports: DemoPorts): Promise<DemoResult> {
+  const { home } = ports
   const deliveries: Delivery[] = []
-  const receiver = await listen((request) => receive(request, deliveries))
-  const server = await startSandbox(options.context, { port: 0, speed, webhookUrl: `${receiver.url}/hook` })
+  const receiver = await ports.sandbox.listen((request) => receive(request, deliveries))
+  const server = await startSandbox(ports.sandbox, { port: 0, speed, webhookUrl: `${receiver.url}/hook` })
   try {
-    return await new Demo(options, home, server, deliveries).run()
+    return await new Demo(ports, server, deliveries).run()
   } finally {
     await server.close()
     await receiver.close()
     for (const part of ['config', 'data', 'event.json'])
       await rm(join(home, part), { recursive: true, force: true })
-    if (options.output !== undefined) await rm(home, { recursive: true, force: true })
+    if (ports.output !== undefined) await rm(home, { recursive: true, force: true })
   }
 }
 
@@ -72,20 +83,18 @@ async function receive(request: Request, deliveries: Delivery[]): Promise<Respon
 }
 
 class Demo {
-  readonly #options: DemoOptions
-  readonly #home: string
+  readonly #ports: DemoPorts
   readonly #server: SandboxServer
   readonly #deliveries: Delivery[]
 
-  constructor(options: DemoOptions, home: string, server: SandboxServer, deliveries: Delivery[]) {
-    this.#options = options
-    this.#home = home
+  constructor(ports: DemoPorts, server: SandboxServer, deliveries: Delivery[]) {
+    this.#ports = ports
     this.#server = server
     this.#deliveries = deliveries
   }
 
   async run(): Promise<DemoResult> {
-    const reports = this.#options.output ?? join(this.#home, 'reports')
+    const reports = this.#ports.output ?? join(this.#ports.home, 'reports')
     makeFolders(reports, 0o700)
     this.#say(
       `A sandbox of the whole service runs at ${this.#server.url} for this demo; no real person is checked.`,
@@ -122,67 +131,39 @@ class Demo {
     )
     if (captured === undefined)
       throw new IncompleteError('the sandbox delivered no event for a finished request')
-    await writeFile(join(this.#home, 'event.json'), captured.body, { mode: 0o600 })
+    await writeFile(join(this.#ports.home, 'event.json'), captured.body, { mode: 0o600 })
     this.#say('Meanwhile the service called our webhook. Is what it delivered really from it?')
     await this.#type(['webhook', 'verify', 'event.json', '--signature', captured.signature])
   }
 
   /** Shows a command line, runs it, and returns what it printed. */
   async #type(argv: readonly string[], expected = 0): Promise<string> {
-    const { context, sink, terminal } = this.#options
+    const { home, run, onEvent } = this.#ports
     const { apiKey, userEmail, webhookSecret } = this.#server.sandbox.credentials
-    sink.write(`\n${styled(terminal, 'bold', `$ refcheck ${argv.map(shellWord).join(' ')}`)}\n`)
-    const printed: string[] = []
-    const code = await context.program?.(argv, {
-      ...context,
-      cwd: this.#home,
-      streams: teed(context.streams, sink, printed),
-      env: {
-        ...context.env,
-        REFCHECK_PROFILE: undefined,
-        REFCHECK_STORE: undefined,
-        REFCHECK_CONFIG_DIR: join(this.#home, 'config'),
-        REFCHECK_DATA_DIR: join(this.#home, 'data'),
-        REFCHECK_BASE_URL: this.#server.url,
-        REFCHECK_API_KEY: apiKey,
-        REFCHECK_USER_EMAIL: userEmail,
-        REFCHECK_WEBHOOK_SECRET: webhookSecret,
-      },
+    onEvent({ name: 'typed', argv })
+    const { code, printed } = await run(argv, {
+      REFCHECK_PROFILE: undefined,
+      REFCHECK_STORE: undefined,
+      REFCHECK_CONFIG_DIR: join(home, 'config'),
+      REFCHECK_DATA_DIR: join(home, 'data'),
+      REFCHECK_BASE_URL: this.#server.url,
+      REFCHECK_API_KEY: apiKey,
+      REFCHECK_USER_EMAIL: userEmail,
+      REFCHECK_WEBHOOK_SECRET: webhookSecret,
     })
-    if (code === exitCodes.interrupted) throw new InterruptedError('the demo was interrupted')
     if (code !== expected)
       throw new InternalError(`the demo's "refcheck ${argv.join(' ')}" ended with ${code}`)
-    return printed.join('')
+    return printed
   }
 
   #say(text: string): void {
-    const { sink, terminal } = this.#options
-    sink.write(
-      `\n${text
-        .split('\n')
-        .map((line) => styled(terminal, 'cyan', line === '' ? '' : `# ${line}`))
-        .join('\n')}\n`,
-    )
+    this.#ports.onEvent({ name: 'said', text })
   }
 }
 
 function create([first, last, email, phone]: readonly [string, string, string, string]): string[] {
   const person = ['--first-name', first, '--last-name', last, '--email', email, '--phone', phone]
   return ['request', 'create', '--package', packageId, ...person, '--yes']
-}
-
-/** Both streams of the inner command into one transcript, in the order they were written. */
-function teed(streams: Streams, sink: Sink, printed: string[]): Streams {
-  const into: Sink = {
-    write(data) {
-      printed.push(Buffer.from(data).toString('utf8'))
-      sink.write(data)
-    },
-    drained: () => sink.drained(),
-    isTTY: sink.isTTY,
-    columns: sink.columns,
-  }
-  return { stdin: streams.stdin, stdout: into, stderr: into }
 }
 
 function createdId(printed: string): string {

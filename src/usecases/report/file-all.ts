@@ -1,4 +1,3 @@
-import type { Services } from '../../cli/services.ts'
 import type { FilingResult, StoredReport } from '../../domain/report/filed.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
@@ -31,16 +30,16 @@ async function closed(folder: ReportFolder): Promise<RefcheckError | undefined> 
   }
 }
 
-/** `--open`: the report, or the folder of several. */
+/** Opens the report, or the folder of several, for the person to see. `open` says why it could not. */
 export async function showReports(
-  services: Services,
+  open: (path: string) => Promise<string | undefined>,
+  onUnopened: (path: string, why: string) => void,
   folder: string,
   stored: readonly StoredReport[],
 ): Promise<void> {
   const [first] = stored
   if (first === undefined) return
-  const { openFile } = await import('../../host/open-file.ts')
   const path = stored.length === 1 ? first.path : folder
-  const why = await openFile(path, services.context.env)
-  if (why !== undefined) services.reporter.warn(`${path} was not opened: ${why}`)
+  const why = await open(path)
+  if (why !== undefined) onUnopened(path, why)
 }

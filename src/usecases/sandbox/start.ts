@@ -2,13 +2,19 @@ import type { Clock } from '../../host/clock.ts'
 import { isLoopbackHost } from '../../contract/loopback.ts'
 import { ManualClock } from '../../sandbox/control/manual-clock.ts'
 import { readFixture } from '../../sandbox/control/fixture-file.ts'
-import { checkedChoice, type Choices } from '../../sandbox/service/rules.ts'
+import { readRules } from '../../sandbox/control/read-rules.ts'
 import { createSandbox, type Sandbox } from '../../sandbox/control/create-sandbox.ts'
-import { listen } from '../../server/listen.ts'
+import type { SandboxOptions } from '../../sandbox/control/sandbox.ts'
+import type { listen } from '../../server/listen.ts'
 import type { QuotaWindow } from '../../domain/quota/windows.ts'
-import { processId } from '../../host/process-id.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import type { Context } from '../../cli/context.ts'
+
+export interface SandboxPorts {
+  clock: Clock
+  listen: typeof listen
+  /** Opens the file that keeps the state. */
+  openData: (path: string) => Promise<NonNullable<SandboxOptions['data']>>
+}
 
 export interface SandboxServerOptions {
   /** Default 127.0.0.1; any other address of this machine takes `tls`. */
@@ -39,15 +45,17 @@ export interface SandboxServer {
 }
 
 /** The sandbox and the server are made for each other here. */
-export async function startSandbox(context: Context, options: SandboxServerOptions): Promise<SandboxServer> {
+export async function startSandbox(
+  ports: SandboxPorts,
+  options: SandboxServerOptions,
+): Promise<SandboxServer> {
   const { host, port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
   if (host !== undefined && !isLoopbackHost(host) && tls === undefined) {
     throw new UsageError(`--host: plain http is for this machine only, and ${host} is open to others`, {
       hint: 'Give --tls-cert and --tls-key, or leave --host out.',
     })
   }
-  const claiming = { clock: context.clock, random: context.random, pid: processId() }
-  const clock: Clock = options.manualClock ? new ManualClock(context.clock.now()) : context.clock
+  const clock: Clock = options.manualClock ? new ManualClock(ports.clock.now()) : ports.clock
   const sandbox = createSandbox({
     clock,
     speed,
@@ -56,16 +64,13 @@ export async function startSandbox(context: Context, options: SandboxServerOptio
     seed,
     rules: readRules(options.rules ?? []),
     fixture: fixture === undefined ? undefined : await readFixture(fixture),
-    data:
-      data === undefined
-        ? undefined
-        : await (await import('../../sandbox/service/journal.ts')).openJournal(data, claiming),
+    data: data === undefined ? undefined : await ports.openData(data),
   })
   try {
     const answer = (request: Request, connection: Parameters<Sandbox['fetch']>[1]) =>
       sandbox.fetch(request, connection)
     const onError = (error: unknown) => sandbox.refuse(error)
-    const listener = await listen(answer, { host, port, tls, onError })
+    const listener = await ports.listen(answer, { host, port, tls, onError })
     return {
       sandbox,
       // Every address of this machine is none that can be called.
@@ -79,21 +84,4 @@ export async function startSandbox(context: Context, options: SandboxServerOptio
     sandbox.close()
     throw error
   }
-}
-
-/** `--rule name=choice`, repeated, or `--rule seeded`. */
-function readRules(rules: readonly string[]): Partial<Choices> | 'seeded' | undefined {
-  if (rules.length === 0) return undefined
-  if (rules.length === 1 && rules[0] === 'seeded') return 'seeded'
-  const chosen: Partial<Choices> = {}
-  for (const rule of rules) {
-    const equals = rule.indexOf('=')
-    if (equals === -1) {
-      throw new UsageError(`--rule: "${rule.slice(0, 60)}" is not name=choice`, {
-        hint: '"refcheck sandbox rules" lists the names and their choices.',
-      })
-    }
-    Object.assign(chosen, checkedChoice(rule.slice(0, equals), rule.slice(equals + 1)))
-  }
-  return chosen
 }

@@ -6,6 +6,7 @@ import { webhookSecrets } from '../../../compose/webhook.ts'
 import { signingKeyOf } from '../../../domain/webhook/verify.ts'
 import { importedView } from '../../../output/views/inbox.ts'
 import { importEvents } from '../../../usecases/webhook/inbox.ts'
+import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsImport extends BaseCommand<typeof WebhookEventsImport> {
   static override summary = 'Take events that were captured elsewhere into the inbox.'
@@ -20,8 +21,8 @@ export default class WebhookEventsImport extends BaseCommand<typeof WebhookEvent
   async run(): Promise<void> {
     const { file } = this.args
     const bytes = await readInput(this.context, file, 'the events', largestLog)
-    const { secret } = await webhookSecrets(this.services, this.flags['secret-file'])
-    const { inbox } = await this.services.store()
+    const { secret } = await webhookSecrets(this.scope, this.flags['secret-file'])
+    const { inbox } = await store(this.scope)
     const now = this.context.clock.now()
     this.answer(
       importedView(await importEvents(inbox, bytes, { key: signingKeyOf(secret), now, name: file })),

@@ -5,6 +5,7 @@ import { Flags } from '../../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../../compose/output-file.ts'
 import { eventListView } from '../../../output/views/inbox.ts'
 import { exportLines, listEvents } from '../../../usecases/webhook/inbox.ts'
+import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsList> {
   static override summary = 'List the events that were received, in the order of receipt.'
@@ -21,7 +22,7 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
   }
 
   async run(): Promise<void> {
-    const { inbox } = await this.services.store()
+    const { inbox } = await store(this.scope)
     const filter = eventFilter(this.flags)
     const { export: file } = this.flags
     if (file !== undefined) {

@@ -4,6 +4,7 @@ import { Flags } from '../../../cli/oclif.ts'
 import { receiverAt } from '../../../compose/receiver.ts'
 import { replayView } from '../../../output/views/inbox.ts'
 import { findEvent, replayEvents, requeueEvents } from '../../../usecases/webhook/inbox.ts'
+import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEventsReplay> {
   static override summary = 'Hand received events on once more, as they came.'
@@ -21,14 +22,14 @@ export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEvent
   }
 
   async run(): Promise<void> {
-    const { inbox } = await this.services.store()
+    const { inbox } = await store(this.scope)
     const events = []
     for (const id of this.args.id) events.push(await findEvent(inbox, id))
     if (this.flags.to === undefined) {
       await requeueEvents(inbox, events)
       return this.answer(replayView(events.map(({ id }) => ({ id, status: null, failure: null }))))
     }
-    const receiver = await receiverAt(this.services, this.flags.to, '--to')
+    const receiver = await receiverAt(this.scope, this.flags.to, '--to')
     const { clock } = this.context
     const { replies, failure } = await replayEvents(events, { ...receiver, clock, signal: this.signal })
     this.answer(replayView(replies), failure)

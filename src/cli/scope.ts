@@ -1,0 +1,94 @@
+import { type Paths, resolvePaths } from '../host/paths.ts'
+import { Progress } from '../output/progress.ts'
+import { Reporter } from '../output/reporter.ts'
+import { terminalOf } from '../output/terminal.ts'
+import type { Prompter } from '../prompt/prompter.ts'
+import { TerminalPrompter } from '../prompt/terminal.ts'
+import type { Context } from './context.ts'
+
+export interface ScopeOptions {
+  version: string
+  profile: string | undefined
+  noColor: boolean
+  quiet: boolean
+  verbose: boolean
+  /** Milliseconds, from --timeout. */
+  timeoutMs: number | undefined
+}
+
+type Close = () => Promise<void> | void
+
+/** One command's lifetime: what is made in it is made once, when it is first asked for, and closed with it. */
+export class Scope {
+  readonly context: Context
+  readonly options: ScopeOptions
+  readonly reporter: Reporter
+  readonly paths: Paths
+  readonly #made = new Map<unknown, unknown>()
+  readonly #settlers: Close[] = []
+  readonly #closers: Close[] = []
+  #isClosing = false
+
+  constructor(context: Context, options: ScopeOptions) {
+    this.context = context
+    this.options = options
+    this.paths = resolvePaths(context.env)
+    const { stderr } = context.streams
+    this.reporter = new Reporter(stderr, terminalOf(stderr, context.env, options.noColor), options.quiet)
+  }
+
+  /** What `make` makes, the same at every call. */
+  made<T>(make: (scope: Scope) => T): T {
+    if (!this.#made.has(make)) this.#made.set(make, make(this))
+    return this.#made.get(make) as T
+  }
+
+  isMade(make: (scope: Scope) => unknown): boolean {
+    return this.#made.has(make)
+  }
+
+  /** Done at the end, while all that was made is still open. */
+  onSettle(settle: Close): void {
+    this.#settlers.push(settle)
+  }
+
+  /** Done at the very end, what was made last first. */
+  onClose(close: Close): void {
+    this.#closers.push(close)
+  }
+
+  /** Whether the answer is out, so that nothing more is worth a wait. */
+  get isClosing(): boolean {
+    return this.#isClosing
+  }
+
+  async close(): Promise<void> {
+    this.reporter.done()
+    this.#isClosing = true
+    for (const settle of this.#settlers.splice(0)) await settle()
+    for (const close of this.#closers.splice(0).reverse()) await close()
+  }
+
+  /** A line that stays, on stderr. */
+  readonly note = (text: string): void => this.reporter.note(text)
+
+  /** A line for how far a long job has come. */
+  progress(): Progress {
+    return new Progress(this.reporter, this.context.clock)
+  }
+
+  /** Undefined where nobody can be asked. */
+  prompter(): Prompter | undefined {
+    const { prompter, streams, interrupts } = this.context
+    if (prompter !== undefined) return prompter
+    const { stdin, stderr } = streams
+    if (!stdin.isTTY || !stderr.isTTY) return undefined
+    const color = this.reporter.terminal.color
+    return new TerminalPrompter({ input: stdin, output: stderr, color, signal: interrupts.signal })
+  }
+}
+
+/** A part that a scope makes at most once. */
+export function once<T>(make: (scope: Scope) => T): (scope: Scope) => T {
+  return (scope) => scope.made(make)
+}

@@ -1,0 +1,22 @@
+import type { Scope } from '../cli/scope.ts'
+import { UsageError } from '../errors/kinds.ts'
+import type { ConformancePorts } from '../usecases/conformance/examine.ts'
+import { http } from './http.ts'
+import { sessionSources } from './session.ts'
+import { webhookSecret } from './webhook.ts'
+
+/** What judging a deployment needs. */
+export async function conformancePorts(scope: Scope): Promise<ConformancePorts> {
+  const { reporter, context } = scope
+  return {
+    http: await http(scope),
+    clock: context.clock,
+    sources: await sessionSources(scope),
+    webhookSecret: await webhookSecret(scope).catch((error: unknown) => {
+      if (error instanceof UsageError) return undefined
+      throw error
+    }),
+    onCase: (id, done, of) => reporter.status(`${done}/${of} ${id}`),
+    onWait: (seconds) => reporter.note(`The quota is used up; going on in ${seconds} s.`),
+  }
+}

@@ -1,0 +1,37 @@
+import { once, type Scope } from '../cli/scope.ts'
+import { variable } from '../host/env.ts'
+import type { Store } from '../store/ledger/store.ts'
+import { setting } from './session.ts'
+
+/** Counting keeps nobody waiting whose answer is out. */
+const busyMsAtTheEnd = 250
+
+/** Orders, events and the quota, all in one place. */
+export const store = once(async (scope: Scope): Promise<Store> => {
+  const { openStore } = await import('../store/ledger/open.ts')
+  const { paths, note: onNotice } = scope
+  const { clock, random, cwd } = scope.context
+  const busyMs = scope.isClosing ? busyMsAtTheEnd : undefined
+  const opened = await openStore({
+    chosen: await chosenStore(scope),
+    paths,
+    cwd,
+    clock,
+    random,
+    busyMs,
+    onNotice,
+  })
+  scope.onClose(() => opened.close())
+  return opened
+})
+
+/** REFCHECK_STORE, else the setting `store`. */
+export async function chosenStore(scope: Scope): Promise<string | undefined> {
+  return variable(scope.context.env, 'REFCHECK_STORE') ?? (await setting(scope, 'store'))
+}
+
+/** What reading and moving batches needs. */
+export async function storedBatches(scope: Scope) {
+  const { ledger, batches } = await store(scope)
+  return { ledger, batches, clock: scope.context.clock }
+}

@@ -1,0 +1,18 @@
+import type { Reconciliation } from './proof.ts'
+
+/** What is worth a word while a file is read, ordered, and its results are written. */
+export type BatchNotice =
+  /** A file whose code page had to be guessed: names may look other than they are. */
+  | { name: 'guessed-encoding'; file: string }
+  | { name: 'mapping-kept'; mapping: string }
+  | { name: 'no-results-folder'; folder: string }
+  /** --allow-duplicate, given for a file that is a batch already. */
+  | { name: 'duplicates-too-late'; batchId: string }
+  /** Orders are attributed to whoever goes on with a batch, and count for that one's organisation. */
+  | { name: 'other-user'; begunAs: string; now: string }
+  | { name: 'reconciled'; found: Reconciliation }
+  /** The file of people is not what it was, so no results file is written. */
+  | { name: 'file-changed'; file: string; batchId: string }
+  /** `batchId` where the store's own export can stand in for it. */
+  | { name: 'results-unwritten'; why: string; batchId: string | undefined }
+  | { name: 'may-order-again'; row: number }

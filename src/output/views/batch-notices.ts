@@ -1,0 +1,46 @@
+import type { BatchNotice } from '../../domain/batch/notice.ts'
+import { reconciliationText } from './batches.ts'
+
+/** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
+export function batchNoticeText(notice: BatchNotice): { text: string; matters: boolean } | undefined {
+  switch (notice.name) {
+    case 'guessed-encoding':
+      return warning(
+        `${notice.file} is not UTF-8 and is read as Windows-1252: look at names with accents, or save it as UTF-8.`,
+      )
+    case 'mapping-kept':
+      return note(`Kept how the columns were read: use it with --mapping ${notice.mapping}`)
+    case 'no-results-folder':
+      return warning(
+        `nothing can be written to ${notice.folder}, so there will be no results file: name one with --results.`,
+      )
+    case 'duplicates-too-late':
+      return warning(
+        `--allow-duplicate comes too late for the duplicate rows of this batch. Make a file of them: refcheck batch export ${notice.batchId} --state duplicate --output again.csv`,
+      )
+    case 'other-user':
+      return warning(
+        `this batch was begun as ${notice.begunAs}, and its other rows are ordered as ${notice.now}.`,
+      )
+    case 'reconciled': {
+      const text = reconciliationText(notice.found)
+      return text === '' ? undefined : note(text)
+    }
+    case 'file-changed':
+      return warning(
+        `${notice.file} is not what it was, so no results file is written; "refcheck batch export ${notice.batchId}" has all of it.`,
+      )
+    case 'results-unwritten': {
+      const instead =
+        notice.batchId === undefined ? '' : `; "refcheck batch export ${notice.batchId}" has all of it.`
+      return warning(`the results file was not written: ${notice.why}${instead}`)
+    }
+    case 'may-order-again':
+      return warning(
+        `row ${notice.row} may have been ordered already. Sending it again may order, and charge for, a second check on the same person.`,
+      )
+  }
+}
+
+const note = (text: string) => ({ text, matters: false })
+const warning = (text: string) => ({ text, matters: true })

@@ -1,0 +1,101 @@
+import type { Batch, NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
+import type { ColumnChoices } from '../../domain/batch/columns.ts'
+import type { Plan } from '../../domain/batch/plan.ts'
+import { unsent } from '../../domain/batch/unsent.ts'
+import type { RefcheckError } from '../../errors/base.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
+import { applyToKnown, knownBatch, requireSameReading } from './known.ts'
+import type { BatchFile } from './open-file.ts'
+import { notOrderable, planBatch, type PlanPorts } from './plan.ts'
+import type { FilePlace, ReadingPorts } from './ports.ts'
+import { packageFor, readOrders } from './read-orders.ts'
+import { resultsPlace } from './results-file.ts'
+
+export interface OrderFilePorts
+  extends ReadingPorts, Omit<PlanPorts, 'api' | 'batches'>, Pick<FilePlace, 'cwd'> {
+  batches: Batches
+  packageSetting: number | undefined
+  signal: AbortSignal
+}
+
+/** Who is shown what before anything is sent. */
+export interface OrderFileTalk {
+  /** The file is a batch already, which goes on. */
+  onKnown: (batch: Batch) => void
+  onPlan: (plan: Plan) => void
+  /** Throws where the person does not want `people` orders. */
+  confirm: (people: number) => Promise<void>
+}
+
+export interface OrderFileChoices {
+  columns: ColumnChoices
+  /** Read by a kept plan, as it was then. */
+  isPlanned: boolean
+  allowDuplicate: boolean
+  skipInvalid: boolean
+  isDryRun: boolean
+  results: string | undefined
+}
+
+/** What there is to run, or why nothing is. */
+export type OrderFileEnd =
+  | { kind: 'unstarted'; plan: Plan; packageId: number | undefined; failure: RefcheckError | undefined }
+  | { kind: 'known'; batch: Batch }
+  | { kind: 'taken-in'; batchId: string }
+
+/** Takes a file in as a batch to be run, or finds the batch that it is already; sends nothing. */
+export async function orderFile(
+  ports: OrderFilePorts,
+  talk: OrderFileTalk,
+  file: BatchFile,
+  choices: OrderFileChoices,
+): Promise<OrderFileEnd> {
+  const { columns, allowDuplicate, isDryRun } = choices
+  const packageId = await packageFor(ports, file, columns)
+  const goOn = (known: Batch): Promise<OrderFileEnd> => goOnWith(ports, talk, known, { file, choices })
+  const known = await knownBatch(ports, file, packageId)
+  if (known !== undefined) return goOn(known)
+  const orders = await readOrders(ports, file, columns, packageId)
+  const resultsFile = await resultsPlace(ports, file, choices.results)
+  const planned = await planBatch(ports, file, orders, {
+    choices: columns,
+    allowDuplicate,
+    packageId,
+    resultsFile,
+  })
+  const meanwhile = await knownBatch(ports, file, packageId)
+  if (meanwhile !== undefined) return goOn(meanwhile)
+  const { plan } = planned
+  const failure =
+    unsent(plan, file.name, { skip: choices.skipInvalid }) ??
+    (isDryRun ? undefined : await notOrderable(ports, plan))
+  if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
+  talk.onPlan(plan)
+  await talk.confirm(plan.counts.pending)
+  return takenIn(ports, planned.batch, planned.intake.rows, goOn)
+}
+
+/** Another process may have taken the same file in while this one looked at it. */
+async function takenIn(
+  { batches }: OrderFilePorts,
+  batch: NewFileBatch,
+  rows: Iterable<NewRow>,
+  goOn: (known: Batch) => Promise<OrderFileEnd>,
+): Promise<OrderFileEnd> {
+  const there = await batches.add(batch, rows)
+  return there === undefined ? { kind: 'taken-in', batchId: batch.id } : goOn(there)
+}
+
+async function goOnWith(
+  ports: OrderFilePorts,
+  talk: OrderFileTalk,
+  known: Batch,
+  { file, choices }: { file: BatchFile; choices: OrderFileChoices },
+): Promise<OrderFileEnd> {
+  if (!choices.isPlanned) await requireSameReading(ports, file, choices.columns, known)
+  talk.onKnown(known)
+  if (choices.isDryRun) return { kind: 'known', batch: known }
+  if (known.counts.pending > 0) await talk.confirm(known.counts.pending)
+  await applyToKnown(ports, file, known, choices)
+  return { kind: 'taken-in', batchId: known.id }
+}
