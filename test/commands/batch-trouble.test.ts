@@ -163,7 +163,7 @@ test('the trial is over, or the key was replaced: it halts', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(4))
   await type(`${run} --max 1`)
-  sandbox.expireTrial()
+  sandbox.throwSwitch('expire-trial')
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.
@@ -182,7 +182,7 @@ test('the trial is over, or the key was replaced: it halts', async () => {
     2> The organisation’s trial is over; an Owner can subscribe. Nothing was ordered. Then go on with: refcheck batch resume BATCH_1
     exit 4
   `)
-  sandbox.revokeKey()
+  sandbox.throwSwitch('revoke-key')
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.

@@ -30,9 +30,8 @@ const sha256 = (path: string): string => createHash('sha256').update(readFileSyn
 test('every report of a request: whole PDFs under names that sort, one call of the quota', async () => {
   const { type, id, folder, quotaCalls } = await finished()
   quotaCalls()
-  expect(
-    await type(`report download --request ${id} --output reports --concurrency 1`),
-  ).toMatchInlineSnapshot(`
+  expect(await type(`report download --request ${id} --output reports --concurrency 1`))
+    .toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
     stored  reports/Example-Priya_reference-Quinn-Referee_HASH.pdf  # kB
     stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB
@@ -108,9 +107,8 @@ test('--output - writes the very bytes to a pipe, and never to a terminal', asyn
   const piped = await type(`report download ${checkId} --output -`)
   expect(piped.code).toBe(0)
   expect(piped.bytes.equals(readFileSync(join(folder, 'a.pdf')))).toBe(true)
-  expect(
-    await type(`report download ${checkId} --output -`, { tty: { stdout: true } }),
-  ).toMatchInlineSnapshot(`
+  expect(await type(`report download ${checkId} --output -`, { tty: { stdout: true } }))
+    .toMatchInlineSnapshot(`
     $ refcheck report download CHECK_2 --output -
     2> Error: a PDF is not written to a terminal
     2> Pipe it, or name a file with --output.
@@ -130,9 +128,8 @@ test('what is not ready is listed with its reason, and the rest is stored', asyn
   for (let minutes = 0; minutes < 60 && sandbox.requests()[0]?.status !== 'PARTIAL'; minutes += 1) {
     await clock.advance(60_000)
   }
-  expect(
-    await type(`report download --request ${id} --output reports --concurrency 1`),
-  ).toMatchInlineSnapshot(`
+  expect(await type(`report download --request ${id} --output reports --concurrency 1`))
+    .toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
     stored  reports/Example-Priya_reference-Quinn-Referee_HASH.pdf  # kB
     stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB

@@ -186,14 +186,14 @@ test('no credits, a trial that is over, no subscription: exit 4, and the hint sa
     exit 4
   `)
   sandbox.setCredits(null)
-  sandbox.expireTrial()
+  sandbox.throwSwitch('expire-trial')
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: organisation trial has expired
     2> The organisation’s trial is over; an Owner can subscribe. Nothing was ordered.
     exit 4
   `)
-  sandbox.deactivateSubscription()
+  sandbox.throwSwitch('deactivate-subscription')
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: organisation subscription is not active

@@ -111,7 +111,7 @@ class Simulation {
   #calm(): void {
     this.sandbox.clearFaults()
     this.sandbox.setCredits(null)
-    this.sandbox.activateUser(this.sandbox.credentials.userEmail)
+    this.sandbox.setUserActive(this.sandbox.credentials.userEmail, true)
   }
 
   async #run(mortality: Mortality): Promise<void> {

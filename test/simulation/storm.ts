@@ -53,7 +53,7 @@ export function trouble(sandbox: Sandbox, luck: () => number): () => void {
       after: Math.floor(luck() * 6),
       fault: { kind: 'switch', switch: 'deactivate-user' },
     })
-    return () => sandbox.activateUser(userEmail)
+    return () => sandbox.setUserActive(userEmail, true)
   }
   return () => undefined
 }

@@ -9,7 +9,7 @@ import { type Overview, overview } from './overview.ts'
 import type { Credentials, Sandbox, SandboxOptions } from './sandbox.ts'
 import { defaultSeed, packageIds, people } from './seed.ts'
 import type { Connection } from '../../server/listen.ts'
-import { failure } from '../service/answer.ts'
+import { malformedOrBroken } from '../service/answer.ts'
 import { httpDeliver } from '../service/deliver-http.ts'
 import { Deliveries } from '../service/delivery.ts'
 import type { Injection } from '../service/faults.ts'
@@ -36,6 +36,7 @@ export class EmbeddedSandbox implements Sandbox {
   readonly people = people
   readonly packageIds = packageIds
   readonly log = new Log()
+  readonly refuse = malformedOrBroken
   readonly #options: SandboxOptions
   readonly #clock: Clock
   readonly #luck: Luck
@@ -99,12 +100,6 @@ export class EmbeddedSandbox implements Sandbox {
     return this.#gateway.fetch(request, connection)
   }
 
-  refuse(error: unknown): Response {
-    return error instanceof Error && error.name === 'RequestError'
-      ? failure(400, 'the request is malformed')
-      : failure(500, 'internal server error')
-  }
-
   inject(injection: Injection): () => void {
     if ('scenario' in injection) {
       const { scenario, times = 1, after = 0 } = injection
@@ -154,34 +149,18 @@ export class EmbeddedSandbox implements Sandbox {
     this.#switches.throw(name)
   }
 
-  revokeKey(): void {
-    this.#switches.revokeKey()
-  }
-
   renewKey(): string {
     const key = this.#switches.renewKey()
     this.#home = { ...this.#home, apiKey: key }
     return key
   }
 
-  deactivateUser(email: string): void {
-    this.#switches.setUserActive(email, false)
-  }
-
-  activateUser(email: string): void {
-    this.#switches.setUserActive(email, true)
+  setUserActive(email: string, active: boolean): void {
+    this.#switches.setUserActive(email, active)
   }
 
   setCredits(credits: number | null): void {
     this.#switches.change({ credits })
-  }
-
-  expireTrial(): void {
-    this.#switches.change({ trial: 'expired' })
-  }
-
-  deactivateSubscription(): void {
-    this.#switches.change({ subscription: 'inactive' })
   }
 
   setWebhook(url: string | null): void {
@@ -258,13 +237,13 @@ export class EmbeddedSandbox implements Sandbox {
         work.catch((error: unknown) => this.#onFailure(error))
         if (clock instanceof ManualClock) clock.hold(work)
       },
-      onAttempt: ({ id, request_id, status, attempts, outcome }, at) =>
+      onAttempt: ({ id: delivery_id, request_id, status, attempts: attempt, outcome }, at) =>
         this.log.add(at, {
           kind: 'delivery',
-          delivery_id: id,
+          delivery_id,
           request_id,
           status,
-          attempt: attempts,
+          attempt,
           outcome: outcome ?? '',
         }),
     })

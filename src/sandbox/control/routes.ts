@@ -65,8 +65,7 @@ app.post('/renew-key', async (context) => {
 })
 app.post('/user', async (context) => {
   const { email, active } = await body(context, z.object({ email: z.string(), active: z.boolean() }))
-  if (active) context.env.sandbox.activateUser(email)
-  else context.env.sandbox.deactivateUser(email)
+  context.env.sandbox.setUserActive(email, active)
   return json({})
 })
 app.post('/credits', async (context) => {

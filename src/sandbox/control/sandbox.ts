@@ -67,14 +67,10 @@ export interface Sandbox {
   /** Throws InvalidInputError where there is no such rule or choice. */
   setRule(name: string, choice: string): void
   throwSwitch(name: Switch): void
-  revokeKey(): void
   /** A new key for the organisation; the old one is revoked. */
   renewKey(): string
-  deactivateUser(email: string): void
-  activateUser(email: string): void
+  setUserActive(email: string, active: boolean): void
   setCredits(credits: number | null): void
-  expireTrial(): void
-  deactivateSubscription(): void
   /** https, or http to this machine; throws UsageError for any other. */
   setWebhook(url: string | null): void
   /** Makes a package INACTIVE in favour of a new one with one more required field; the new id. */

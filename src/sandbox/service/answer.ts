@@ -63,3 +63,10 @@ export const refusals = {
   /** "The message names the offending field (shape: `<field path>: <reason>`)". */
   invalid: (path: string, reason: string) => new Refusal(400, `${path}: ${reason}`),
 } as const
+
+/** The answer to what never became a request, or broke on the way. */
+export function malformedOrBroken(error: unknown): Response {
+  return error instanceof Error && error.name === 'RequestError'
+    ? failure(400, 'the request is malformed')
+    : failure(500, 'internal server error')
+}

@@ -49,7 +49,7 @@ test.each(['x'.repeat(32), 'short', 'toString'])('an invalid API key (%s) is a 4
 test('a revoked API key is a 401', async () => {
   const { sandbox, get } = visit()
   expect((await get('/v1/users')).status).toBe(200)
-  sandbox.revokeKey()
+  sandbox.throwSwitch('revoke-key')
   const answer = await get('/v1/users')
   expect(answer.status).toBe(401)
   expect(answer.envelope()).toEqual(refusal('invalid API key'))
@@ -71,7 +71,7 @@ test.each([
 test('a user who is deactivated is a 403 from then on', async () => {
   const { sandbox, get, signedIn } = visit()
   expect((await get('/v1/users', signedIn('max.member@example.com'))).status).toBe(200)
-  sandbox.deactivateUser('max.member@example.com')
+  sandbox.setUserActive('max.member@example.com', false)
   expect((await get('/v1/users', signedIn('max.member@example.com'))).status).toBe(403)
 })
 
