@@ -5,176 +5,353 @@ import { expect, test } from 'vitest'
 
 import { orderOf } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
-import { refcheck } from '../harness/run-command.ts'
-import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
+import { type Screen, type Session, session, type Step, type TypeOptions } from '../harness/session.ts'
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
-/** A sandbox in a process of its own, and a person beside it. */
-async function beside(flags: readonly string[]) {
-  const folder = temporaryFolder()
-  const sandbox = start(['sandbox', 'start', '--port', '0', '--json', ...flags], emptyEnv(folder))
-  const address = JSON.parse(await sandbox.until('\n')) as Record<string, string>
+interface Beside {
+  type: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
+  all: (lines: readonly string[]) => Promise<Screen>
+  write: Session['write']
+  /** Address and key of the sandbox. */
+  env: Record<string, string>
+  process: ReturnType<typeof start>
+}
+
+/** A sandbox in a process of its own, and a person beside it whose environment leads there. */
+async function beside(flags: readonly string[] = []): Promise<Beside> {
+  const here = await session({ newcomer: true, filters: [[/\b20\d\d-\d\d-\d\dT[\d:.]+Z/g, 'TIME']] })
+  const argv = ['sandbox', 'start', '--port', '0', '--json', '--seed', 'session', ...flags]
+  const running = start(argv, emptyEnv(here.folder))
+  const address = JSON.parse(await running.until('\n')) as Record<string, string>
   const env = {
-    ...emptyEnv(folder),
     REFCHECK_BASE_URL: address['base_url'] ?? '',
     REFCHECK_API_KEY: address['api_key'] ?? '',
     REFCHECK_USER_EMAIL: address['user_email'] ?? '',
   }
-  return {
-    env,
-    folder,
-    sandbox,
-    type: (argv: readonly string[], stdin?: string) => refcheck(argv, { env, stdin, cwd: folder }),
-  }
+  // Exported once in the shell, so that no line repeats it.
+  const type: Beside['type'] = (line, options) => here.type(line, { exported: env, ...options })
+  const all: Beside['all'] = (lines) => here.all(lines, { exported: env })
+  return { type, all, write: here.write, env, process: running }
+}
+
+async function orderIn({ type }: Beside): Promise<string> {
+  const outcome = await type(orderOf('Priya', ['--yes', '--json']))
+  return (outcome.json() as { request_id: string }).request_id
 }
 
 test('--clock manual: nothing moves until sandbox advance, then everything does', async () => {
-  const { type } = await beside(['--clock', 'manual'])
-  const { request_id } = (await type(orderOf('Priya', ['--yes', '--json']))).json() as { request_id: string }
+  const here = await beside(['--clock', 'manual'])
+  const id = await orderIn(here)
   const status = async (): Promise<unknown> =>
-    ((await type(['request', 'get', request_id, '--json'])).json() as { status: string }).status
+    ((await here.type(`request get ${id} --json`)).json() as { status: string }).status
   expect(await status()).toBe('RECEIVED')
-  const moved = await type(['sandbox', 'advance', '2h'])
-  expect(moved.stdout).toMatch(/^time {8}\S+ \(manual clock\)\nrequests {4}1 COMPLETED\n/)
+  expect(await here.type('sandbox status')).toMatchInlineSnapshot(`
+    $ refcheck sandbox status
+    time        TIME (manual clock)
+    requests    1 RECEIVED
+    deliveries  0 delivered, 0 waiting, 0 given up
+    quota       4 of 60 in 60 s, 4 of 1000 in 3600 s
+    exit 0
+  `)
+  expect(await here.type('sandbox advance 2h')).toMatchInlineSnapshot(`
+    $ refcheck sandbox advance 2h
+    time        TIME (manual clock)
+    requests    1 COMPLETED
+    deliveries  0 delivered, 0 waiting, 0 given up
+    quota       0 of 60 in 60 s, 0 of 1000 in 3600 s
+    exit 0
+  `)
   expect(await status()).toBe('COMPLETED')
 })
 
 test('--data: the state survives a kill', async () => {
   const data = join(temporaryFolder(), 'state')
   const first = await beside(['--data', data])
-  const { request_id } = (await first.type(orderOf('Priya', ['--yes', '--json']))).json() as {
-    request_id: string
-  }
-  first.sandbox.child.kill('SIGKILL')
-  await first.sandbox.ended
+  const request_id = await orderIn(first)
+  first.process.child.kill('SIGKILL')
+  await first.process.ended
   const second = await beside(['--data', data])
-  expect((await second.type(['request', 'get', request_id, '--json'])).json()).toMatchObject({ request_id })
+  expect((await second.type(`request get ${request_id} --json`)).json()).toMatchObject({ request_id })
 })
 
 test('snapshot, reset and restore', async () => {
-  const { type, folder } = await beside([])
-  await type(orderOf('Priya'))
-  const before = await type(['sandbox', 'snapshot'])
-  writeFileSync(join(folder, 'before.json'), before.stdout)
-  expect((await type(['sandbox', 'reset'])).stdout).toContain('requests    none')
-  expect((await type(['sandbox', 'restore', 'before.json'])).stdout).toContain('1 RECEIVED')
-  expect((await type(['sandbox', 'status', '--json'])).json()).toMatchObject({ requests: { RECEIVED: 1 } })
+  const here = await beside(['--clock', 'manual'])
+  await orderIn(here)
+  here.write('before.json', (await here.type('sandbox snapshot')).stdout)
+  expect(await here.all(['sandbox reset', 'sandbox restore before.json'])).toMatchInlineSnapshot(`
+    $ refcheck sandbox reset
+    time        TIME (manual clock)
+    requests    none
+    deliveries  0 delivered, 0 waiting, 0 given up
+    quota       0 of 60 in 60 s, 0 of 1000 in 3600 s
+    exit 0
+
+    $ refcheck sandbox restore before.json
+    time        TIME (manual clock)
+    requests    1 RECEIVED
+    deliveries  0 delivered, 0 waiting, 0 given up
+    quota       3 of 60 in 60 s, 3 of 1000 in 3600 s
+    exit 0
+  `)
+  const status = (await here.type('sandbox status --json')).json()
+  expect(status).toMatchObject({ requests: { RECEIVED: 1 } })
 })
 
 test('inject: a scenario for the next request, a fault for the next call, and both taken back', async () => {
-  const { type } = await beside(['--clock', 'manual'])
-  expect((await type(['sandbox', 'inject', 'declined'])).code).toBe(0)
-  const { request_id } = (await type(orderOf('Priya', ['--yes', '--json']))).json() as { request_id: string }
-  await type(['sandbox', 'advance', '2h'])
-  expect((await type(['request', 'get', request_id, '--json'])).json()).toMatchObject({ status: 'CANCELLED' })
-  const fault = [
-    'sandbox',
-    'inject',
-    '--on',
-    'GET /v1/users',
-    '--times',
-    '9',
-    '--fault',
-    '{"kind":"status","status":403,"when":"before"}',
-  ]
-  expect((await type(fault)).code).toBe(0)
-  expect((await type(['users', 'list'])).code).toBe(4)
-  expect((await type(['sandbox', 'inject', '--clear'])).code).toBe(0)
-  expect((await type(['users', 'list'])).code).toBe(0)
+  const here = await beside(['--clock', 'manual'])
+  expect(await here.type('sandbox inject declined')).toMatchInlineSnapshot(`
+    $ refcheck sandbox inject declined
+    Injected: {"scenario":"declined"}
+    exit 0
+  `)
+  const id = await orderIn(here)
+  await here.type('sandbox advance 2h')
+  expect((await here.type(`request get ${id} --json`)).json()).toMatchObject({ status: 'CANCELLED' })
+  const fault = '{"kind":"status","status":403,"when":"before"}'
+  expect(
+    await here.all([
+      `sandbox inject --on 'GET /v1/users' --times 9 --fault '${fault}'`,
+      'users list --columns email',
+      'sandbox inject --clear',
+      'users list --columns email',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck sandbox inject --on 'GET /v1/users' --times 9 --fault '{"kind":"status","status":403,"when":"before"}'
+    Injected: {"on":"GET /v1/users","fault":{"kind":"status","status":403,"when":"before"},"times":9}
+    exit 0
+
+    $ refcheck users list --columns email
+    2> Error: user is not an active member of the organisation
+    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    exit 4
+
+    $ refcheck sandbox inject --clear
+    Every fault is taken back.
+    exit 0
+
+    $ refcheck users list --columns email
+    EMAIL
+    olive.owner@example.com
+    ada.admin@example.com
+    sam.support@example.com
+    max.member@example.com
+    exit 0
+  `)
 })
 
-test('scenarios and rules need no sandbox; a rule is switched on a running one, or from the start', async () => {
-  const env = emptyEnv(temporaryFolder())
-  const scenarios = (await refcheck(['sandbox', 'scenarios', '--json'], { env })).json() as { tag: string }[]
-  expect(scenarios.map(({ tag }) => tag)).toEqual(expect.arrayContaining(['declined', 'mixed', 'error']))
-  const rules = (await refcheck(['sandbox', 'rules', '--json'], { env })).json() as {
-    name: string
-    current: string
-  }[]
-  expect(rules).toContainEqual(expect.objectContaining({ name: 'support-creates', current: 'no' }))
-  const running = await beside(['--rule', 'support-creates=yes'])
-  const { type } = running
-  const switched = (await type(['sandbox', 'rules', 'error-checks=none', '--json'])).json()
+test('scenarios and rules need no sandbox', async () => {
+  const { all } = await session({ newcomer: true })
+  expect(await all(['sandbox scenarios', 'sandbox rules'])).toMatchInlineSnapshot(`
+    $ refcheck sandbox scenarios
+    TAG                 CHANGES   WHAT
+    +declined           progress  The recipient declines after 12 minutes: all checks CANCELLED.
+    +stopped            progress  Someone stops the request after 13 minutes: all checks CANCELLED.
+    +expired            progress  Nobody answers: all checks CANCELLED at the end of the hour.
+    +mixed              progress  One check is CANCELLED, the others are COMPLETED: COMPLETED.
+    +check-error        progress  One check ends in ERROR, the others are COMPLETED: COMPLETED.
+    +all-errors         progress  Every check ends in ERROR: CANCELLED, as none was COMPLETED.
+    +error              progress  The request cannot be processed: ERROR with an error_reason.
+    +no-referees        progress  Nobody is nominated; the reference check is CANCELLED.
+    +slow-referees      progress  The referees answer three days later.
+    +referee-cancelled  progress  One referee is CANCELLED, the others answer.
+    +report-never       progress  Checks are COMPLETED, their reports never become available.
+    +report-later       progress  Reports become available half an hour after completion.
+    +stuck              progress  Stays RECEIVED for ever.
+    +stalled            progress  Stays IN_PROGRESS for ever.
+    +instant            progress  The usual course in seconds instead of minutes.
+    +500-before         create    POST answers 500 and creates nothing.
+    +500-after          create    POST answers 500 although the request was created.
+    +502-html           create    A gateway answers 502 with HTML although the request was created.
+    +cut-before         create    The connection breaks and nothing is created.
+    +cut-after          create    The connection breaks although the request was created.
+    +hang-before        create    POST never answers and creates nothing.
+    +hang-after         create    POST never answers although the request was created.
+    +no-id              create    POST answers 201 without a request_id.
+    +throttled          create    POST answers 429 with Retry-After 1 and creates nothing.
+    +report-truncated   report    Downloads break off in the middle of the PDF.
+    +report-html        report    Downloads answer 200 with text/html.
+    +event-twice        event     Each event is delivered twice.
+    +event-late         event     Each event is delivered a minute late.
+    +event-unordered    event     Events about earlier statuses arrive after the last one.
+    +event-forged       event     The first attempt of each event has a signature that does not fit.
+    exit 0
+
+    $ refcheck sandbox rules
+    NAME                     CURRENT          CHOICES                          OPEN
+    quota-window-start       first-call       first-call | clock               When a window starts.
+    refused-calls-count      no               no | yes                         Whether a call answered with 429 uses up the quota further.
+    hidden-package-schema    404              404 | 403                        Which of the two a package hidden from the role of the user gets.
+    disabled-package-schema  404              404 | 200                        Whether the schema of a DISABLED package can be read.
+    support-creates          no               no | yes                         Whether the role support may create requests.
+    error-checks             null-ids         null-ids | none                  What \`checks\` holds then: entries with a null id, or nothing.
+    error-from               IN_PROGRESS      IN_PROGRESS | RECEIVED           Which status a request is in before it turns to ERROR.
+    leaving-received         step-by-step     step-by-step | at-once           Whether a request can go from RECEIVED to its end without being seen IN_PROGRESS.
+    report-ready             with-completion  with-completion | later          Whether the report is there when the check is COMPLETED, or minutes later.
+    event-on-acceptance      no               no | yes                         Whether the acceptance itself (status RECEIVED) sends an event.
+    webhook-retries          backoff          backoff | quick | never          When a failed delivery is tried again.
+    repeated-events          never            never | sometimes                Whether an event that was acknowledged is sometimes sent a second time.
+    error-reason-form        sentence         sentence | code | lines          What the text looks like.
+    created-at-form          milliseconds     milliseconds | seconds | offset  Its precision and how the zone is written.
+    referee-id-form          digits           digits | uuid                    What the identifier looks like.
+    body-limit               1 MiB            1 MiB | 64 KiB | none            How large the body of a request may be.
+    text-limit               none             none | 255                       How many characters a text field may have.
+    exit 0
+  `)
+})
+
+test('a rule is switched on a running sandbox, or from the start', async () => {
+  const { type, env } = await beside(['--rule', 'support-creates=yes'])
+  const switched = (await type('sandbox rules error-checks=none --json')).json()
   expect(switched).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ name: 'support-creates', current: 'yes' }),
       expect.objectContaining({ name: 'error-checks', current: 'none' }),
     ]),
   )
-  const { REFCHECK_BASE_URL: url } = running.env
-  expect((await type(['sandbox', 'rules', '--base-url', url, '--json'])).json()).toEqual(switched)
+  const named = await type(`sandbox rules --base-url ${env['REFCHECK_BASE_URL']} --json`)
+  expect(named.json()).toEqual(switched)
 })
 
 test('renew-key: the old key is revoked, and the printed one logs in again', async () => {
-  const { type, env } = await beside([])
-  const printed = await type(['sandbox', 'renew-key'])
+  const { type, env } = await beside()
+  const printed = await type('sandbox renew-key')
   expect(printed.stdout).toMatch(/^\w{32}\n$/)
-  expect((await type(['users', 'list'])).code).toBe(3)
-  const login = ['auth', 'login', '--base-url', env.REFCHECK_BASE_URL, '--email', env.REFCHECK_USER_EMAIL]
-  const { code } = await type([...login, '--with-key', '--insecure-storage'], printed.stdout)
+  expect(await type('users list')).toMatchInlineSnapshot(`
+    $ refcheck users list
+    2> Error: invalid API key
+    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    exit 3
+  `)
+  const login = `auth login --base-url ${env['REFCHECK_BASE_URL']} --email ${env['REFCHECK_USER_EMAIL']}`
+  const { code } = await type(`${login} --with-key --insecure-storage`, { stdin: printed.stdout })
   expect(code).toBe(0)
-  const again = (await type(['sandbox', 'renew-key', '--json'])).json()
-  expect(again).toEqual({ api_key: expect.stringMatching(/^\w{32}$/) })
+  const again = (await type('sandbox renew-key --json')).json()
+  expect(again).toEqual({ api_key: expect.stringMatching(/^\w{32}$/) as string })
 })
 
 test('--fixture: people and packages from YAML, and a bad one is refused at its line', async () => {
-  const folder = temporaryFolder()
-  writeFileSync(
-    join(folder, 'good.yaml'),
-    'organisations:\n  - name: Acme\n    users: [{ email: ana@acme.example, role: owner }]\n    packages: [{ id: 7, name: Ours }]\n',
-  )
-  const { type } = await beside(['--fixture', join(folder, 'good.yaml')])
-  expect((await type(['packages', 'list', '--json'])).json()).toMatchObject([{ id: 7, name: 'Ours' }])
-  expect((await type(['users', 'list', '--json'])).json()).toMatchObject([{ email: 'ana@acme.example' }])
-  writeFileSync(join(folder, 'bad.yaml'), 'packages: [')
-  const { code, stderr } = await refcheck(['sandbox', 'start', '--port', '0', '--fixture', 'bad.yaml'], {
-    env: emptyEnv(folder),
-    cwd: folder,
-  })
-  expect([code, stderr]).toEqual([
-    2,
-    'Error: the fixture is neither JSON nor YAML at line 1, column 12\nMend the file there; nothing was started.\n',
-  ])
+  const fixture = join(temporaryFolder(), 'good.yaml')
+  const { write, type } = await session({ newcomer: true })
+  const users = 'users: [{ email: ana@acme.example, role: owner }]'
+  const good = `organisations:\n  - name: Acme\n    ${users}\n    packages: [{ id: 7, name: Ours }]\n`
+  writeFileSync(fixture, good)
+  const here = await beside(['--fixture', fixture])
+  expect(await here.all(['packages list', 'users list'])).toMatchInlineSnapshot(`
+    $ refcheck packages list
+    ID  NAME  STATUS  REFERENCE SURVEY  BACKGROUND CHECKS
+    7   Ours  ACTIVE  -                 -
+    exit 0
+
+    $ refcheck users list
+    EMAIL             FIRST NAME  LAST NAME  ROLE   TEAMS  JOB TITLE
+    ana@acme.example  -           -          owner  -      -
+    exit 0
+  `)
+  write('bad.yaml', 'packages: [')
+  expect(await type('sandbox start --port 0 --fixture bad.yaml')).toMatchInlineSnapshot(`
+    $ refcheck sandbox start --port 0 --fixture bad.yaml
+    2> Error: the fixture is neither JSON nor YAML at line 1, column 12
+    2> Mend the file there; nothing was started.
+    exit 2
+  `)
 })
 
-test.each([
-  [['sandbox', 'advance', '5'], 2],
-  [['sandbox', 'advance', '1h'], 2],
-  [['sandbox', 'inject'], 2],
-  [['sandbox', 'inject', 'nope'], 2],
-  [['sandbox', 'inject', 'declined', '--clear'], 2],
-  [['sandbox', 'inject', '--on', 'GET *', '--fault', '{'], 2],
-  [['sandbox', 'rules', 'nope'], 2],
-  [['sandbox', 'rules', 'nope=1'], 2],
-  [['sandbox', 'restore', 'nope.json'], 2],
-  [['sandbox', 'start', '--rule', 'nope'], 2],
-  [['sandbox', 'start', '--clock', 'lunar'], 2],
-])('refused with one line and a hint: %j', async (argv, exit) => {
-  const { run } = await world()
-  const { code, stdout, stderr } = await run(argv)
-  expect({ code, stdout }).toEqual({ code: exit, stdout: '' })
-  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
+test('refused with one line and a hint', async () => {
+  const { all } = await session()
+  expect(
+    await all([
+      'sandbox advance 5',
+      'sandbox advance 1h',
+      'sandbox inject',
+      'sandbox inject nope',
+      'sandbox inject declined --clear',
+      "sandbox inject --on 'GET *' --fault x",
+      `sandbox inject --on 'GET *' --fault '{"kind":"x"}'`,
+      'sandbox rules nope',
+      'sandbox rules nope=1',
+      'sandbox restore nope.json',
+      'sandbox start --rule nope',
+      'sandbox start --clock lunar',
+      'sandbox reset --base-url http://127.0.0.1:1',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck sandbox advance 5
+    2> Error: DURATION: "5" is not a duration
+    2> Write a number and a unit: 30s, 5m, 2h, 30d, or 1h30m.
+    exit 2
+
+    $ refcheck sandbox advance 1h
+    2> Error: this sandbox goes by the real clock and cannot be advanced
+    2> Start it with --clock manual.
+    exit 2
+
+    $ refcheck sandbox inject
+    2> Error: name one of a SCENARIO, --on with --fault, or --clear
+    2> See "refcheck sandbox inject --help".
+    exit 2
+
+    $ refcheck sandbox inject nope
+    2> Error: there is no scenario "nope"
+    2> The scenarios are declined, stopped, expired, mixed, check-error, all-errors, error, no-referees, slow-referees, referee-cancelled, report-never, report-later, stuck, stalled, instant, 500-before, 500-after, 502-html, cut-before, cut-after, hang-before, hang-after, no-id, throttled, report-truncated, report-html, event-twice, event-late, event-unordered, event-forged.
+    exit 2
+
+    $ refcheck sandbox inject declined --clear
+    2> Error: name one of a SCENARIO, --on with --fault, or --clear
+    2> See "refcheck sandbox inject --help".
+    exit 2
+
+    $ refcheck sandbox inject --on 'GET *' --fault x
+    2> Error: --fault is not JSON
+    2> Write it like '{"kind":"cut","when":"after"}'.
+    exit 2
+
+    $ refcheck sandbox inject --on 'GET *' --fault '{"kind":"x"}'
+    2> Error: fault.kind: Invalid discriminator value. Expected 'status' | 'cut' | 'hang' | 'no-id' | 'content-type' | 'truncated' | 'body' | 'switch'
+    2> A fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body, switch; see "refcheck sandbox inject --help".
+    exit 2
+
+    $ refcheck sandbox rules nope
+    2> Error: "nope" is not NAME=CHOICE
+    2> "refcheck sandbox rules" lists them.
+    exit 2
+
+    $ refcheck sandbox rules nope=1
+    2> Error: there is no rule "nope"
+    2> The rules are quota-window-start, refused-calls-count, hidden-package-schema, disabled-package-schema, support-creates, error-checks, error-from, leaving-received, report-ready, event-on-acceptance, webhook-retries, repeated-events, error-reason-form, created-at-form, referee-id-form, body-limit, text-limit.
+    exit 2
+
+    $ refcheck sandbox restore nope.json
+    2> Error: there is no file nope.json
+    2> Check the path.
+    exit 2
+
+    $ refcheck sandbox start --rule nope
+    2> Error: --rule: "nope" is not name=choice
+    2> "refcheck sandbox rules" lists the names and their choices.
+    exit 2
+
+    $ refcheck sandbox start --clock lunar
+    2> Error: Expected --clock to be one of: real, manual
+    2> See "refcheck sandbox start --help".
+    exit 2
+
+    $ refcheck sandbox reset --base-url http://127.0.0.1:1
+    2> Error: 127.0.0.1:1: nothing listens there
+    2> Check the base URL, and that the service is running.
+    exit 7
+  `)
 })
 
-test('what is typed wrong at inject and restore is told with what would be right', async () => {
-  const { type } = await beside([])
-  const inject = ['sandbox', 'inject', '--on', 'GET *', '--fault']
-  expect((await type([...inject, 'x'])).stderr).toBe(
-    `Error: --fault is not JSON\nWrite it like '{"kind":"cut","when":"after"}'.\n`,
-  )
-  expect((await type([...inject, '{"kind":"x"}'])).stderr).toMatch(
-    /^Error: fault\.kind: .+\nA fault is JSON with a kind: status, cut, hang, .+\n$/,
-  )
-  for (const snapshot of ['x', '{}']) {
-    const { code, stderr } = await type(['sandbox', 'restore'], snapshot)
-    expect([code, stderr]).toMatchObject([
-      2,
-      expect.stringMatching(/^Error: .+\nGive what "refcheck sandbox snapshot" printed\..*\n$/),
-    ])
-  }
-})
-
-test('something that is no sandbox cannot be steered', async () => {
-  const { env } = await world()
-  const { code } = await refcheck(['sandbox', 'reset', '--base-url', 'http://127.0.0.1:1'], { env })
-  expect(code).toBe(7)
+test('what is no snapshot is refused', async () => {
+  const { type } = await beside()
+  expect((await type('sandbox restore', { stdin: 'x' })).stderr).toMatchInlineSnapshot(`
+    "Error: the snapshot is not JSON
+    Give what "refcheck sandbox snapshot" printed.
+    "
+  `)
+  expect((await type('sandbox restore', { stdin: '{}' })).stderr).toMatchInlineSnapshot(`
+    "Error: this is no snapshot of a sandbox: see its version
+    Give what "refcheck sandbox snapshot" printed. Nothing was changed.
+    "
+  `)
 })

@@ -1,10 +1,9 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { refcheck } from '../harness/run-command.ts'
-import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
+import { session } from '../harness/session.ts'
 
 /** RFC 4231, test case 2. */
 const secret = 'Jefe'
@@ -12,124 +11,145 @@ const text = 'what do ya want for nothing?'
 const signature = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
 const event =
   '{"event":"request.updated","request_id":"3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55","status":"PARTIAL"}'
-
-function desk(): { folder: string; type: typeof refcheck } {
-  const folder = temporaryFolder()
-  const env = { ...emptyEnv(folder), REFCHECK_WEBHOOK_SECRET: secret }
-  return { folder, type: (argv, options) => refcheck(argv, { cwd: folder, env, ...options }) }
-}
+const env = { REFCHECK_WEBHOOK_SECRET: secret }
 
 test('what probably happened is said, and it stays refused', async () => {
-  const { type } = desk()
-  const signed = (await type(['webhook', 'sign'], { stdin: event })).stdout.trim()
-  const argv = ['webhook', 'verify', '--signature', signed]
-  expect(await type(argv, { stdin: `${event}\n` })).toMatchObject({
-    code: 9,
-    stdout: '',
-    stderr:
-      'Error: the signature does not match the body\nIt would match without the newline at its end: an editor, echo or a here-document added it.\n',
-  })
-  const json = await type([...argv, '--json'], { stdin: `${event}\n` })
-  expect(json.code).toBe(9)
-  expect(json.json()).toMatchObject({
-    valid: false,
-    event: null,
-    diagnosis: { cause: 'trailing_newline_added' },
-    error: { code: 'bad_signature' },
-  })
+  const { type } = await session({ newcomer: true })
+  const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
+  const argv = `webhook verify --signature ${signed}`
+  const stdin = Buffer.from(`${event}\n`)
+  expect(await type(argv, { env, stdin })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --signature d0ef44fec5ea4b0c31a1d2b010cc918534ef480dc3cfc42fa51524f5cc6cc520 < BYTES
+    2> Error: the signature does not match the body
+    2> It would match without the newline at its end: an editor, echo or a here-document added it.
+    exit 9
+  `)
+  expect(await type(`${argv} --json`, { env, stdin })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --signature d0ef44fec5ea4b0c31a1d2b010cc918534ef480dc3cfc42fa51524f5cc6cc520 --json < BYTES
+    {
+      "valid": false,
+      "event": null,
+      "diagnosis": {
+        "cause": "trailing_newline_added",
+        "message": "It would match without the newline at its end: an editor, echo or a here-document added it."
+      },
+      "error": {
+        "code": "bad_signature",
+        "message": "the signature does not match the body",
+        "hint": "It would match without the newline at its end: an editor, echo or a here-document added it."
+      }
+    }
+    exit 9
+  `)
 })
 
 test('a signature made with the secret of another profile', async () => {
-  const { sandbox, url, folder } = await world()
-  const env = emptyEnv(folder)
+  const { type, sandbox, url } = await session({ newcomer: true })
   for (const [profile, kept] of [
     ['acme', 'one secret'],
     ['other', secret],
   ] as const) {
-    const stdin = sandbox.credentials.apiKey
-    const login = ['auth', 'login', '--base-url', url, '--email', sandbox.credentials.userEmail]
-    await refcheck([...login, '--profile', profile, '--with-key'], { env, stdin })
-    await refcheck(['config', 'set', 'webhook-secret', '--profile', profile], { env, stdin: kept })
+    const login = `auth login --base-url ${url} --email olive.owner@example.com --profile ${profile} --with-key`
+    await type(login, { stdin: sandbox.credentials.apiKey })
+    await type(`config set webhook-secret --profile ${profile}`, { stdin: kept })
   }
-  const argv = ['webhook', 'verify', '--signature', signature, '--profile']
-  expect((await refcheck([...argv, 'other'], { env, stdin: text })).code).toBe(0)
-  const wrong = await refcheck([...argv, 'acme'], { env, stdin: text })
-  expect({ code: wrong.code, hint: wrong.stderr.split('\n')[1] }).toEqual({
-    code: 9,
-    hint: 'It would match with the secret of profile "other".',
-  })
+  const argv = `webhook verify --signature ${signature} --profile`
+  expect((await type(`${argv} other`, { stdin: text })).code).toBe(0)
+  expect(await type(`${argv} acme`, { stdin: text })).toMatchInlineSnapshot(`
+    $ refcheck webhook verify --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 --profile acme <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: the signature does not match the body
+    2> It would match with the secret of profile "other".
+    exit 9
+  `)
 })
 
-test('--secret-file, and a word where others can read it', async () => {
-  const { folder } = desk()
-  const env = emptyEnv(folder)
-  writeFileSync(join(folder, 'secret.txt'), `${secret}\n`, { mode: 0o600 })
-  const argv = ['webhook', 'verify', '--signature', signature, '--secret-file', 'secret.txt']
-  const options = { cwd: folder, env, stdin: text }
-  expect(await refcheck(argv, options)).toMatchObject({ code: 0, stderr: '' })
+test('--secret-file, and a warning where others can read it', async () => {
+  const { type, write, folder } = await session({ newcomer: true })
+  write('secret.txt', `${secret}\n`)
+  chmodSync(join(folder, 'secret.txt'), 0o600)
+  const argv = `webhook verify --signature ${signature} --secret-file secret.txt`
+  expect(await type(argv, { stdin: text })).toMatchInlineSnapshot(`
+    $ refcheck webhook verify --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 --secret-file secret.txt <<EOF
+    what do ya want for nothing?
+    EOF
+    valid  the signature matches; the body is not JSON
+    exit 0
+  `)
   chmodSync(join(folder, 'secret.txt'), 0o644)
-  const loose = await refcheck(argv, options)
-  expect(loose.code).toBe(0)
-  expect(loose.stderr).toBe(
-    'Warning: other accounts of this machine can read secret.txt; make it private: chmod 600 secret.txt\n',
-  )
+  expect(await type(argv, { stdin: text })).toMatchInlineSnapshot(`
+    $ refcheck webhook verify --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 --secret-file secret.txt <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Warning: other accounts of this machine can read secret.txt; make it private: chmod 600 secret.txt
+    valid  the signature matches; the body is not JSON
+    exit 0
+  `)
 })
 
 test('webhook verify --all judges each line of a log', async () => {
-  const { type, folder } = desk()
-  const signed = (await type(['webhook', 'sign'], { stdin: event })).stdout.trim()
+  const { type, write } = await session({ newcomer: true })
+  const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
   const good = JSON.stringify({ headers: { 'x-service-signature': signed }, body: event })
   const forged = JSON.stringify({ signature: signed, body: event.replace('PARTIAL', 'COMPLETED') })
-  writeFileSync(join(folder, 'log.ndjson'), `${good}\n${forged}\n`)
-  expect(await type(['webhook', 'verify', '--all', 'log.ndjson'])).toMatchObject({
-    code: 9,
-    stdout: [
-      'PLACE   VALID    REQUEST ID                            STATUS   PROBLEM',
-      'line 1  valid    3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  PARTIAL  -',
-      'line 2  invalid  -                                     -        the signature does not match the body',
-      '',
-    ].join('\n'),
-    stderr: 'Error: 1 of 2 deliveries is not valid\nTreat what is not valid as not sent by the service.\n',
-  })
-  expect(await type(['webhook', 'verify', '--all'], { stdin: good })).toMatchObject({ code: 0, stderr: '' })
-  const json = await type(['webhook', 'verify', '--all', '--json'], { stdin: `${good}\n${forged}` })
-  expect(json.code).toBe(9)
-  expect(json.json()).toEqual([
-    {
-      place: 'line 1',
-      valid: true,
-      request_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
-      status: 'PARTIAL',
-      event: JSON.parse(event) as unknown,
-    },
-    {
-      place: 'line 2',
-      valid: false,
-      request_id: null,
-      status: null,
-      event: null,
-      problem: 'the signature does not match the body',
-    },
-  ])
+  write('log.ndjson', `${good}\n${forged}\n`)
+  expect(await type('webhook verify --all log.ndjson', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --all log.ndjson
+    PLACE   VALID    REQUEST ID                            STATUS   PROBLEM
+    line 1  valid    ID_1                                  PARTIAL  -
+    line 2  invalid  -                                     -        the signature does not match the body
+    2> Error: 1 of 2 deliveries is not valid
+    2> Treat what is not valid as not sent by the service.
+    exit 9
+  `)
+  expect(await type('webhook verify --all log.ndjson --json', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --all log.ndjson --json
+    [
+      {
+        "place": "line 1",
+        "valid": true,
+        "request_id": "ID_1",
+        "status": "PARTIAL",
+        "event": {
+          "event": "request.updated",
+          "request_id": "ID_1",
+          "status": "PARTIAL"
+        }
+      },
+      {
+        "place": "line 2",
+        "valid": false,
+        "request_id": null,
+        "status": null,
+        "event": null,
+        "problem": "the signature does not match the body"
+      }
+    ]
+    exit 9
+  `)
+  expect(await type('webhook verify --all', { env, stdin: good })).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('webhook verify --har judges the POSTs of an archive', async () => {
-  const { type } = desk()
-  const signed = (await type(['webhook', 'sign'], { stdin: event })).stdout.trim()
+test('webhook verify --har judges the POSTs of an archive; the flags of a list need a list', async () => {
+  const { type, write } = await session({ newcomer: true })
+  const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
   const headers = [{ name: 'X-Service-Signature', value: signed }]
   const entries = [{ request: { method: 'POST', headers, postData: { text: event } } }]
-  const har = JSON.stringify({ log: { version: '1.2', entries } })
-  const { code, stdout } = await type(['webhook', 'verify', '--har', '-', '--csv'], { stdin: har })
-  expect(code).toBe(0)
-  expect(stdout).toBe(
-    'place,valid,request_id,status,problem\nentry 1,true,3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55,PARTIAL,\n',
-  )
-})
-
-test('the flags of a list go with a list', async () => {
-  const { code, stderr } = await desk().type(['webhook', 'verify', '--csv', '--signature', signature], {
-    stdin: text,
-  })
-  expect(code).toBe(2)
-  expect(stderr).toMatch(/^Error: one delivery is no list: /)
+  write('captured.har', JSON.stringify({ log: { version: '1.2', entries } }))
+  expect(await type('webhook verify --har captured.har --csv', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --har captured.har --csv
+    place,valid,request_id,status,problem
+    entry 1,true,ID_1,PARTIAL,
+    exit 0
+  `)
+  expect(await type(`webhook verify --csv --signature ${signature}`, { env, stdin: text }))
+    .toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --csv --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: one delivery is no list: --csv, --columns and --sort go with --all or --har
+    2> Leave them out; --json prints it for scripts.
+    exit 2
+  `)
 })

@@ -1,39 +1,255 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-
 import { expect, test } from 'vitest'
 
-import { world } from '../harness/world.ts'
+import { eventBody, post, requestIds } from '../harness/deliveries.ts'
+import { TIME } from '../harness/filters.ts'
+import { handlerApp, startListening } from '../harness/listening-session.ts'
+import { type Session, session } from '../harness/session.ts'
 
-test.each(['x', '0', '-1', '1e3', '1.5', ''])(
-  'webhook events show and replay: %j is no id: exit 2, and what an id is',
-  async (id) => {
-    const place = await world()
-    for (const verb of ['show', 'replay']) {
-      const { code, stderr } = await place.run(['webhook', 'events', verb, '--', id])
-      expect([code, stderr]).toEqual([
-        2,
-        `Error: ID: "${id}" is not the id of an event\nIt is a whole number; "refcheck webhook events list" shows them.\n`,
-      ])
+const [one, two] = requestIds as [string, string]
+
+/** Three events of two requests, as they came. */
+async function filled(): Promise<Session> {
+  const here = await session({ filters: [TIME] })
+  const receiver = await startListening(here)
+  const bodies = [eventBody(one, 'PARTIAL'), eventBody(two, 'PARTIAL'), eventBody(two, 'COMPLETED')]
+  for (const body of bodies) await post(receiver.url, here.sandbox.credentials.webhookSecret, { body })
+  await receiver.stop()
+  return here
+}
+
+test('the inbox is listed by status, request and time, and shows an event whole', async () => {
+  const here = await filled()
+  expect((await here.type('webhook events list --json')).json()).toMatchObject([
+    { id: 1 },
+    { id: 2 },
+    { id: 3 },
+  ])
+  const columns = '--columns id,request_id,status,forwarded'
+  expect(
+    await here.all([
+      `webhook events list ${columns}`,
+      `webhook events list --status completed ${columns}`,
+      `webhook events list --request-id ${two} ${columns}`,
+      'webhook events list --since 1h --columns id,status',
+      'webhook events list --until 1h',
+      'webhook events show 3',
+      'webhook events show 3 --json',
+      'webhook events show 9',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck webhook events list --columns id,request_id,status,forwarded
+    ID  REQUEST ID                            STATUS     FORWARDED
+    1   ID_1                                  PARTIAL    -
+    2   ID_2                                  PARTIAL    -
+    3   ID_2                                  COMPLETED  -
+    exit 0
+
+    $ refcheck webhook events list --status completed --columns id,request_id,status,forwarded
+    ID  REQUEST ID                            STATUS     FORWARDED
+    3   ID_2                                  COMPLETED  -
+    exit 0
+
+    $ refcheck webhook events list --request-id ID_2 --columns id,request_id,status,forwarded
+    ID  REQUEST ID                            STATUS     FORWARDED
+    2   ID_2                                  PARTIAL    -
+    3   ID_2                                  COMPLETED  -
+    exit 0
+
+    $ refcheck webhook events list --since 1h --columns id,status
+    ID  STATUS
+    1   PARTIAL
+    2   PARTIAL
+    3   COMPLETED
+    exit 0
+
+    $ refcheck webhook events list --until 1h
+    No events. "refcheck webhook listen" receives them.
+    exit 0
+
+    $ refcheck webhook events show 3
+    event 3  YYYY-MM-DDTHH:MM:SS
+    ID_2                                  COMPLETED
+    handed on: -
+    signature 4e3bd59ee9b0c1278c12f744fcf37aa3a890d7e894569d2fc74d710a7b25a158
+
+    {"event":"request.updated","request_id":"ID_2","status":"COMPLETED"}
+    exit 0
+
+    $ refcheck webhook events show 3 --json
+    {
+      "id": 3,
+      "received_at": "YYYY-MM-DDTHH:MM:SS",
+      "request_id": "ID_2",
+      "status": "COMPLETED",
+      "forwarded": false,
+      "repeats": 0,
+      "attempts": 0,
+      "last_answer": null,
+      "oddity": null,
+      "signature": "4e3bd59ee9b0c1278c12f744fcf37aa3a890d7e894569d2fc74d710a7b25a158",
+      "body": "{\\"event\\":\\"request.updated\\",\\"request_id\\":\\"ID_2\\",\\"status\\":\\"COMPLETED\\"}",
+      "body_base64": null
     }
-  },
-)
+    exit 0
 
-test('webhook events list: a file that is there already is not exported over, and the flag is named', async () => {
-  const place = await world()
-  writeFileSync(join(place.folder, 'mine'), 'mine')
-  const { code, stderr } = await place.run([
-    'webhook',
-    'events',
-    'list',
-    '--export',
-    join(place.folder, 'mine'),
+    $ refcheck webhook events show 9
+    2> Error: there is no event 9 in this inbox
+    2> "refcheck webhook events list" shows them.
+    exit 5
+  `)
+})
+
+test('the inbox is exported, verified, and imported elsewhere; a forged line is refused', async () => {
+  const here = await filled()
+  const env = { REFCHECK_STORE: 'other.sqlite' }
+  expect(await here.all(['webhook events list --export events.ndjson', 'webhook verify --all events.ndjson']))
+    .toMatchInlineSnapshot(`
+      $ refcheck webhook events list --export events.ndjson
+      ID  RECEIVED AT          REQUEST ID                            STATUS     FORWARDED
+      1   YYYY-MM-DDTHH:MM:SS  ID_1                                  PARTIAL    -
+      2   YYYY-MM-DDTHH:MM:SS  ID_2                                  PARTIAL    -
+      3   YYYY-MM-DDTHH:MM:SS  ID_2                                  COMPLETED  -
+      exit 0
+
+      $ refcheck webhook verify --all events.ndjson
+      PLACE   VALID  REQUEST ID                            STATUS     PROBLEM
+      line 1  valid  ID_1                                  PARTIAL    -
+      line 2  valid  ID_2                                  PARTIAL    -
+      line 3  valid  ID_2                                  COMPLETED  -
+      exit 0
+    `)
+  expect(await here.type('webhook events import events.ndjson', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_STORE=other.sqlite refcheck webhook events import events.ndjson
+    3 genuine events read: 3 new, 0 here already
+    exit 0
+  `)
+  expect(await here.type('webhook events import events.ndjson --json', { env })).toMatchInlineSnapshot(`
+    $ REFCHECK_STORE=other.sqlite refcheck webhook events import events.ndjson --json
+    {
+      "read": 3,
+      "added": 0,
+      "repeated": 3
+    }
+    exit 0
+  `)
+  here.write('events.ndjson', here.read('events.ndjson').replace('COMPLETED\\"', 'CANCELLED\\"'))
+  expect(await here.type('webhook events import events.ndjson')).toMatchInlineSnapshot(`
+    $ refcheck webhook events import events.ndjson
+    2> Error: events.ndjson: line 3: the signature does not match the body
+    2> Nothing was taken in. "refcheck webhook verify --all" tells what is wrong with each.
+    exit 2
+  `)
+})
+
+test('events are replayed to a handler, in the order named', async () => {
+  const here = await filled()
+  const handler = await handlerApp()
+  expect(await here.type(`webhook events replay 3 1 --to ${handler.url}`)).toMatchInlineSnapshot(`
+    $ refcheck webhook events replay 3 1 --to http://127.0.0.1:PORT_2/hooks
+    event 3  204
+    event 1  204
+    exit 0
+  `)
+  expect(handler.taken.map(({ body }) => body)).toEqual([
+    eventBody(two, 'COMPLETED'),
+    eventBody(one, 'PARTIAL'),
   ])
-  expect([code, stderr]).toMatchObject([
-    2,
-    expect.stringMatching(
-      /^Error: --export: .* exists already\nChoose another name, or remove it first\.\n$/,
-    ),
-  ])
-  expect(readFileSync(join(place.folder, 'mine'), 'utf8')).toBe('mine')
+  handler.answers = [500]
+  expect(await here.type(`webhook events replay 1 --to ${handler.url}`)).toMatchInlineSnapshot(`
+    $ refcheck webhook events replay 1 --to http://127.0.0.1:PORT_2/hooks
+    event 1  500
+    2> Error: the event was not taken
+    2> A receiver has to answer 2xx within 10 seconds.
+    exit 10
+  `)
+})
+
+test('an event settles an order whose outcome is unknown', async () => {
+  const here = await session()
+  const ana = '--first-name Ana --last-name Silva --email ana+cut-after@example.com --phone +61400000001'
+  expect((await here.type(`request create --package 102 ${ana} --yes`)).code).toBe(8)
+  const id = here.sandbox.requests()[0]?.request_id ?? ''
+  const receiver = await startListening(here)
+  const body = eventBody(id, 'IN_PROGRESS')
+  await post(receiver.url, here.sandbox.credentials.webhookSecret, { body })
+  await receiver.stop()
+  expect(await here.type('batch reconcile')).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile
+    row 1 was ordered: request REQUEST_1
+    exit 0
+  `)
+})
+
+test('what is no id of an event, and a file that is there already, are refused', async () => {
+  const { all, write, read } = await session()
+  const ids = ['x', '0', '-1', '1e3', '1.5', '']
+  const lines = ids.flatMap((id) => ['show', 'replay'].map((verb) => `webhook events ${verb} -- '${id}'`))
+  write('mine', 'mine')
+  expect(await all([...lines, 'webhook events list --export mine'])).toMatchInlineSnapshot(`
+    $ refcheck webhook events show -- 'x'
+    2> Error: ID: "x" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events replay -- 'x'
+    2> Error: ID: "x" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events show -- '0'
+    2> Error: ID: "0" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events replay -- '0'
+    2> Error: ID: "0" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events show -- '-1'
+    2> Error: ID: "-1" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events replay -- '-1'
+    2> Error: ID: "-1" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events show -- '1e3'
+    2> Error: ID: "1e3" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events replay -- '1e3'
+    2> Error: ID: "1e3" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events show -- '1.5'
+    2> Error: ID: "1.5" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events replay -- '1.5'
+    2> Error: ID: "1.5" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events show -- ''
+    2> Error: ID: "" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events replay -- ''
+    2> Error: ID: "" is not the id of an event
+    2> It is a whole number; "refcheck webhook events list" shows them.
+    exit 2
+
+    $ refcheck webhook events list --export mine
+    2> Error: --export: mine exists already
+    2> Choose another name, or remove it first.
+    exit 2
+  `)
+  expect(read('mine')).toBe('mine')
 })

@@ -1,10 +1,6 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-
 import { expect, test } from 'vitest'
 
-import { refcheck } from '../harness/run-command.ts'
-import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+import { session } from '../harness/session.ts'
 
 /** RFC 4231, test case 2. */
 const secret = 'Jefe'
@@ -13,79 +9,177 @@ const signature = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3
 const event =
   '{"event":"request.updated","request_id":"3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55","status":"PARTIAL"}'
 
-function desk(): { folder: string; type: typeof refcheck } {
-  const folder = temporaryFolder()
-  const env = { ...emptyEnv(folder), REFCHECK_WEBHOOK_SECRET: secret }
-  return { folder, type: (argv, options) => refcheck(argv, { cwd: folder, env, ...options }) }
+/** A newcomer with a webhook secret kept; nothing else is set up. */
+async function desk() {
+  const here = await session({ newcomer: true })
+  here.write('secret.txt', secret)
+  return { ...here, withSecret: { env: { REFCHECK_WEBHOOK_SECRET: secret } } }
 }
 
-test('webhook sign prints the signature a sender would make', async () => {
-  const { type } = desk()
-  expect(await type(['webhook', 'sign'], { stdin: text })).toMatchObject({
-    code: 0,
-    stdout: `${signature}\n`,
-    stderr: '',
-  })
-  expect((await type(['webhook', 'sign', '-', '--json'], { stdin: text })).json()).toEqual({ signature })
+test('webhook sign prints the signature that a sender would make', async () => {
+  const { type, withSecret } = await desk()
+  expect(await type('webhook sign', { ...withSecret, stdin: text })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook sign <<EOF
+    what do ya want for nothing?
+    EOF
+    5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843
+    exit 0
+  `)
+  expect(await type('webhook sign - --json', { ...withSecret, stdin: text })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook sign - --json <<EOF
+    what do ya want for nothing?
+    EOF
+    {
+      "signature": "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    }
+    exit 0
+  `)
+  expect((await type('webhook sign', { ...withSecret, stdin: text })).stdout).toBe(`${signature}\n`)
 })
 
-test('webhook verify of a body and its signature', async () => {
-  const { type, folder } = desk()
-  const signed = (await type(['webhook', 'sign'], { stdin: event })).stdout.trim()
-  writeFileSync(join(folder, 'body.json'), event)
-  expect(await type(['webhook', 'verify', 'body.json', '--signature', signed])).toMatchObject({
-    code: 0,
-    stdout: 'valid  request.updated  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  PARTIAL\n',
-  })
-  const json = await type(['webhook', 'verify', '--signature', signed, '--json'], { stdin: event })
-  expect(json.json()).toEqual({ valid: true, event: JSON.parse(event) as unknown })
-})
-
-test('webhook verify --http of a captured request', async () => {
-  const { type, folder } = desk()
-  const signed = (await type(['webhook', 'sign'], { stdin: event })).stdout.trim()
+test('webhook verify of a body and its signature, or of a request captured with its headers', async () => {
+  const { type, write, withSecret } = await desk()
+  const signed = (await type('webhook sign', { ...withSecret, stdin: event })).stdout.trim()
+  write('body.json', event)
+  expect(await type(`webhook verify body.json --signature ${signed}`, withSecret)).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify body.json --signature d0ef44fec5ea4b0c31a1d2b010cc918534ef480dc3cfc42fa51524f5cc6cc520
+    valid  request.updated  ID_1                                  PARTIAL
+    exit 0
+  `)
+  const json = await type(`webhook verify --signature ${signed} --json`, { ...withSecret, stdin: event })
+  expect(json).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --signature d0ef44fec5ea4b0c31a1d2b010cc918534ef480dc3cfc42fa51524f5cc6cc520 --json <<EOF
+    {"event":"request.updated","request_id":"ID_1","status":"PARTIAL"}
+    EOF
+    {
+      "valid": true,
+      "event": {
+        "event": "request.updated",
+        "request_id": "ID_1",
+        "status": "PARTIAL"
+      }
+    }
+    exit 0
+  `)
   const capture = `POST /hook HTTP/1.1\r\nContent-Type: application/json\r\nX-Service-Signature: ${signed}\r\nContent-Length: ${event.length}\r\n\r\n${event}\n`
-  writeFileSync(join(folder, 'request.txt'), capture)
-  expect((await type(['webhook', 'verify', '--http', 'request.txt'])).code).toBe(0)
-  expect((await type(['webhook', 'verify', '--http', '-'], { stdin: capture })).code).toBe(0)
+  write('request.txt', capture)
+  expect(await type('webhook verify --http request.txt', withSecret)).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --http request.txt
+    valid  request.updated  ID_1                                  PARTIAL
+    exit 0
+  `)
+  expect((await type('webhook verify --http -', { ...withSecret, stdin: capture })).code).toBe(0)
 })
 
 test('a wrong signature: the answer and the failure, exit 9', async () => {
-  const { type } = desk()
-  const argv = ['webhook', 'verify', '--signature', signature]
-  const plain = await type(argv, { stdin: `${text}\n` })
-  expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code: 9, stdout: '' })
-  expect(plain.stderr).toMatch(/^Error: .*signature does not match the body\n.+\n$/i)
-  const json = await type([...argv, '--json'], { stdin: `${text}\n` })
-  expect(json.code).toBe(9)
-  expect(json.json()).toMatchObject({ valid: false, event: null, error: { code: 'bad_signature' } })
+  const { type, withSecret } = await desk()
+  const argv = `webhook verify --signature ${'0'.repeat(64)}`
+  expect(await type(argv, { ...withSecret, stdin: text })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --signature 0000000000000000000000000000000000000000000000000000000000000000 <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: the signature does not match the body
+    2> Either the bytes are not the exact ones that were sent (a re-formatted or re-encoded body never matches), or the secret is another one.
+    exit 9
+  `)
+  expect(await type(`${argv} --json`, { ...withSecret, stdin: text })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --signature 0000000000000000000000000000000000000000000000000000000000000000 --json <<EOF
+    what do ya want for nothing?
+    EOF
+    {
+      "valid": false,
+      "event": null,
+      "error": {
+        "code": "bad_signature",
+        "message": "the signature does not match the body",
+        "hint": "Either the bytes are not the exact ones that were sent (a re-formatted or re-encoded body never matches), or the secret is another one."
+      }
+    }
+    exit 9
+  `)
 })
 
-test.each([
-  ['no signature', ['webhook', 'verify'], text],
-  ['both a file and --http', ['webhook', 'verify', 'a', '--http', 'b'], text],
-  ['both a signature and --http', ['webhook', 'verify', '--signature', signature, '--http', 'b'], text],
-  ['a file that is not there', ['webhook', 'verify', 'nope', '--signature', signature], text],
-  ['a folder', ['webhook', 'verify', '.', '--signature', signature], text],
-  ['nothing to sign', ['webhook', 'sign'], ''],
-])('exit 2: %s', async (_name, argv, stdin) => {
-  const { code, stdout, stderr } = await desk().type(argv, { stdin })
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toMatch(/^Error: .+\n.+\n$/)
+test('what cannot be verified or signed: exit 2', async () => {
+  const { type, all, withSecret } = await desk()
+  expect(
+    await all(
+      [
+        'webhook verify',
+        'webhook verify a --http b',
+        `webhook verify --signature ${signature} --http b`,
+        `webhook verify nope --signature ${signature}`,
+        `webhook verify . --signature ${signature}`,
+      ],
+      { ...withSecret, stdin: text },
+    ),
+  ).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: the signature is missing
+    2> Give --signature HEX, the value of X-Service-Signature, or --http FILE with the headers in it.
+    exit 2
+
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify a --http b <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: FILE and --http exclude each other
+    2> Name the capture once.
+    exit 2
+
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 --http b <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: --http cannot also be provided when using --signature
+    2> See "refcheck webhook verify --help".
+    exit 2
+
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify nope --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: there is no file nope
+    2> Check the path.
+    exit 2
+
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify . --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: . is a folder, not the body
+    2> Name a file.
+    exit 2
+  `)
+  expect(await type('webhook sign', withSecret)).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook sign
+    2> Error: there is nothing to sign: the body is empty
+    2> Give the exact bytes in a file or on stdin.
+    exit 2
+  `)
+  // A stdin that is the terminal is not waited for.
+  expect(await type('webhook sign', { ...withSecret, tty: { stdin: true } })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook sign
+    2> Error: the body is expected on stdin, and stdin is the terminal
+    2> Name a file, or pipe it in: refcheck … < FILE
+    exit 2
+  `)
 })
 
-test('stdin that is the terminal is not waited for', async () => {
-  const { code, stderr } = await desk().type(['webhook', 'sign'], { tty: { stdin: true } })
-  expect(code).toBe(2)
-  expect(stderr).toMatch(/stdin/)
-})
-
-test.each([
-  ['no secret', {}],
-  ['an empty secret', { REFCHECK_WEBHOOK_SECRET: '' }],
-])('%s: exit 2, and how to give one', async (_name, secrets) => {
-  const env = { ...emptyEnv(temporaryFolder()), ...secrets }
-  const { code, stderr } = await refcheck(['webhook', 'sign'], { env, stdin: text })
-  expect(code).toBe(2)
-  expect(stderr).toMatch(/secret/i)
+test('no secret, or an empty one: how to give one', async () => {
+  const { type } = await desk()
+  expect(await type('webhook sign', { stdin: text })).toMatchInlineSnapshot(`
+    $ refcheck webhook sign <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: there is no webhook secret
+    2> Set REFCHECK_WEBHOOK_SECRET, or keep it with a profile: refcheck config set webhook-secret
+    exit 2
+  `)
+  const env = { REFCHECK_WEBHOOK_SECRET: '' }
+  expect(await type('webhook sign', { env, stdin: text })).toMatchInlineSnapshot(`
+    $ REFCHECK_WEBHOOK_SECRET='' refcheck webhook sign <<EOF
+    what do ya want for nothing?
+    EOF
+    2> Error: REFCHECK_WEBHOOK_SECRET is empty
+    2> Without a secret anybody could sign; give the one of the organisation’s webhook.
+    exit 2
+  `)
 })

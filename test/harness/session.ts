@@ -48,6 +48,8 @@ export class Step extends Screen implements Outcome {
 export interface TypeOptions extends Omit<RunOptions, 'prompter' | 'onWrite'> {
   /** What the person answers, in this order; an answer that nobody asked for fails. */
   answers?: readonly Answer[] | undefined
+  /** Set in the shell before, so that the line does not repeat it. */
+  exported?: Record<string, string> | undefined
 }
 
 export interface Session extends World {
@@ -99,7 +101,7 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
       ? refcheck(argv, { cwd: here.folder, ...more, env: { ...emptyEnv(here.folder), ...more.env } })
       : here.run(argv, more)
 
-  const type: Session['type'] = async (line, { answers, ...more } = {}) => {
+  const type: Session['type'] = async (line, { answers, exported, ...more } = {}) => {
     const argv = typeof line === 'string' ? wordsOf(line) : line
     const shown = typeof line === 'string' ? line : line.map(quoted).join(' ')
     const drawn = new Drawing()
@@ -109,6 +111,7 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
       clock,
       random,
       ...more,
+      env: { ...exported, ...more.env },
       prompter,
       onWrite: (stream, text) => drawn.add(stream === 'stderr' ? '2> ' : '', text),
     })

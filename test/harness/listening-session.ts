@@ -1,0 +1,51 @@
+import { createServer } from 'node:http'
+
+import { onTestFinished } from 'vitest'
+
+import { systemClock } from '../../src/host/clock.ts'
+import { type ListeningCommand, listening } from './listening.ts'
+import type { Session, Step } from './session.ts'
+
+/** A receiver in the middle of a session; what it ends with is a step of it. */
+export async function startListening(
+  { type }: Pick<Session, 'type'>,
+  argv: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<ListeningCommand & { stop: () => Promise<Step>; ended: Promise<Step> }> {
+  // Deliveries come in real time.
+  const run = (line: readonly string[], options = {}) => type(line, { clock: systemClock, env, ...options })
+  return (await listening({ run }, argv)) as ListeningCommand & {
+    stop: () => Promise<Step>
+    ended: Promise<Step>
+  }
+}
+
+export interface HandlerApp {
+  url: string
+  /** Bodies and signatures, in the order they were taken. */
+  taken: { body: string; signature: string }[]
+  /** Statuses of the next answers; 204 after them. */
+  answers: number[]
+}
+
+/** The person's own handler. */
+export async function handlerApp(): Promise<HandlerApp> {
+  const state: HandlerApp = { url: '', taken: [], answers: [] }
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const status = state.answers.shift() ?? 204
+      if (status < 300) {
+        const signature = String(request.headers['x-service-signature'])
+        state.taken.push({ body: Buffer.concat(chunks).toString(), signature })
+      }
+      response.writeHead(status).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  state.url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/hooks`
+  return state
+}
