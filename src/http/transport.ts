@@ -129,7 +129,7 @@ function closing(dispatcher: Dispatcher, sockets: AbortController): Route {
   return {
     dispatcher,
     async close() {
-      const destroyed = dispatcher.destroy()
+      const destroyed = dispatcher.destroy(done)
       sockets.abort(done)
       await destroyed
     },
