@@ -141,3 +141,19 @@ test('after close nothing is sent any more', async () => {
   await clock.advance(hour)
   expect(received).toEqual([])
 })
+
+test('setting the webhook twice sends no event twice', async () => {
+  const sent: string[] = []
+  const where = visit({
+    quota: [],
+    deliver: (url) => {
+      sent.push(url)
+      return Promise.resolve(200)
+    },
+  })
+  await where.order()
+  where.sandbox.setWebhook('https://hooks.example.com/a')
+  where.sandbox.setWebhook('https://hooks.example.com/b')
+  await where.sandbox.advance(hour)
+  expect(sent).toEqual(['https://hooks.example.com/b', 'https://hooks.example.com/b'])
+})

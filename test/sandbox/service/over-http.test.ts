@@ -137,23 +137,3 @@ test('two requests at once get two requests', async () => {
   expect(new Set(ids).size).toBe(20)
   expect(sandbox.requests()).toHaveLength(20)
 })
-
-test('setting the webhook twice sends no event twice', async () => {
-  let sent = 0
-  const { create, sandbox } = await running({
-    speed: 36_000,
-    deliver: () => {
-      sent += 1
-      return Promise.resolve(200)
-    },
-  })
-  await create()
-  sandbox.setWebhook('https://hooks.example.com/a')
-  sandbox.setWebhook('https://hooks.example.com/b')
-  const completed = Promise.withResolvers<void>()
-  sandbox.log.subscribe((entry) => {
-    if (entry.kind === 'delivery' && entry.status === 'COMPLETED') completed.resolve()
-  })
-  await completed.promise
-  expect(sent).toBe(2)
-})
