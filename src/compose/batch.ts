@@ -7,12 +7,19 @@ import { api, governor } from './api.ts'
 import { quotaWindows } from './quota.ts'
 import { ordering } from './request.ts'
 import { schemas } from './schemas.ts'
-import { packageSetting } from './session.ts'
+import type { DefaultSources } from '../usecases/batch/reading-defaults.ts'
+import { packageSetting, setting } from './session.ts'
 import { store } from './store.ts'
 
 /** Where a command's files are. */
 export function filePlace({ context }: Scope): FilePlace {
   return { cwd: context.cwd, stdin: context.streams.stdin }
+}
+
+/** Where the reading of a file comes from that no flag says. */
+export async function readingDefaults(scope: Scope): Promise<DefaultSources> {
+  const { openMappings } = await import('../store/config/mappings.ts')
+  return { mappings: openMappings(scope.paths), setting: (key) => setting(scope, key) }
 }
 
 /** What reading, checking and planning a file needs. */

@@ -19,6 +19,14 @@ export async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   if (first.subarray(0, 5).toString('latin1') === '%PDF-') {
     throw refusal(name, 'it is a PDF', 'Export the table as CSV or XLSX.')
   }
+  const old = misnamed(first)
+  if (old !== undefined) {
+    throw refusal(
+      name,
+      `it is ${old}, whatever its name says`,
+      'Open it in a spreadsheet and save it as XLSX or CSV.',
+    )
+  }
   const text = decoded(first)
   if (/^\s*<(?:!doctype html|html|table|\?xml|\?mso|meta|head)/i.test(text)) {
     throw refusal(
@@ -31,6 +39,18 @@ export async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   const character = /\S/.exec(text)?.[0]
   if (character === '[') return 'json'
   return character === '{' ? 'jsonl' : 'csv'
+}
+
+/** Formats that exports give the name of another. */
+function misnamed(first: Buffer): string | undefined {
+  const start = first.subarray(0, 512).toString('latin1')
+  if (start.startsWith('{\\rtf')) return 'a text document (RTF)'
+  if (/^(?:MIME-Version:|From: <Saved by)/i.test(start)) return 'a web archive (.mht)'
+  if (/^ID;P[A-Z]/.test(start)) return 'a SYLK file (.slk)'
+  const record = first[0] === 0x09 && [0x00, 0x02, 0x04].includes(first[1] ?? 0xff)
+  return record && [0x04, 0x06].includes(first[2] ?? 0) && first[3] === 0
+    ? 'a workbook of Excel 2 to 4'
+    : undefined
 }
 
 /** As text by its byte order mark; what is only cut off or wrong at its end does not matter here. */

@@ -15,4 +15,11 @@ export const limits = {
   /** How many times smaller a large part may have been packed; sheets come to 50 at most. */
   ratio: 150,
   ratioFrom: 16 * mebibyte,
+  /** Elements within elements, of XML; programs come to a dozen. */
+  nesting: 64,
+  smallPartBytes: mebibyte,
+  texts: 4_000_000,
+  /** Excel has at most 65,490. */
+  styles: 100_000,
+  merged: 100_000,
 } as const

@@ -31,6 +31,8 @@ export function annotatedBytes(
   switch (dialect.format) {
     case 'csv':
       return csvBytes(header, cells, dialect)
+    // OpenDocument is read, and written back as what every program opens.
+    case 'ods':
     case 'xlsx':
       return bookBytes({
         sheets: [

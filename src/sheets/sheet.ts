@@ -1,4 +1,5 @@
-import type { Dialect, SheetRow } from '../domain/sheet/cell.ts'
+import type { Dialect, MergedCells, SheetRow } from '../domain/sheet/cell.ts'
+import type { UndecidedError } from '../errors/undecided.ts'
 
 /** An opened table. Each call of `rows` reads the file from its start. */
 export interface Sheet {
@@ -6,11 +7,22 @@ export interface Sheet {
   readonly name: string
   /** Header cells as they stand; '' for a column without a name, which holds nothing. */
   readonly columns: readonly string[]
+  /** The line of the header; 0 in JSON. */
+  readonly headerLine: number
+  /** Columns that are not shown. */
+  readonly hiddenColumns: ReadonlySet<number>
   readonly dialect: Dialect
   /** Throws an InvalidInputError where the file cannot be understood, with the place. */
   rows(): AsyncGenerator<SheetRow>
   /** The same, as many at a time as come at once: for very many rows, which one by one would take longer. */
   parts(): AsyncGenerator<SheetRow[]>
+  /** What was found merged, once all rows have been read. */
+  merged(): readonly MergedCells[]
+  /**
+   * The refusal of values whose encoding nobody has named, with the likeliest ones. `place` says where the first
+   * stands; `samples` are their texts as the cells of kind `bytes` have them.
+   */
+  undecided(place: string, samples: readonly string[]): Promise<UndecidedError>
 }
 
 /** Rows that come by parts, one by one. */

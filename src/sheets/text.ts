@@ -1,49 +1,58 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 
+import { type Decoder, decoderOf } from './encoding.ts'
+import { refusal } from './refusal.ts'
 import type { Dialect } from '../domain/sheet/cell.ts'
-import { refusal, shown } from './refusal.ts'
 import type { SheetSource } from './source.ts'
-import { notWestern } from './western.ts'
 
 type Encoding = Pick<Dialect, 'encoding' | 'bom'>
 
 export interface DecodedText {
   /** What it was found to be; final once all of it has been read. */
   readonly found: Encoding
-  /** UTF-8 without a byte order mark. */
+  /** UTF-8 without a byte order mark. Bytes of an unknown encoding come as the characters U+0080 to U+00FF. */
   chunks(): AsyncGenerator<Buffer>
 }
 
-const marks: [bytes: Buffer, encoding: Encoding['encoding']][] = [
+const marks: [bytes: Buffer, encoding: string][] = [
   [Buffer.of(0xef, 0xbb, 0xbf), 'utf-8'],
   [Buffer.of(0xff, 0xfe), 'utf-16le'],
   [Buffer.of(0xfe, 0xff), 'utf-16be'],
 ]
 
 /**
- * The text of a source: UTF-8, UTF-16 by its byte order mark, else windows-1252. The last is told from
- * damaged UTF-8 by the whole: a text with any sequence of UTF-8 in it is UTF-8, and a byte that does not
- * fit is refused by its offset. NUL is never text.
+ * The text of a source: UTF-16 or UTF-8 by its byte order mark, else UTF-8 where all of it is, else in the
+ * encoding that a person named. Without a name the bytes are kept apart: they are told from damaged UTF-8 by
+ * what outweighs, and a byte that does not fit is refused by its offset. NUL is never text.
  */
-export function decodedText(source: SheetSource): DecodedText {
+export function decodedText(source: SheetSource, named?: string): DecodedText {
   const found: Encoding = { encoding: 'utf-8', bom: false }
+  let plain: boolean | undefined
   return {
     found,
     async *chunks() {
-      found.encoding = 'utf-8'
-      found.bom = false
+      plain ??= named === undefined || named === 'utf-8' || (await isPlainUtf8(source))
       const { rest, first } = await begin(source)
       const mark = marks.find(([bytes]) => first.subarray(0, bytes.length).equals(bytes))
-      if (mark !== undefined) {
-        found.bom = true
-        found.encoding = mark[1]
-      }
+      found.bom = mark !== undefined
+      found.encoding = mark?.[1] ?? (plain ? 'utf-8' : named)
       const skip = mark?.[0].length ?? 0
       const parts = joined(first.subarray(skip), rest)
-      if (found.encoding === 'utf-8') yield* fromBytes(parts, skip, source.name, found)
-      else yield* fromUtf16(parts, found.encoding, source.name)
+      if (found.encoding === 'utf-8') yield* fromBytes(parts, skip, source.name, found, named === 'utf-8')
+      else yield* inEncoding(parts, await decoderOf(found.encoding ?? ''), source.name, found.encoding ?? '')
     },
   }
+}
+
+async function isPlainUtf8(source: SheetSource): Promise<boolean> {
+  let cut: Buffer = Buffer.alloc(0)
+  for await (const part of source.chunks()) {
+    const whole = Buffer.concat([cut, part])
+    const end = lastWhole(whole)
+    if (whole.includes(0) || !isUtf8(whole.subarray(0, end))) return false
+    cut = whole.subarray(end)
+  }
+  return isUtf8(cut)
 }
 
 async function begin(source: SheetSource) {
@@ -68,23 +77,31 @@ async function* joined(first: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGen
   }
 }
 
-async function* fromUtf16(
+async function* inEncoding(
   parts: AsyncIterable<Buffer>,
-  encoding: string,
+  decoder: Decoder,
   name: string,
+  encoding: string,
 ): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true })
+  let offset = 0
   const decode = (bytes?: Buffer): Buffer => {
     try {
-      const text = bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
+      const text = bytes === undefined ? decoder.end() : decoder.decode(bytes)
       if (text.includes('\0')) throw refusal(name, 'it holds a NUL character', 'Save it again as CSV UTF-8.')
       return Buffer.from(text)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
-      throw refusal(name, `it is not ${encoding.toUpperCase()} throughout`, 'Save it again as CSV UTF-8.')
+      throw refusal(
+        name,
+        `it is not ${encoding.toUpperCase()} throughout: it has other bytes after byte ${String(offset)}`,
+        'Save it again as "CSV UTF-8", or name its encoding with --encoding.',
+      )
     }
   }
-  for await (const bytes of parts) yield decode(bytes)
+  for await (const bytes of parts) {
+    yield decode(bytes)
+    offset += bytes.length
+  }
   yield decode()
 }
 
@@ -94,23 +111,25 @@ async function* fromBytes(
   skipped: number,
   name: string,
   found: Encoding,
+  sureOfIt: boolean,
 ): AsyncGenerator<Buffer> {
   let offset = skipped
-  let sure = found.bom
+  let sure = found.bom || sureOfIt
   let cut: Buffer = Buffer.alloc(0)
   const take = (whole: Buffer, at: number): Buffer => {
     if (isAscii(whole)) return whole
     if (found.encoding === 'utf-8') {
-      const wrong = isUtf8(whole) ? -1 : firstWrong(whole)
-      if (wrong === -1) {
+      if (isUtf8(whole)) {
         sure = true
         return whole
       }
-      if (sure || hasSequence(whole)) throw damaged(name, at + wrong, whole[wrong])
-      found.encoding = 'windows-1252'
+      if (sure || isMostlyUtf8(whole)) {
+        const wrong = firstWrong(whole)
+        throw damaged(name, at + wrong, whole[wrong])
+      }
+      found.encoding = undefined
     }
-    if (hasSequence(whole)) throw damaged(name, at + firstWrong(whole), whole[Math.max(0, firstWrong(whole))])
-    return fromWindows1252(whole, at, name)
+    return Buffer.from(whole.toString('latin1'))
   }
   for await (const part of parts) {
     const nul = part.indexOf(0)
@@ -160,30 +179,21 @@ function firstWrong(bytes: Buffer): number {
   return -1
 }
 
-function hasSequence(bytes: Buffer): boolean {
+/** Whether a text is UTF-8 with some damage, and not something else that looks like it here and there. */
+function isMostlyUtf8(bytes: Buffer): boolean {
+  let sequences = 0
+  let others = 0
   for (let at = 0; at < bytes.length; at += 1) {
-    if ((bytes[at] ?? 0) >= 0x80 && sequenceAt(bytes, at) > 0) return true
+    if ((bytes[at] ?? 0) < 0x80) continue
+    const length = sequenceAt(bytes, at)
+    if (length === 0) {
+      others += 1
+    } else {
+      sequences += 1
+      at += length - 1
+    }
   }
-  return false
-}
-
-const undefinedIn1252 = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d])
-const windows1252 = new TextDecoder('windows-1252')
-
-function fromWindows1252(bytes: Buffer, offset: number, name: string): Buffer {
-  const wrong = bytes.findIndex((byte) => undefinedIn1252.has(byte))
-  if (wrong !== -1) throw damaged(name, offset + wrong, bytes[wrong])
-  const odd = notWestern(bytes)
-  if (odd === -1) return Buffer.from(windows1252.decode(bytes))
-  const around = windows1252.decode(bytes.subarray(Math.max(0, odd - 12), odd + 12))
-  const word = around
-    .split(/[\s,;|"]+/)
-    .find((each) => each.includes(windows1252.decode(bytes.subarray(odd, odd + 1))))
-  throw refusal(
-    name,
-    `byte ${String(offset + odd)} is not UTF-8, and as Windows-1252 it would read ${shown(word ?? around)}`,
-    'Save it again as "CSV UTF-8", then run this again.',
-  )
+  return sequences >= others
 }
 
 function damaged(name: string, offset: number, byte = 0) {
@@ -191,7 +201,7 @@ function damaged(name: string, offset: number, byte = 0) {
   return refusal(
     name,
     `byte ${String(offset)} (0x${hex}) is not UTF-8`,
-    'Save it again as "CSV UTF-8", then run this again.',
+    'Save it again as "CSV UTF-8", or name its encoding with --encoding.',
   )
 }
 

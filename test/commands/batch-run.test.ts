@@ -213,8 +213,8 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
     $ refcheck batch run people.csv --package 102 --yes
     people.csv: 3 rows, 2 are fit to be ordered, 1 is not
 
-    ROW  COLUMN  VALUE           PROBLEM
-    2    email   not an address  has no @; an e-mail address looks like ann@example.com
+    LINE  PERSON    COLUMN  VALUE           PROBLEM
+    3     Ana Row2  email   not an address  has no @; an e-mail address looks like ann@example.com
     2> Error: people.csv: 1 of 3 rows is not fit to be ordered
     2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
     exit 2
@@ -290,8 +290,9 @@ test('--dry-run shows the plan and sends nothing', async () => {
       1 row the same as an earlier row, not sent
     Time by quota: under a minute
 
-    Values that are sent otherwise than they stand:
-      row 3, phone: "+61 400-000-001" is sent as "+61400000001"
+    Changed before sending:
+      1 × phone: spaces, (), - and . are removed
+        line 4, phone: "+61 400-000-001" is sent as "+61400000001"
     exit 0
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`

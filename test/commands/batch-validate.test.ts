@@ -20,7 +20,8 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "valid": 1,
       "invalid": 0,
       "problems": [],
-      "duplicates": []
+      "duplicates": [],
+      "changes": []
     }
     exit 0
   `)
@@ -30,10 +31,10 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
     $ refcheck batch validate people.csv --package 102
     people.csv: 2 rows, 1 is fit to be ordered, 1 is not
 
-    ROW  COLUMN     VALUE         PROBLEM
-    2    last_name  -             is required
-    2    email      bo@example    is not a valid e-mail address such as ann@example.com
-    2    phone      0400 000 002  has no +; give it with + and the country calling code, such as +61400000000
+    LINE  PERSON  COLUMN     VALUE         PROBLEM
+    3     Bo      last_name  -             is required
+    3     Bo      email      bo@example    is not a valid e-mail address such as ann@example.com
+    3     Bo      phone      0400 000 002  has no +; give it with + and the country calling code, such as +61400000000
     2> Error: people.csv: 1 of 2 rows is not fit to be ordered
     2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
     exit 2
@@ -47,6 +48,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "problems": [
         {
           "row": 2,
+          "line": 3,
           "column": "last_name",
           "value": "",
           "problem": "is required",
@@ -54,6 +56,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
         },
         {
           "row": 2,
+          "line": 3,
           "column": "email",
           "value": "bo@example",
           "problem": "is not a valid e-mail address such as ann@example.com",
@@ -61,6 +64,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
         },
         {
           "row": 2,
+          "line": 3,
           "column": "phone",
           "value": "0400 000 002",
           "problem": "has no +; give it with + and the country calling code, such as +61400000000",
@@ -68,6 +72,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
         }
       ],
       "duplicates": [],
+      "changes": [],
       "error": {
         "code": "invalid_input",
         "message": "people.csv: 1 of 2 rows is not fit to be ordered",
@@ -98,8 +103,8 @@ test('rows from stdin, as JSON Lines and as JSON', async () => {
     EOF
     stdin: 1 row, 0 are fit to be ordered, 1 is not
 
-    ROW  COLUMN               VALUE  PROBLEM
-    1    recipient.last_name  -      is required
+    LINE  PERSON  COLUMN               VALUE  PROBLEM
+    1     Ana     recipient.last_name  -      is required
     2> Error: stdin: 1 of 1 rows is not fit to be ordered
     2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
     exit 2
@@ -137,7 +142,7 @@ test('a file that holds no rows, has an open quote, is ragged, or is not there',
   `)
 })
 
-test('a file in UTF-16, with semicolons, or in Windows-1252 is read as it was meant', async () => {
+test('a file in UTF-16 is read as it was meant; in Windows-1252 it is refused with what it may be, until it is named', async () => {
   const { type, write } = await session()
   const text = `${simple}\nJosé,Muñoz,jose@example.com,+61400000001\n`
   write('people.csv', Buffer.from(`\uFEFF${text}`, 'utf16le'))
@@ -149,10 +154,11 @@ test('a file in UTF-16, with semicolons, or in Windows-1252 is read as it was me
   write('people.csv', Buffer.from(text.replaceAll(',', ';'), 'latin1'))
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    2> Warning: people.csv is not UTF-8 and is read as Windows-1252: look at names with accents, or save it as UTF-8.
-    people.csv: 1 row, 1 is fit to be ordered
-    exit 0
+    2> Error: people.csv: "first_name" on line 2 is not UTF-8, so its letters cannot be told for sure
+    2> Save it as "CSV UTF-8", or say what it is, such as --encoding windows-1252. It may be windows-1252 (José, Muñoz) or windows-1250 (José, Muńoz) or windows-1256 (José, Muٌoz).
+    exit 2
   `)
+  expect(await type(`${validate} --encoding windows-1252`)).toMatchObject({ code: 0, stderr: '' })
   write('people.csv', `\uFEFF${text}`)
   expect(await type(`${validate} --json`)).toMatchObject({ code: 0, stderr: '' })
 })
@@ -165,8 +171,8 @@ test('a package of its own for each row', async () => {
     $ refcheck batch validate people.csv
     people.csv: 2 rows, 1 is fit to be ordered, 1 is not
 
-    ROW  COLUMN      VALUE  PROBLEM
-    2    package_id  999    is no package that this user may order
+    LINE  PERSON  COLUMN      VALUE  PROBLEM
+    3     Bo Li   package_id  999    is no package that this user may order
     2> Error: people.csv: 1 of 2 rows is not fit to be ordered
     2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
     exit 2
@@ -218,13 +224,13 @@ test('values by the schema that are refused, a suggestion beside one where there
     $ refcheck batch validate people.csv --package 101
     people.csv: 6 rows, 0 are fit to be ordered, 6 are not
 
-    ROW  COLUMN                   VALUE       PROBLEM
-    1    ncc_acic.date_of_birth   30/04/1990  is not a date in the form YYYY-MM-DD, such as 1990-04-23 (did you mean "1990-04-30"?)
-    2    ncc_acic.date_of_birth   2026-02-30  is a day that does not exist
-    3    ncc_acic.is_volunteer    perhaps     is neither yes nor no (true, false, 1 and 0 do as well)
-    4    ncc_acic.previous_names  {"a":1}     is an object, and an array is expected
-    5    icrc.years_of_history    1e3         is not a whole number such as 12
-    6    icrc.years_of_history    5.5         is not a whole number such as 12
+    LINE  PERSON     COLUMN                   VALUE       PROBLEM
+    2     Ana Silva  ncc_acic.date_of_birth   30/04/1990  is not a date in the form YYYY-MM-DD, such as 1990-04-23 (did you mean "1990-04-30"?)
+    3     Ana Silva  ncc_acic.date_of_birth   2026-02-30  is a day that does not exist
+    4     Ana Silva  ncc_acic.is_volunteer    perhaps     is neither yes nor no (true, false, 1 and 0 do as well)
+    5     Ana Silva  ncc_acic.previous_names  {"a":1}     is one JSON object, and a list is expected: [{…}]
+    6     Ana Silva  icrc.years_of_history    1e3         is not a whole number such as 12
+    7     Ana Silva  icrc.years_of_history    5.5         is not a whole number such as 12
     2> Error: people.csv: 6 of 6 rows are not fit to be ordered
     2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
     exit 2
@@ -243,9 +249,9 @@ test('phone numbers: digits that a spreadsheet lost, and national ones, which ne
     $ refcheck batch validate people.csv --package 102
     people.csv: 2 rows, 0 are fit to be ordered, 2 are not
 
-    ROW  COLUMN  VALUE         PROBLEM
-    1    phone   6.14E+10      is in scientific notation: a spreadsheet has dropped digits of it; format the column as text and give the whole number, such as +61400000000
-    2    phone   0400 000 001  has no +; give it with + and the country calling code, such as +61400000000
+    LINE  PERSON     COLUMN  VALUE         PROBLEM
+    2     Ana Silva  phone   6.14E+10      is in scientific notation: a spreadsheet has dropped digits of it; format the column as text and type it again
+    3     Bo Li      phone   0400 000 001  has no +; give it with + and the country calling code, such as +61400000000
     2> Error: people.csv: 2 of 2 rows are not fit to be ordered
     2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
     exit 2
@@ -254,11 +260,12 @@ test('phone numbers: digits that a spreadsheet lost, and national ones, which ne
     $ refcheck batch validate people.csv --package 102 --default-country au
     people.csv: 2 rows, 1 is fit to be ordered, 1 is not
 
-    ROW  COLUMN  VALUE     PROBLEM
-    1    phone   6.14E+10  is in scientific notation: a spreadsheet has dropped digits of it; format the column as text and give the whole number, such as +61400000000
+    LINE  PERSON     COLUMN  VALUE     PROBLEM
+    2     Ana Silva  phone   6.14E+10  is in scientific notation: a spreadsheet has dropped digits of it; format the column as text and type it again
 
-    Values that are sent otherwise than they stand:
-      row 2, phone: "0400 000 001" is sent as "+61400000001"
+    Changed before sending:
+      1 × phone: read as a number of --default-country
+        line 3, phone: "0400 000 001" is sent as "+61400000001"
     2> Error: people.csv: 1 of 2 rows is not fit to be ordered
     2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
     exit 2
@@ -282,11 +289,12 @@ test('names keep their Unicode and lose the spaces around them; a line break in 
     $ refcheck batch validate people.csv --package 102
     people.csv: 2 rows, 1 is fit to be ordered, 1 is not
 
-    ROW  COLUMN  VALUE                               PROBLEM
-    2    email   ana@example.com Bcc: x@example.com  holds U+000D, a line break or control character; an address has none
+    LINE  PERSON     COLUMN  VALUE                               PROBLEM
+    3     Ana Silva  email   ana@example.com Bcc: x@example.com  holds U+000D, a line break or control character; an address has none
 
-    Values that are sent otherwise than they stand:
-      row 1, first_name: "  Zoë  " is sent as "Zoë"
+    Changed before sending:
+      1 × white space around the value is removed
+        line 2, first_name: "  Zoë  " is sent as "Zoë"
     2> Error: people.csv: 1 of 2 rows is not fit to be ordered
     2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
     exit 2
@@ -304,16 +312,23 @@ test('the same order twice, written in other ways, is told with both rows and is
   write('people.csv', `${simple}\n${rows.join('\n')}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    people.csv: 4 rows, 4 are fit to be ordered
+    people.csv: 4 rows, 3 are fit to be ordered, 1 is not
+
+    LINE  PERSON      COLUMN     VALUE   PROBLEM
+    5     Ana Si​lva  last_name  Si​lva  holds U+200B, an invisible character; type it again; if it is right, add --accept-line 5
 
     Only the first of these is ordered:
       row 3 orders the same as row 1
       row 4 orders the same as row 1
 
-    Values that are sent otherwise than they stand:
-      row 3, first_name: " ANA " is sent as "ANA"
-      row 3, phone: "+61 (400) 000-001" is sent as "+61400000001"
-    exit 0
+    Changed before sending:
+      1 × white space around the value is removed
+        line 4, first_name: " ANA " is sent as "ANA"
+      1 × phone: spaces, (), - and . are removed
+        line 4, phone: "+61 (400) 000-001" is sent as "+61400000001"
+    2> Error: people.csv: 1 of 4 rows is not fit to be ordered
+    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    exit 2
   `)
   const { duplicates } = (await type(`${validate} --json`)).json() as { duplicates: number[][] }
   expect(duplicates).toEqual([
@@ -330,9 +345,9 @@ test('--errors writes the bad rows as they are, with what is wrong, and over no 
     2> The rows to mend are in HOME/fix.csv
     people.csv: 2 rows, 1 is fit to be ordered, 1 is not
 
-    ROW  COLUMN  VALUE  PROBLEM
-    2    email   =bo    has no @; an e-mail address looks like ann@example.com
-    2    phone   0400   has no +; give it with + and the country calling code, such as +61400000000
+    LINE  PERSON  COLUMN  VALUE  PROBLEM
+    3     Bo Li   email   =bo    has no @; an e-mail address looks like ann@example.com
+    3     Bo Li   phone   0400   has no +; give it with + and the country calling code, such as +61400000000
     2> Error: people.csv: 1 of 2 rows is not fit to be ordered
     2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
     exit 2

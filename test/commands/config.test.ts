@@ -48,6 +48,7 @@ test('config set, get, list and unset', async () => {
     store            -      -         Where orders are recorded: a file, or postgres://…
     concurrency      -      -         Downloads that run side by side, 1 to 64.
     timeout          -      -         How long to wait on retries and on the quota altogether.
+    encoding         -      -         Encoding of batch files that are not UTF-8.
     default-country  -      -         Country of phone numbers written without their country code.
     exit 0
 
@@ -96,6 +97,12 @@ test('config set, get, list and unset', async () => {
         "value": null,
         "from": null,
         "meaning": "How long to wait on retries and on the quota altogether."
+      },
+      {
+        "key": "encoding",
+        "value": null,
+        "from": null,
+        "meaning": "Encoding of batch files that are not UTF-8."
       },
       {
         "key": "default-country",
@@ -151,12 +158,12 @@ test('refused with exit 2 and a hint', async () => {
 
     $ refcheck config set nope 1
     2> Error: there is no setting "nope"
-    2> The settings are package, output-dir, store, concurrency, timeout, default-country.
+    2> The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config set __proto__ 1
     2> Error: there is no setting "__proto__"
-    2> The settings are package, output-dir, store, concurrency, timeout, default-country.
+    2> The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config set package
@@ -166,12 +173,12 @@ test('refused with exit 2 and a hint', async () => {
 
     $ refcheck config get nope
     2> Error: there is no setting "nope"
-    2> The settings are package, output-dir, store, concurrency, timeout, default-country.
+    2> The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config unset nope
     2> Error: there is no setting "nope"
-    2> The settings are package, output-dir, store, concurrency, timeout, default-country.
+    2> The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.
     exit 2
   `)
 })

@@ -14,25 +14,28 @@ const vectors = [...excelText, ...exportsAsText, ...json, ...excelWorkbooks, ...
 const read = vectors.flatMap((vector) => (vector.table === undefined ? [] : [vector]))
 const refused = vectors.flatMap((vector) => (vector.refusal === undefined ? [] : [vector]))
 
-test.each(read)('$file is read exactly ($habit)', async ({ file, bytes, sheet, table: expected }) => {
-  expect(await table(await bytes(), file, sheet)).toEqual(expected)
+test.each(read)('$file is read exactly ($habit)', async ({ bytes, table: expected, ...how }) => {
+  expect(await table(await bytes(), how.file, how)).toEqual(expected)
 })
 
-test.each(refused)('$file is refused ($habit)', async ({ file, bytes, sheet, refusal }) => {
-  expect(await refusalOf(await bytes(), file, sheet)).toBe(`${file}: ${refusal}`)
+test.each(refused)('$file is refused ($habit)', async ({ bytes, refusal, ...how }) => {
+  expect(await refusalOf(await bytes(), how.file, how)).toBe(`${how.file}: ${refusal}`)
 })
 
-test.each(read)('$file says the same from stdin, byte by byte', async ({ bytes, sheet, table: expected }) => {
-  const whole = Buffer.from(await bytes())
-  const source: SheetSource = {
-    name: 'stdin',
-    chunks: () => inChunks(whole, 1),
-    whole: () => Promise.resolve(whole),
-  }
-  const opened = await openSheet(source, { sheet, readJson: plainJson })
-  const rows = await all(opened.rows())
-  expect([opened.columns, ...rows.map(({ cells }) => cells.map(plain))]).toEqual(expected)
-})
+test.each(read)(
+  '$file says the same from stdin, byte by byte',
+  async ({ bytes, table: expected, ...how }) => {
+    const whole = Buffer.from(await bytes())
+    const source: SheetSource = {
+      name: 'stdin',
+      chunks: () => inChunks(whole, 1),
+      whole: () => Promise.resolve(whole),
+    }
+    const opened = await openSheet(source, { ...how, readJson: plainJson })
+    const rows = await all(opened.rows())
+    expect([opened.columns, ...rows.map(({ cells }) => cells.map(plain))]).toEqual(expected)
+  },
+)
 
 test('the corpus holds every file once', () => {
   const names = vectors.map(({ file }) => file)

@@ -92,7 +92,7 @@ test('any table written in any dialect is read back as it was', async () => {
       const read = await all(sheet.rows())
       expect(sheet.columns).toEqual(columns)
       expect(read.map(({ row, cells }) => [row, cells.map(plain)])).toEqual(
-        rows.flatMap((cells, at) => (cells.every((each) => each === '') ? [] : [[at + 1, cells]])),
+        rows.flatMap((cells, at) => (cells.every((each) => each.trim() === '') ? [] : [[at + 1, cells]])),
       )
       const { delimiter, lineEnd, encoding } = chosen
       expect(chosen.format === 'csv' ? sheet.dialect : chosen).toMatchObject({ delimiter, lineEnd, encoding })

@@ -1,12 +1,23 @@
-import type { Cell, JsonRow, JsonValue, SheetRow } from '../../src/domain/sheet/cell.ts'
-import { openSheet } from '../../src/sheets/open.ts'
+import { type OpenOptions, openSheet } from '../../src/sheets/open.ts'
+import type { JsonRow, Cell, JsonValue, SheetRow } from '../../src/domain/sheet/cell.ts'
 import type { Sheet } from '../../src/sheets/sheet.ts'
+import { Doubts } from '../../src/domain/batch/doubts.ts'
+import type { Target } from '../../src/domain/batch/targets.ts'
 import { heldSource } from '../../src/sheets/source.ts'
 
-/** Opens bytes as a file of that name would be; JSON objects are taken as they are. */
-export async function openBytes(bytes: string | Uint8Array, name: string, sheet?: string): Promise<Sheet> {
+export type Opening = Omit<OpenOptions, 'readJson'>
+
+const said = (how: string | Opening | undefined): Opening =>
+  typeof how === 'string' ? { sheet: how } : (how ?? {})
+
+/** Opens bytes as a file of that name would be; JSON objects are taken as they are. `how`: a sheet, or more. */
+export async function openBytes(
+  bytes: string | Uint8Array,
+  name: string,
+  how?: string | Opening,
+): Promise<Sheet> {
   return openSheet(await heldSource(inChunks(Buffer.from(bytes), bytes.length), name), {
-    sheet,
+    ...said(how),
     readJson: plainJson,
   })
 }
@@ -30,13 +41,21 @@ export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return taken
 }
 
-export async function rowsOf(bytes: string | Uint8Array, name: string, sheet?: string): Promise<SheetRow[]> {
-  return all((await openBytes(bytes, name, sheet)).rows())
+export async function rowsOf(
+  bytes: string | Uint8Array,
+  name: string,
+  how?: string | Opening,
+): Promise<SheetRow[]> {
+  return all((await openBytes(bytes, name, how)).rows())
 }
 
 /** Header and rows as plain texts. */
-export async function table(bytes: string | Uint8Array, name: string, sheet?: string): Promise<string[][]> {
-  const opened = await openBytes(bytes, name, sheet)
+export async function table(
+  bytes: string | Uint8Array,
+  name: string,
+  how?: string | Opening,
+): Promise<string[][]> {
+  const opened = await openBytes(bytes, name, how)
   const rows = await all(opened.rows())
   return [[...opened.columns], ...rows.map(({ cells }) => cells.map(plain))]
 }
@@ -45,10 +64,21 @@ export function plain(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text
 }
 
-/** What reading says, where it refuses. */
-export async function refusalOf(bytes: string | Uint8Array, name: string, sheet?: string): Promise<string> {
+/** What reading says, where it refuses, every column being sent. */
+export async function refusalOf(
+  bytes: string | Uint8Array,
+  name: string,
+  how?: string | Opening,
+): Promise<string> {
   try {
-    await rowsOf(bytes, name, sheet)
+    const sheet = await openBytes(bytes, name, how)
+    const targets = sheet.columns.map((): Target => ({ kind: 'recipient', column: 'first_name' }))
+    const doubts = new Doubts({ headers: sheet.columns, targets, hidden: undefined })
+    for await (const row of sheet.rows()) doubts.leavesOut(row)
+    const { firstBytes, samples } = doubts
+    if (firstBytes !== undefined) throw await sheet.undecided(`line ${String(firstBytes.line)}`, samples)
+    const refusal = doubts.refusal({ name, headerLine: sheet.headerLine, merged: sheet.merged() })
+    if (refusal !== undefined) throw refusal
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

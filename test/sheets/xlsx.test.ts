@@ -132,11 +132,6 @@ test.each([
     row('<c r="XFD2"><v>1</v></c>'),
     'cell XFD2 lies beyond the 1000 columns that are read',
   ],
-  [
-    'the same name twice',
-    '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="C1" t="s"><v>0</v></c></row>',
-    'the column "first_name" is there twice: A1 and C1',
-  ],
   ['no rows at all', '', 'the sheet "Sheet1" is empty'],
   ['a row out of order', `${header}<row r="1"></row>`, 'it is a damaged workbook (row 1 after row 1)'],
   ['a cell of another row', row('<c r="A7"><v>1</v></c>'), 'it is a damaged workbook (cell A7 in row 2)'],

@@ -1,4 +1,5 @@
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
+import type { HiddenRows } from '../../domain/batch/doubts.ts'
 import { Flags } from '../oclif.ts'
 import { packageIdFlag } from './identifiers.ts'
 
@@ -6,6 +7,27 @@ import { packageIdFlag } from './identifiers.ts'
 export const columnFlags = {
   package: packageIdFlag({ summary: 'Package to order (default: column package_id, or config).' }),
   sheet: Flags.string({ summary: 'Sheet of a workbook, by name.', helpValue: 'NAME' }),
+  'header-row': Flags.integer({
+    summary: 'Line that names the columns, as the spreadsheet program counts.',
+    helpValue: 'N',
+    min: 1,
+  }),
+  encoding: Flags.string({
+    summary: 'Encoding of bytes that are not UTF-8, such as windows-1250.',
+    helpValue: 'NAME',
+  }),
+  hidden: Flags.option({
+    options: ['include', 'skip'] as const,
+    summary: 'Whether hidden, filtered and struck-through rows are ordered.',
+    helpValue: 'include|skip',
+  })(),
+  'accept-line': Flags.integer({
+    summary: 'This line is right though a name in it looks damaged; may be repeated.',
+    helpValue: 'N',
+    min: 1,
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
   map: Flags.string({
     summary: 'What a column says; may be repeated.',
     helpValue: "'Given name=first_name'",
@@ -26,17 +48,23 @@ export const columnFlags = {
   }),
 }
 
+export const showChangesFlag = Flags.boolean({ summary: 'Show every value that is changed before sending.' })
+
 /** What the flags say, as the rules of columns take it. */
 export function columnChoices(flags: {
   package: number | undefined
   sheet: string | undefined
+  'header-row': number | undefined
+  encoding: string | undefined
+  hidden: HiddenRows | undefined
+  'accept-line': number[] | undefined
   map: string[] | undefined
   ignore: string[] | undefined
   mapping: string | undefined
   'save-mapping': string | undefined
   'default-country': string | undefined
 }): ColumnChoices {
-  const { package: packageId, sheet, map, ignore, mapping } = flags
+  const { package: packageId, sheet, map, ignore, mapping, encoding, hidden } = flags
   return {
     packageId,
     sheet,
@@ -45,5 +73,9 @@ export function columnChoices(flags: {
     mapping,
     saveMapping: flags['save-mapping'],
     defaultCountry: flags['default-country'],
+    headerRow: flags['header-row'],
+    encoding,
+    hidden,
+    acceptLines: flags['accept-line'],
   }
 }

@@ -1,12 +1,14 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { columnChoices, columnFlags } from '../../cli/flags/columns.ts'
+import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../compose/output-file.ts'
 import { keptPlan } from '../../domain/batch/plan.ts'
-import { batchPlanPorts, filePlace } from '../../compose/batch.ts'
+import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import { keptPlanView, planText } from '../../output/views/batch-check.ts'
+import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
+import { withDefaults } from '../../usecases/batch/reading-defaults.ts'
 import { openBatchFile } from '../../usecases/batch/open-file.ts'
 import { planBatch } from '../../usecases/batch/plan.ts'
 import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
@@ -26,6 +28,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     ...columnFlags,
     output: Flags.string({ summary: 'Keep the plan here.', helpValue: 'FILE' }),
     overwrite: Flags.boolean({ summary: 'Replace the file where it exists.' }),
+    'show-changes': showChangesFlag,
     timeout: timeoutFlag,
   }
 
@@ -33,23 +36,23 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     const { flags, scope, context } = this
     this.refuse(this.args.file === '-', 'a plan is for a file that can be read again', 'Name a file.')
     const place = await outputPlace(context, flags.output, { overwrite: flags.overwrite, binary: false })
-    const choices = columnChoices(flags)
-    const file = await openBatchFile(filePlace(scope), this.args.file, choices.sheet)
-    const ports = await batchPlanPorts(scope)
-    const packageId = await packageFor(ports, file, choices)
-    const orders = await readOrders(ports, file, choices, packageId)
-    const planned = await planBatch(ports, file, orders, {
-      choices,
-      allowDuplicate: false,
-      packageId,
-      resultsFile: undefined,
+    const choices = await withDefaults(columnChoices(flags), await readingDefaults(scope))
+    const { file, planned } = await readAsAnswered(choices, scope.prompter(), async () => {
+      const opened = await openBatchFile(filePlace(scope), this.args.file, choices)
+      const ports = await batchPlanPorts(scope)
+      const packageId = await packageFor(ports, opened, choices)
+      choices.packageId = packageId
+      const orders = await readOrders(ports, opened, choices, packageId)
+      const how = { choices, allowDuplicate: false, packageId, resultsFile: undefined }
+      return { file: opened, planned: await planBatch(ports, opened, orders, how) }
     })
-    scope.reporter.note(planText(planned.plan, file.name, scope.reporter.terminal))
+    const { reporter } = scope
+    reporter.note(planText(planned.plan, file.name, reporter.terminal, flags['show-changes']))
     const kept = keptPlan(planned.plan, {
       file: file.path ?? file.name,
       sha256: file.sha256,
       base_url: planned.batch.baseUrl,
-      package_id: packageId ?? null,
+      package_id: choices.packageId ?? null,
       reading: planned.reading,
     })
     if (place.path !== undefined) {

@@ -1,15 +1,17 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { columnChoices, columnFlags } from '../../cli/flags/columns.ts'
+import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { api } from '../../compose/api.ts'
-import { batchPlanPorts, batchStartPorts, filePlace } from '../../compose/batch.ts'
+import { batchPlanPorts, batchStartPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { readInput } from '../../compose/input.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { planText, unstartedView } from '../../output/views/batch-check.ts'
 import { batchGoesOnText, batchStatusView } from '../../output/views/batches.ts'
 import { appliedPlan } from '../../usecases/batch/apply-plan.ts'
+import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
+import { saysReading, withDefaults } from '../../usecases/batch/reading-defaults.ts'
 import { type BatchFile, openBatchFile } from '../../usecases/batch/open-file.ts'
 import { orderFile, type OrderFileTalk } from '../../usecases/batch/order-file.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
@@ -45,24 +47,33 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     })(),
     'allow-duplicate': Flags.boolean({ summary: 'Order though the same was ordered before.' }),
     results: Flags.string({ summary: 'Where the results go (default: beside the file).', helpValue: 'FILE' }),
+    'show-changes': showChangesFlag,
     timeout: timeoutFlag,
   }
 
   async run(): Promise<void> {
     const { flags, scope } = this
-    const { file, columns } = await this.file()
-    const ports = { ...(await batchPlanPorts(scope)), signal: this.signal }
-    const end = await orderFile(ports, this.talk(file.name), file, {
-      columns,
-      isPlanned: flags.plan !== undefined,
-      allowDuplicate: flags['allow-duplicate'],
-      skipInvalid: flags['on-invalid'] === 'skip',
-      isDryRun: flags['dry-run'],
-      results: flags.results,
+    const said = columnChoices(flags)
+    const choices = flags.plan === undefined ? await withDefaults(said, await readingDefaults(scope)) : said
+    const { file, end } = await readAsAnswered(choices, scope.prompter(), async () => {
+      const opened = await this.file(choices)
+      const ports = { ...(await batchPlanPorts(scope)), signal: this.signal }
+      const how = {
+        columns: opened.columns,
+        isReadingSaid: flags.plan === undefined && saysReading(said),
+        allowDuplicate: flags['allow-duplicate'],
+        skipInvalid: flags['on-invalid'] === 'skip',
+        isDryRun: flags['dry-run'],
+        results: flags.results,
+      }
+      return { file: opened.file, end: await orderFile(ports, this.talk(opened.file.name), opened.file, how) }
     })
     if (end.kind === 'known') return this.answer(batchStatusView(statusOf(end.batch)))
     if (end.kind === 'unstarted') {
-      return this.answer(unstartedView(end.plan, file.name, end.packageId), end.failure)
+      return this.answer(
+        unstartedView(end.plan, file.name, end.packageId, flags['show-changes']),
+        end.failure,
+      )
     }
     const done = await startBatch(await batchStartPorts(scope, this.signal), end.batchId, {
       file,
@@ -71,7 +82,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 
-  private async file(): Promise<{ file: BatchFile; columns: ColumnChoices }> {
+  private async file(columns: ColumnChoices): Promise<{ file: BatchFile; columns: ColumnChoices }> {
     const { plan } = this.flags
     const { file } = this.args
     this.refuse(file === undefined && plan === undefined, 'the file is missing', 'Name it, or - for stdin.')
@@ -81,8 +92,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
       return appliedPlan(place, await api(this.scope), { text, name: plan })
     }
-    const columns = columnChoices(this.flags)
-    return { file: await openBatchFile(place, file ?? '-', columns.sheet), columns }
+    return { file: await openBatchFile(place, file ?? '-', columns), columns }
   }
 
   private talk(name: string): OrderFileTalk {
@@ -91,7 +101,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     return {
       onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
       onPlan: (plan) => {
-        if (!flags.quiet || !flags.yes) reporter.block(planText(plan, name, reporter.terminal))
+        if (!flags.quiet || !flags.yes)
+          reporter.block(planText(plan, name, reporter.terminal, flags['show-changes']))
       },
       confirm: (people) => this.confirm(`Order checks for ${people} people?`, flags.yes),
     }

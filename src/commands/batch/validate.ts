@@ -1,13 +1,15 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { columnChoices, columnFlags } from '../../cli/flags/columns.ts'
+import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { batchFilePorts, filePlace } from '../../compose/batch.ts'
+import { batchFilePorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { badRows } from '../../domain/batch/check.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
+import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
+import { withDefaults } from '../../usecases/batch/reading-defaults.ts'
 import { checkBatch } from '../../usecases/batch/check.ts'
 import { openBatchFile } from '../../usecases/batch/open-file.ts'
-import { noteGuess, packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
+import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
 import { writeBatchErrors } from '../../usecases/batch/results-file.ts'
 
 export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
@@ -30,22 +32,25 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
       summary: 'Write bad rows, as they are, with what is wrong with them.',
       helpValue: 'FILE',
     }),
+    'show-changes': showChangesFlag,
     timeout: timeoutFlag,
   }
 
   async run(): Promise<void> {
     const { flags, scope } = this
     const place = filePlace(scope)
-    const choices = columnChoices(flags)
-    const file = await openBatchFile(place, this.args.file, choices.sheet)
-    const ports = await batchFilePorts(scope)
-    const orders = await readOrders(ports, file, choices, await packageFor(ports, file, choices))
-    const check = await checkBatch(orders)
-    noteGuess(ports, file)
+    const choices = await withDefaults(columnChoices(flags), await readingDefaults(scope))
+    const { file, orders, check } = await readAsAnswered(choices, scope.prompter(), async () => {
+      const opened = await openBatchFile(place, this.args.file, choices)
+      const ports = await batchFilePorts(scope)
+      choices.packageId = await packageFor(ports, opened, choices)
+      const understood = await readOrders(ports, opened, choices, choices.packageId)
+      return { file: opened, orders: understood, check: await checkBatch(understood) }
+    })
     if (flags.errors !== undefined) {
       const path = await writeBatchErrors(place, orders, check, flags.errors)
       scope.reporter.note(`The rows to mend are in ${path}`)
     }
-    this.answer(batchCheckView(check, file.name), badRows(check, file.name))
+    this.answer(batchCheckView(check, file.name, flags['show-changes']), badRows(check, file.name))
   }
 }

@@ -1,25 +1,16 @@
-import { dateExists, dateRule } from '../../contract/date-format.ts'
+import { dateRule, dateExists } from '../../contract/date-format.ts'
 import type { FieldDefinition } from '../../contract/package-schema.ts'
+import type { Cell } from '../../domain/sheet/cell.ts'
 import { readFieldText, type ValueReading } from '../form/field-value.ts'
-import type { Cell } from '../sheet/cell.ts'
+import { damage } from '../sheet/loss.ts'
+import { shownNumber, shownOtherwise } from '../sheet/shown-number.ts'
 
 const asText = 'format the column as text and type it again'
 
-/** Formats whose numbers look like the digits that were typed. */
-const plainFormats = new Set(['General', '@', '0'])
-
-/** Digits that a spreadsheet has dropped: `6.14E+10`, in whichever language it runs. */
-const lostDigits = /^-?\d[.,]\d+E\+\d{2,3}$/
-
 export type TextReading = { text: string; problem?: undefined } | { problem: string; text?: undefined }
 
-/** What is wrong with a text that a spreadsheet has had its hands on; undefined where nothing is seen. */
-export function spoilt(text: string): string | undefined {
-  // Nearly every text begins with a letter.
-  return text.charCodeAt(0) <= 57 && lostDigits.test(text)
-    ? `is in scientific notation: a spreadsheet has dropped digits of it; ${asText}`
-    : undefined
-}
+/** What is wrong with bytes before anybody has said what they are; the file as a whole is refused for it. */
+const undecoded = 'is not UTF-8, and its encoding is not known'
 
 /** A cell where a text is wanted. What a spreadsheet made of the text on its own is refused, never undone. */
 export function cellText(cell: Cell): TextReading {
@@ -37,17 +28,19 @@ export function cellText(cell: Cell): TextReading {
       return { problem: 'is not a string; put it in double quotes' }
     case 'fault':
       return { problem: cell.reason }
+    case 'bytes':
+      return { problem: undecoded }
   }
 }
 
 function numberText(value: number, format: string): TextReading {
-  if (!Number.isInteger(value)) return { text: String(value) }
-  if (!Number.isSafeInteger(value) || Math.abs(value) >= 1e15) {
+  const text = String(value)
+  if (Math.abs(value) >= 1e15) {
     return { problem: `is a number of more than 15 digits, which a spreadsheet does not keep; ${asText}` }
   }
-  return plainFormats.has(format)
-    ? { text: String(value) }
-    : { problem: `is the number ${String(value)} shown as "${format.slice(0, 40)}"; ${asText}` }
+  return shownNumber(value, format) === text
+    ? { text }
+    : { problem: `is the number ${text} shown as "${format.slice(0, 40)}"; ${asText}` }
 }
 
 /** A cell as a value of a field's type. */
@@ -60,8 +53,10 @@ export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading
       return { value: cell.value }
     case 'fault':
       return { problem: cell.reason }
+    case 'bytes':
+      return { problem: undecoded }
     case 'date':
-      return dateValue(definition, cell.text)
+      return dateValue(definition, cell.text, cell.format)
     case 'boolean':
       if (definition.type === 'boolean') return { value: cell.value }
       return {
@@ -69,9 +64,8 @@ export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading
       }
     case 'number': {
       if (definition.type === 'integer' || definition.type === 'number') {
-        return cell.format.includes('%')
-          ? { problem: 'is shown as a percentage; give the number itself' }
-          : { value: cell.value }
+        const problem = shownOtherwise(cell.value, cell.format)
+        return problem === undefined ? { value: cell.value } : { problem }
       }
       const { text, problem } = numberText(cell.value, cell.format)
       return problem === undefined ? textValue(definition, text) : { problem }
@@ -81,16 +75,62 @@ export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading
 
 /** A text is checked with its body; here only what a file can do to it. */
 function textValue(definition: FieldDefinition, text: string): ValueReading {
-  if (definition.type !== 'string') return readFieldText(definition, text)
-  const problem = spoilt(text)
-  return problem === undefined ? { value: text } : { problem }
+  const problem = damage(text)
+  if (problem !== undefined) return { problem }
+  switch (definition.type) {
+    case 'string':
+      return { value: text }
+    case 'number':
+      return ambiguous(text.trim()) ?? readFieldText(definition, text)
+    case 'array':
+      return listValue(definition, text)
+    default:
+      return readFieldText(definition, text)
+  }
 }
 
-function dateValue(definition: FieldDefinition, text: string): ValueReading {
+/** `52.000` is fifty-two thousand to half of Europe; `1e5` may be a number or somebody's reference. */
+function ambiguous(text: string): { problem: string } | undefined {
+  if (/^-?\d{1,3}\.\d{3}$/.test(text)) {
+    const [whole = '', thousands = ''] = text.split('.')
+    const both = `${text.replace(/0+$/, '').replace(/\.$/, '')} or ${whole}${thousands}`
+    return { problem: `may be ${both}; write one of them` }
+  }
+  return /^-?\d+(?:\.\d+)?e[+-]?\d+$/i.test(text)
+    ? { problem: 'is in scientific notation; write the number out' }
+    : undefined
+}
+
+/** A list as JSON, or its texts with ; between them. */
+function listValue(definition: FieldDefinition, text: string): ValueReading {
+  const bare = text.trim()
+  if (bare.startsWith('[')) return readFieldText(definition, text)
+  if (bare.startsWith('{')) return { problem: 'is one JSON object, and a list is expected: [{…}]' }
+  if (/^(?:none|nil|no|n\/a|-+|null|keine|aucun)$/i.test(bare)) {
+    return {
+      problem: `"${bare}" is not a list of names; leave it empty, write [] for none, or separate texts with ;`,
+    }
+  }
+  const items = bare.split(';').map((item) => item.trim())
+  return items.includes('') ? { problem: 'has an empty text between two ;' } : { value: items }
+}
+
+/** A date is sent as its day, so that day has to be what is seen. */
+function dateValue(definition: FieldDefinition, text: string, format: string): ValueReading {
   if (definition.type === 'string' && dateRule(definition.description) !== undefined && text.length === 10) {
-    return readFieldText(definition, text)
+    return showsDay(format)
+      ? readFieldText(definition, text)
+      : { problem: `is a date shown as "${format.slice(0, 40)}", not as a whole day; ${asText}` }
   }
   return { problem: `is a date in the spreadsheet, and ${definition.type} is expected; ${asText}` }
+}
+
+function showsDay(format: string): boolean {
+  const [shown = ''] = format
+    .replaceAll(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
+    .toLowerCase()
+    .split(';')
+  return /d/.test(shown) && /m/.test(shown) && /y/.test(shown)
 }
 
 /** `30/04/1990` can only be one day, `04/05/1990` two: only the first has a suggestion. */

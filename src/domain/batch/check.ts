@@ -1,6 +1,6 @@
 import { Duplicates } from './duplicates.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { RowChange, RowProblem, RowReading } from './row.ts'
+import type { RowChange, RowProblem, RowReading } from './row-reading.ts'
 
 /** What checking a file found (cli-contract, `batch validate --json`). */
 export interface BatchCheck {
@@ -10,15 +10,11 @@ export interface BatchCheck {
   problems: RowProblem[]
   /** The row that came first, and the one that orders the same again. */
   duplicates: [first: number, again: number][]
-  /** Values that will be sent otherwise than they stand; the first ones. */
+  /** Values that are changed before sending, every one. */
   changes: RowChange[]
-  changed: number
   /** Orders of each package that would be sent. */
   packages: Map<number, number>
 }
-
-/** Enough to review; the plan says how many there are. */
-const mostChanges = 500
 
 export function checked(reading: RowReading, duplicates: Duplicates): RowReading {
   reading.duplicateOf = duplicates.firstOf(reading.row, reading.packageId, reading.person)
@@ -40,9 +36,7 @@ export function count(
   else if (problems.length === 0 && packageId !== undefined) {
     check.packages.set(packageId, (check.packages.get(packageId) ?? 0) + 1)
   }
-  if (changes.length === 0) return
-  check.changed += changes.length
-  if (check.changes.length < mostChanges) check.changes.push(...changes)
+  if (changes.length > 0) check.changes.push(...changes)
 }
 
 /** What a command fails with where rows are bad; undefined where none is. */

@@ -3,7 +3,10 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { nearest } from '../form/nearest.ts'
 import { formFields } from '../form/fields.ts'
-import { type Mapping, mappingFlags } from './mapping.ts'
+import { placeOf, type SheetFormat } from '../sheet/cell.ts'
+import type { HiddenRows } from './doubts.ts'
+import { headerName, type Mapping, mappingFlags } from './mapping.ts'
+import { shellWord } from '../wording/shell-word.ts'
 import { suggestColumn } from './suggest.ts'
 import { columnNames, knownFields, ownPrefix, type Target, targetName, targetOf, unused } from './targets.ts'
 
@@ -23,12 +26,22 @@ export interface ColumnChoices {
   saveMapping: string | undefined
   /** Two letters, for phones without a country code. */
   defaultCountry: string | undefined
+  /** The line that names the columns, as a spreadsheet program counts. */
+  headerRow: number | undefined
+  /** Of bytes that are no UTF-8. */
+  encoding: string | undefined
+  /** What becomes of rows that are not shown. */
+  hidden: HiddenRows | undefined
+  /** Lines whose names are right though they look damaged. */
+  acceptLines: readonly number[] | undefined
 }
 
 /** A header that no rule explains, and what it may have been meant to be. */
 export interface UnknownColumn {
   header: string
   suggestion: string | undefined
+  /** What it and another column could both mean; neither is proposed then. */
+  rival?: string | undefined
 }
 
 export interface ColumnMatch {
@@ -47,8 +60,8 @@ export function matchColumns(
   const names = columnNames(fields)
   const unknown: UnknownColumn[] = []
   const targets = headers.map((header): Target => {
-    const name = header.trim()
-    if (name === '' || mapping.ignore.includes(name)) return unused
+    const name = headerName(header)
+    if (name === '' || mapping.ignore.some((each) => headerName(each) === name)) return unused
     const mapped = Object.hasOwn(mapping.map, name) ? mapping.map[name] : undefined
     const target = targetOf(mapped ?? name, fields)
     if (target !== undefined) return target
@@ -57,41 +70,72 @@ export function matchColumns(
     return unused
   })
   const taken = new Set(targets.map(targetName))
+  const wanted = Map.groupBy(unknown, ({ suggestion }) => suggestion)
   return {
     targets,
-    unknown: unknown.map(({ header, suggestion }) => ({
-      header,
-      suggestion: suggestion === undefined || taken.has(suggestion) ? undefined : suggestion,
-    })),
+    unknown: unknown.map(({ header, suggestion }) => {
+      if (suggestion === undefined || taken.has(suggestion)) return { header, suggestion: undefined }
+      return wanted.get(suggestion)?.length === 1
+        ? { header, suggestion }
+        : { header, suggestion: undefined, rival: suggestion }
+    }),
   }
+}
+
+/** What a table says of its columns. */
+export interface OpenedColumns {
+  name: string
+  columns: readonly string[]
+  headerLine: number
+  hiddenColumns: ReadonlySet<number>
+  dialect: { format: SheetFormat }
 }
 
 /** The columns as they will be read, or an InvalidInputError that says what stands in the way. */
 export function settledColumns(
-  name: string,
-  headers: readonly string[],
+  sheet: OpenedColumns,
   { targets, unknown }: ColumnMatch,
   schemas: readonly PackageSchema[],
+  hidden: HiddenRows | undefined,
 ): Target[] {
+  const { name, columns } = sheet
   if (unknown.length > 0) throw unknownColumns(name, unknown)
-  const first = new Map<string, string>()
+  const first = new Map<string, number>()
   for (const [at, target] of targets.entries()) {
     if (target.kind === 'unused') continue
-    const header = headers[at]?.trim() ?? ''
     const whole = target.kind === 'field' && target.path.length > 0 ? first.get(target.column) : undefined
     const other = first.get(targetName(target)) ?? whole
-    if (other !== undefined) {
-      throw new InvalidInputError(
-        `${name}: the columns "${other}" and "${header}" both say ${target.column}`,
-        {
-          hint: `Leave one out: --ignore '${header}'`,
-        },
-      )
+    if (other !== undefined) throw saidTwice(sheet, other, at, target)
+    first.set(targetName(target), at)
+    if (sheet.hiddenColumns.has(at) && hidden !== 'include') {
+      const header = headerName(columns[at] ?? '')
+      throw new InvalidInputError(`${name}: the column "${header}" is hidden, and would be sent`, {
+        hint: `Show it and look at it, or leave it out with --ignore ${shellWord(header)}, or send it as it is with --hidden include.`,
+        field: header,
+      })
     }
-    first.set(targetName(target), header)
   }
   requireColumns(name, targets, schemas)
   return targets
+}
+
+function saidTwice(
+  { name, columns, dialect, headerLine }: OpenedColumns,
+  first: number,
+  again: number,
+  { column }: Target,
+): InvalidInputError {
+  const [one = '', two = ''] = [first, again].map((at) => headerName(columns[at] ?? ''))
+  if (one === two) {
+    const places = [first, again].map((at) => placeOf(dialect, headerLine, at)).join(' and ')
+    return new InvalidInputError(`${name}: the column "${one}" is there twice: ${places}`, {
+      hint: 'Give each column a name of its own.',
+      field: one,
+    })
+  }
+  return new InvalidInputError(`${name}: the columns "${one}" and "${two}" both say ${column}`, {
+    hint: `Leave one out: --ignore ${shellWord(two)}`,
+  })
 }
 
 /** A file without a column that every row needs is refused once, not once a row. */
@@ -120,11 +164,18 @@ function unknownColumns(name: string, unknown: readonly UnknownColumn[]): Invali
   const map = unknown.flatMap(({ header, suggestion }) =>
     suggestion === undefined ? [] : [[header, suggestion]],
   )
-  const ignore = unknown.flatMap(({ header, suggestion }) => (suggestion === undefined ? [header] : []))
+  const ignore = unknown.flatMap(({ header, suggestion, rival }) =>
+    suggestion === undefined && rival === undefined ? [header] : [],
+  )
   const flags = mappingFlags({ map: Object.fromEntries(map) as Record<string, string>, ignore })
   return new InvalidInputError(
     `${name}: ${unknown.length === 1 ? 'the column' : 'the columns'} ${list} ${unknown.length === 1 ? 'is' : 'are'} not known`,
-    { hint: `If that is what is meant, add: ${flags}`, field: unknown[0]?.header },
+    {
+      hint: [...rivals(unknown), ...(flags === '' ? [] : [`If that is what is meant, add: ${flags}`])].join(
+        ' ',
+      ),
+      field: unknown[0]?.header,
+    },
   )
 }
 
@@ -134,9 +185,9 @@ export function checkFlags(
   schemas: readonly PackageSchema[],
   said: Mapping,
 ): void {
-  const known = headers.map((header) => header.trim())
+  const known = headers.map(headerName)
   for (const header of said.ignore) {
-    if (known.includes(header)) continue
+    if (known.includes(headerName(header))) continue
     throw new UsageError(`--ignore: the file has no column "${header.slice(0, 80)}"`, {
       hint: `Its columns: ${known.filter((each) => each !== '').join(', ')}`,
     })
@@ -150,4 +201,15 @@ export function checkFlags(
       hint: meant === undefined ? `There are: ${names.join(', ')}` : `Did you mean ${meant}?`,
     })
   }
+}
+
+/** Which columns could be the same field: a person says which, and leaves the others out. */
+function rivals(unknown: readonly UnknownColumn[]): string[] {
+  const groups = Map.groupBy(unknown, ({ rival }) => rival)
+  return [...groups].flatMap(([field, columns]) => {
+    if (field === undefined) return []
+    const [one = '', ...others] = columns.map(({ header }) => header)
+    const flags = mappingFlags({ map: { [one]: field }, ignore: others })
+    return [`Several columns may be ${field}; say which, as in ${flags}.`]
+  })
 }

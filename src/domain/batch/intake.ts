@@ -1,6 +1,7 @@
 import type { NewRow } from './batch.ts'
 import type { BatchCheck } from './check.ts'
-import type { RowReading } from './row.ts'
+import type { HiddenRows } from './doubts.ts'
+import type { RowReading } from './row-reading.ts'
 import { orderIdentity } from '../submission/identity.ts'
 
 /** A file checked whole, as the store takes it in. */
@@ -47,13 +48,23 @@ export interface Reading {
   map: Readonly<Record<string, string>>
   ignore: readonly string[]
   default_country: string | null
+  header_row?: number | null
+  encoding?: string | null
+  hidden?: HiddenRows | null
+  accept_lines?: readonly number[]
 }
 
-export function readingText({ sheet, map, ignore, default_country }: Reading): string {
+/** What nobody said is left out, so that it is the text of the versions that could not be told it. */
+export function readingText({ sheet, map, ignore, default_country, ...more }: Reading): string {
+  const { header_row, encoding, hidden, accept_lines = [] } = more
   return JSON.stringify({
     sheet,
     map: Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1))),
     ignore: [...ignore].sort(),
     default_country: default_country?.toUpperCase() ?? null,
+    header_row: header_row ?? undefined,
+    encoding: encoding?.toLowerCase(),
+    hidden: hidden ?? undefined,
+    accept_lines: accept_lines.length === 0 ? undefined : [...accept_lines].sort((a, b) => a - b),
   })
 }

@@ -15,7 +15,7 @@ export const noMapping: Mapping = { map: {}, ignore: [] }
  */
 export function readMapFlags(flags: readonly string[], headers: readonly string[]): Record<string, string> {
   const map = Object.create(null) as Record<string, string>
-  const known = new Set(headers.map((header) => header.trim()))
+  const known = new Set(headers.map(headerName))
   for (const flag of flags) {
     const [header, column] = split(flag, known)
     if (map[header] !== undefined) {
@@ -28,7 +28,7 @@ export function readMapFlags(flags: readonly string[], headers: readonly string[
 
 function split(flag: string, known: ReadonlySet<string>): [header: string, column: string] {
   for (let at = flag.indexOf('='); at !== -1; at = flag.indexOf('=', at + 1)) {
-    const header = flag.slice(0, at).trim()
+    const header = headerName(flag.slice(0, at))
     if (known.has(header)) return [header, flag.slice(at + 1).trim()]
   }
   const last = flag.lastIndexOf('=')
@@ -59,4 +59,9 @@ export function mappingFlags({ map, ignore }: Mapping): string {
     ...Object.entries(map).map(([header, column]) => `--map ${shellWord(`${header}=${column}`)}`),
     ...ignore.map((header) => `--ignore ${shellWord(header)}`),
   ].join(' ')
+}
+
+/** A header as it is spoken of: line breaks and other white space within it are one space. */
+export function headerName(header: string): string {
+  return header.trim().replaceAll(/\s+/g, ' ')
 }

@@ -2,9 +2,9 @@ import type { Reconciliation } from './proof.ts'
 
 /** What is worth a word while a file is read, ordered, and its results are written. */
 export type BatchNotice =
-  /** A file whose code page had to be guessed: names may look other than they are. */
-  | { name: 'guessed-encoding'; file: string }
   | { name: 'mapping-kept'; mapping: string }
+  /** What a person said of the columns, under a name of its own. */
+  | { name: 'answers-kept'; mapping: string }
   | { name: 'no-results-folder'; folder: string }
   /** --allow-duplicate, given for a file that is a batch already. */
   | { name: 'duplicates-too-late'; batchId: string }

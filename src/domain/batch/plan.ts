@@ -1,9 +1,10 @@
-import type { BatchCounts, BatchPreview } from './batch.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
+import type { BatchCounts, BatchPreview } from './batch.ts'
+import type { Submission } from '../submission/submission.ts'
+import type { QuotaWindow } from '../quota/windows.ts'
 import { quotaSeconds } from './estimate.ts'
 import type { Reading } from './intake.ts'
-import type { QuotaWindow } from '../quota/windows.ts'
-import type { Submission } from '../submission/submission.ts'
+import type { RowChange } from './row-reading.ts'
 import type { BatchCheck } from './check.ts'
 
 /** What running a file would do. */
@@ -48,6 +49,7 @@ export interface KeptPlan {
   reading: Reading
   counts: BatchCounts
   duplicates: [row: number, row: number][]
+  changes: RowChange[]
   ordered_before: { row: number; request_id: string | null; batch_id: string }[]
   seconds: number
 }
@@ -61,6 +63,7 @@ export function keptPlan(
     ...facts,
     counts,
     duplicates: check.duplicates,
+    changes: check.changes,
     ordered_before: matches.map(({ row, order }) => ({
       row,
       request_id: order.requestId ?? null,

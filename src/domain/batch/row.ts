@@ -1,58 +1,25 @@
+import type { FieldDefinition, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
+import type { FieldValue, Recipient, RequestBody } from '../../contract/request-body.ts'
+import type { Cell, SheetRow } from '../../domain/sheet/cell.ts'
+import type { Problem } from '../form/problem.ts'
+import { readyBody } from '../form/ready-body.ts'
+import { type DraftBody, validateBody } from '../form/validate.ts'
+import type { ValueReading } from '../form/field-value.ts'
 import {
   cellText,
   cellValue,
   isEmpty,
   isoSuggestion,
   packageIdIn,
-  spoilt,
-  textIn,
   type TextReading,
+  textIn,
 } from './cell-value.ts'
-import type { FieldDefinition, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
-import type { FieldValue, Recipient, RequestBody } from '../../contract/request-body.ts'
-import type { ValueReading } from '../form/field-value.ts'
-import type { Problem } from '../form/problem.ts'
-import { readyBody } from '../form/ready-body.ts'
-import { type DraftBody, validateBody } from '../form/validate.ts'
+import { damage, nameDamage } from '../sheet/loss.ts'
+import { headerName } from './mapping.ts'
 import type { PhoneRepair } from './national-phone.ts'
-import type { Cell, SheetRow } from '../sheet/cell.ts'
+import { placed } from './placed.ts'
+import type { RowChange, RowProblem, RowReading } from './row-reading.ts'
 import type { Target } from './targets.ts'
-
-/** One thing wrong with a row. */
-export interface RowProblem {
-  row: number
-  /** The file's own header; the contract's name where the file has no such column. */
-  column: string
-  /** As it stands in the cell; '' where nothing does. */
-  value: string
-  problem: string
-  suggestion?: string | undefined
-}
-
-/** A value that will be sent otherwise than the file has it. */
-export interface RowChange {
-  row: number
-  column: string
-  from: string
-  to: string
-}
-
-/** What became of a row. */
-export interface RowReading {
-  /** Data rows from 1. */
-  row: number
-  source: SheetRow
-  /** Undefined where the row does not say one that can be ordered. */
-  packageId: number | undefined
-  /** As far as it can be read, whatever else is wrong; for telling people apart. */
-  person: Recipient
-  /** Fit to be sent; undefined where anything is wrong. */
-  body: RequestBody | undefined
-  changes: RowChange[]
-  problems: RowProblem[]
-  /** The row before it that orders the same; set where rows are compared. */
-  duplicateOf?: number | undefined
-}
 
 export interface RowRules {
   headers: readonly string[]
@@ -62,6 +29,8 @@ export interface RowRules {
   /** For rows that do not say one. */
   packageId: number | undefined
   repair: PhoneRepair | undefined
+  /** Lines whose names are right though they look damaged. */
+  accepted: ReadonlySet<number>
 }
 
 /** What is the same for all rows. */
@@ -119,6 +88,9 @@ function readingOrder(targets: readonly Target[]): Column[] {
 
 type Names<T> = Record<string, T>
 
+/** Fields of checks that hold names of people: `previous_names`, `mothers_name`. */
+const namesPeople = /(?:^|_)names?(?:_|$)/i
+
 const nobody: Recipient = { first_name: '', last_name: '', email: '', phone: '' }
 
 class Reading {
@@ -147,11 +119,14 @@ class Reading {
       else if (target.kind === 'field' && ordered !== undefined) this.#takeField(target, cell, at, ordered)
     }
     const body = ordered === undefined ? undefined : this.#checked(ordered)
+    const person = body?.recipient ?? { ...nobody, ...this.#recipient }
+    const name = `${person.first_name.trim()} ${person.last_name.trim()}`.trim()
+    for (const problem of this.#problems) problem.person = name === '' ? person.email : name
     return {
       row,
       source: this.#source,
       packageId: ordered?.schema.id,
-      person: body?.recipient ?? { ...nobody, ...this.#recipient },
+      person,
       body,
       changes: this.#changes,
       problems: this.#problems,
@@ -176,8 +151,11 @@ class Reading {
     const reading = cellText(cell)
     if (reading.problem !== undefined) return this.#problem(column, at, reading.problem)
     const { text } = reading
-    const wrong = column === 'phone' ? undefined : spoilt(text)
+    const wrong = damage(text)
     if (wrong !== undefined) return this.#problem(column, at, wrong)
+    // It is still whom the row is about: a damaged name may be that of another row.
+    this.#recipient[column] = text
+    if (column !== 'email' && column !== 'phone' && this.#isDamagedName(column, text, at)) return undefined
     const national = column === 'phone' && !text.trimStart().startsWith('+')
     const repaired = national ? this.#file.repair?.(text) : undefined
     if (repaired !== undefined) this.#change(at, text, repaired)
@@ -204,8 +182,29 @@ class Reading {
     if (path.length > 0) return this.#takePart(fields, target, cell, at, definition)
     const { value, problem } = cellValue(definition, cell)
     if (problem !== undefined) return this.#problem(column, at, problem)
+    if (namesPeople.test(name) && this.#isDamagedName(column, value, at)) return undefined
+    if (typeof value === 'number' && typeof cell === 'string' && String(value) !== cell.trim()) {
+      this.#change(at, cell, String(value))
+    }
     fields[name] = value
     return undefined
+  }
+
+  /** Whether letters of a name were lost; its problem is noted then. */
+  #isDamagedName(column: string, value: FieldValue, at: number): boolean {
+    if (this.#file.accepted.has(this.#source.line)) return false
+    for (const text of Array.isArray(value) ? value : [value]) {
+      const found = typeof text === 'string' ? nameDamage(text) : undefined
+      if (found === undefined) continue
+      this.#problem(
+        column,
+        at,
+        `${found.problem}; if it is right, add --accept-line ${String(this.#source.line)}`,
+        found.suggestion,
+      )
+      return true
+    }
+    return false
   }
 
   #fieldsOf(code: string): Names<FieldValue> {
@@ -225,7 +224,10 @@ class Reading {
   ): undefined {
     const isJson = typeof cell !== 'string' && cell.kind === 'json'
     const reading: ValueReading = isJson ? { value: cell.value } : asValue(cellText(cell))
-    if (reading.problem !== undefined) return this.#problem(column, at, reading.problem)
+    const wrong = reading.problem ?? (typeof reading.value === 'string' ? damage(reading.value) : undefined)
+    if (wrong !== undefined) return this.#problem(column, at, wrong)
+    if (reading.value === undefined) return undefined
+    if (namesPeople.test(name) && this.#isDamagedName(column, reading.value, at)) return undefined
     const put = placed(fields[name], type === 'array', path, reading.value)
     if (put === undefined) {
       return this.#problem(column, at, 'has a column name that does not fit those beside it')
@@ -268,7 +270,9 @@ class Reading {
     const cell = this.#source.cells[at] ?? ''
     this.#problems.push({
       row: this.#source.row,
-      column: this.#file.headers[at]?.trim() ?? column,
+      line: this.#source.line,
+      person: '',
+      column: at === -1 ? column : headerName(this.#file.headers[at] ?? column),
       value: textIn(cell),
       problem,
       ...(suggestion === undefined ? {} : { suggestion }),
@@ -276,10 +280,10 @@ class Reading {
   }
 
   #change(at: number, from: string, to: string): void {
-    const { row } = this.#source
-    const column = this.#file.headers[at]?.trim() ?? ''
+    const { row, line } = this.#source
+    const column = headerName(this.#file.headers[at] ?? '')
     const earlier = this.#changes.find((change) => change.column === column)
-    if (earlier === undefined) this.#changes.push({ row, column, from, to })
+    if (earlier === undefined) this.#changes.push({ row, line, column, from, to })
     else earlier.to = to
   }
 }
@@ -294,25 +298,4 @@ function definitionOf(
 
 function asValue({ text, problem }: TextReading): ValueReading {
   return problem === undefined ? { value: text } : { problem }
-}
-
-/** Puts a value into a list or an object by its dotted name; undefined where it has no place. */
-function placed(
-  into: FieldValue | undefined,
-  list: boolean,
-  [first = '', ...rest]: readonly string[],
-  value: FieldValue,
-): FieldValue | undefined {
-  if (list) {
-    // A number tells the order; empty cells leave no hole.
-    if (!/^\d{1,4}$/.test(first) || rest.length > 0) return undefined
-    const items = into ?? []
-    return Array.isArray(items) ? [...items, value] : undefined
-  }
-  const object = into ?? (Object.create(null) as Names<FieldValue>)
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined
-  const inner = rest.length === 0 ? value : placed(object[first], false, rest, value)
-  if (inner === undefined || (rest.length === 0 && Object.hasOwn(object, first))) return undefined
-  object[first] = inner
-  return object
 }

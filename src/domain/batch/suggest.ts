@@ -12,7 +12,6 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
     'prename',
     'vorname',
     'prenom',
-    'preferredname',
     'candidatefirstname',
     'legalfirstname',
   ],
@@ -65,17 +64,28 @@ export function suggestColumn(header: string, names: readonly string[]): string 
   if (letters === '') return undefined
   const same = names.find((name) => bare(name) === letters)
   if (same !== undefined) return same
-  const other = names.find((name) => otherNames[name]?.includes(letters) === true)
+  const other = names.find((name) => otherNames[name]?.some((each) => forms(letters).includes(each)) === true)
   if (other !== undefined) return other
   const ends = names.filter((name) => bare(name.slice(name.indexOf('.') + 1)) === letters)
   if (ends.length === 1) return ends[0]
   return nearest(header.trim(), names)
 }
 
+/** A header without its plural and without whose it is: "Candidate Email(s)", "Person : Email". */
+function forms(letters: string): string[] {
+  const own = letters.replace(
+    /^(?:candidate|person|people|applicant|employee|recipient|contact|worker)s?(?=.)/,
+    '',
+  )
+  return [letters, own].flatMap((each) => [each, each.replace(/s$/, ''), each.replace(/es$/, '')])
+}
+
+/** Letters and digits alone, accents folded. */
 function bare(text: string): string {
   return text
     .slice(0, 100)
-    .normalize('NFKC')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
 }

@@ -22,20 +22,42 @@ export function readRecipientField(name: RecipientField, text: string): Reading 
 }
 
 function readEmail(text: string): Reading {
-  const at = text.search(control)
+  const at = text.search(hidden)
   if (at !== -1) {
-    return { problem: `holds ${codePoint(text, at)}, a line break or control character; an address has none` }
+    const kind = control.test(text.charAt(at))
+      ? 'a line break or control character'
+      : 'an invisible character'
+    return { problem: `holds ${codePoint(text, at)}, ${kind}; an address has none` }
   }
   const value = text.trim()
   if (value.length > 254) {
     return { problem: `has ${String(value.length)} characters; an e-mail address has at most 254` }
   }
   if (emailAddress.safeParse(value).success) return { value }
+  const link = /^mailto:([^?]*)/i.exec(value)?.[1]
+  if (link !== undefined)
+    return { problem: 'begins with mailto:; give the address alone', suggestion: good(link) }
+  const named = /<([^<>]*)>\s*$/.exec(value)?.[1]
+  if (named !== undefined) {
+    return { problem: 'holds a name beside the address; give the address alone', suggestion: good(named) }
+  }
   const parts = value.split('@').length - 1
   if (parts === 0) return { problem: 'has no @; an e-mail address looks like ann@example.com' }
   if (parts > 1) return { problem: 'has more than one @; give one address, such as ann@example.com' }
+  if (/\s/.test(value))
+    return {
+      problem: 'holds a space; an e-mail address has none',
+      suggestion: good(value.replaceAll(/\s/g, '')),
+    }
   return { problem: 'is not a valid e-mail address such as ann@example.com' }
 }
+
+function good(address: string): string | undefined {
+  return emailAddress.safeParse(address).success ? address : undefined
+}
+
+/** Countries whose national numbers begin with 0 abroad too. */
+const keepsZero: ReadonlySet<string> = new Set(['39', '378', '379', '225', '229', '241', '242'])
 
 const expectedPhone = 'give it with + and the country calling code, such as +61400000000'
 
@@ -59,9 +81,21 @@ function readPhone(text: string): Reading {
   }
   if (!given.startsWith('+'))
     return { problem: `has no +; ${expectedPhone}`, suggestion: international(given) }
-  if (/\(0\)/.test(given)) {
+  if (/\(\s*0/.test(given)) {
     return {
-      problem: 'holds (0), which is not dialled after a country calling code; leave it out or type it plain',
+      problem:
+        'holds (0, which is not dialled after a country calling code; leave the 0 out or type it plain',
+    }
+  }
+  if (/^\+\d+\.0{1,2}$/.test(given)) {
+    return {
+      problem: 'ends in .0: a spreadsheet took it for a number; format the column as text and type it again',
+    }
+  }
+  const code = /^\+(\d{1,3})[\p{Zs}.-]+0/u.exec(given)?.[1]
+  if (code !== undefined && !keepsZero.has(code)) {
+    return {
+      problem: `has a 0 after the country calling code +${code}, which is not dialled there; leave it out`,
     }
   }
   return checkDigits(given.slice(1).replaceAll(/[\p{Zs}().-]/gu, ''))

@@ -69,6 +69,12 @@ function country(text: string): string {
   throw refused('default-country', text, 'a two-letter country code')
 }
 
+/** Whether anybody can read it is seen when a file is opened: the names are many, and two libraries' own. */
+function encoding(text: string): string {
+  if (/^[a-z0-9][a-z0-9_:.-]{1,39}$/i.test(text)) return text.toLowerCase()
+  throw refused('encoding', text, 'the name of an encoding')
+}
+
 export const settingDefinitions: readonly SettingDefinition[] = [
   {
     key: 'package',
@@ -104,6 +110,13 @@ export const settingDefinitions: readonly SettingDefinition[] = [
     example: '5m',
     path: false,
     parse: duration,
+  },
+  {
+    key: 'encoding',
+    meaning: 'Encoding of batch files that are not UTF-8.',
+    example: 'windows-1252',
+    path: false,
+    parse: encoding,
   },
   {
     key: 'default-country',

@@ -1,4 +1,4 @@
-export type SheetFormat = 'csv' | 'xlsx' | 'json' | 'jsonl'
+export type SheetFormat = 'csv' | 'xlsx' | 'ods' | 'json' | 'jsonl'
 
 /** What JSON can say. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
@@ -18,12 +18,17 @@ export type TypedCell =
   | { kind: 'marked'; text: string; written: string }
   /** No value can be had; `reason` goes on after the cell's name. */
   | { kind: 'fault'; text: string; reason: string }
+  /** Bytes above 127 of an encoding that nobody has named yet, each a character of `text` (Latin-1). */
+  | { kind: 'bytes'; text: string }
 
 /** What is to be done so that what is written looks like what was read. */
 export interface Dialect {
   format: SheetFormat
-  /** Of text formats; XLSX is UTF-8 within. Known for sure once all rows have been read. */
-  encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+  /**
+   * Of text formats; workbooks are UTF-8 within. Known for sure once all rows have been read. Undefined where
+   * bytes are no UTF-8 and nobody has said what they are.
+   */
+  encoding: string | undefined
   /** Whether a byte order mark stands first. */
   bom: boolean
   /** CSV only, as all below but the sheet. */
@@ -33,7 +38,9 @@ export interface Dialect {
   quote: 'needed' | 'all'
   /** Whether the first line is Excel's `sep=;`. */
   separatorLine: boolean
-  /** XLSX only. */
+  /** CSV only: whether spaces stand between separators and quotes. */
+  spaced: boolean
+  /** Workbooks only. */
   sheet: string | undefined
   /** XLSX only: whether days count from 1904. */
   from1904: boolean
@@ -42,12 +49,25 @@ export interface Dialect {
 export interface SheetRow {
   /** Data rows from 1: the records below the header, empty ones counted though they are not given out. */
   row: number
-  /** Where it stands: the line it begins on, or the number of an XLSX row; from 1. */
+  /** Where it stands as a spreadsheet program counts, from 1; in JSON the line it begins on. */
   line: number
   /** One for each column. */
   cells: Cell[]
   /** JSON only: the row's own text. */
   source?: string
+  /** Workbooks only: not shown, by hand or by a filter. */
+  hidden?: true
+  /** Workbooks only: columns whose text is struck through. */
+  struck?: readonly number[]
+}
+
+/** Cells that are shown as one; rows as a spreadsheet counts, columns from 0, all inclusive. */
+export interface MergedCells {
+  range: string
+  firstRow: number
+  lastRow: number
+  firstColumn: number
+  lastColumn: number
 }
 
 export const plainDialect: Dialect = {
@@ -58,6 +78,7 @@ export const plainDialect: Dialect = {
   lineEnd: '\n',
   quote: 'needed',
   separatorLine: false,
+  spaced: false,
   sheet: undefined,
   from1904: false,
 }
@@ -68,8 +89,8 @@ export function textOf(cell: Cell): string {
 }
 
 /** How people find a cell: `C5`, `line 5, column 3`, `line 5`. `column` counts from 0. */
-export function placeOf({ format }: Dialect, line: number, column: number): string {
-  if (format === 'xlsx') return `${columnName(column)}${String(line)}`
+export function placeOf({ format }: Pick<Dialect, 'format'>, line: number, column: number): string {
+  if (format === 'xlsx' || format === 'ods') return `${columnName(column)}${String(line)}`
   return format === 'csv' ? `line ${String(line)}, column ${String(column + 1)}` : `line ${String(line)}`
 }
 

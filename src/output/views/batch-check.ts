@@ -1,5 +1,5 @@
 import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
-import type { RowProblem } from '../../domain/batch/row.ts'
+import type { RowProblem } from '../../domain/batch/row-reading.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
 import { harmless } from '../../host/text.ts'
 import { table } from '../table.ts'
@@ -7,13 +7,14 @@ import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
 import { durationInWords } from './batches.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { changesText } from './batch-changes.ts'
 
 const mostProblems = 10
 const mostPairs = 10
-const mostChanges = 10
 
 const problemColumns: Column<RowProblem>[] = [
-  { name: 'row', value: (problem) => problem.row },
+  { name: 'line', value: (problem) => problem.line },
+  { name: 'person', value: (problem) => problem.person },
   { name: 'column', value: (problem) => problem.column },
   { name: 'value', value: (problem) => problem.value },
   {
@@ -25,21 +26,21 @@ const problemColumns: Column<RowProblem>[] = [
 ]
 
 /** What checking a file found (cli-contract, `batch validate --json`). */
-export function batchCheckView(check: BatchCheck, name: string): View {
-  const { rows, valid, invalid, problems, duplicates } = check
+export function batchCheckView(check: BatchCheck, name: string, showChanges = false): View {
+  const { rows, valid, invalid, problems, duplicates, changes } = check
   return {
-    json: { rows, valid, invalid, problems: problems.map(asContract), duplicates },
-    text: (terminal) => checkText(check, name, terminal),
+    json: { rows, valid, invalid, problems: problems.map(asContract), duplicates, changes },
+    text: (terminal) => checkText(check, name, terminal, showChanges),
   }
 }
 
-function asContract({ row, column, value, problem, suggestion }: RowProblem): unknown {
-  return { row, column, value, problem, suggestion: suggestion ?? null }
+function asContract({ row, line, column, value, problem, suggestion }: RowProblem): unknown {
+  return { row, line, column, value, problem, suggestion: suggestion ?? null }
 }
 
 /** A summary, the first problems, the duplicates, and what will be sent otherwise than it stands. */
-export function checkText(check: BatchCheck, name: string, terminal: Terminal): string {
-  const { rows, valid, invalid, problems, duplicates } = check
+export function checkText(check: BatchCheck, name: string, terminal: Terminal, showChanges = false): string {
+  const { rows, valid, invalid, problems, duplicates, changes } = check
   const good = styled(terminal, 'green', `${valid} ${valid === 1 ? 'is' : 'are'} fit to be ordered`)
   const bad =
     invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} ${invalid === 1 ? 'is' : 'are'} not`)}`
@@ -50,7 +51,7 @@ export function checkText(check: BatchCheck, name: string, terminal: Terminal): 
     )
   }
   if (duplicates.length > 0) parts.push(pairs(duplicates))
-  if (check.changed > 0) parts.push(changesText(check))
+  if (changes.length > 0) parts.push(changesText(changes, showChanges))
   return parts.join('\n\n')
 }
 
@@ -61,23 +62,12 @@ function pairs(duplicates: BatchCheck['duplicates']): string {
   return ['Only the first of these is ordered:', ...lines].join('\n') + more(duplicates.length, mostPairs)
 }
 
-/** Before and after, for a person to review. */
-export function changesText({ changes, changed }: BatchCheck): string {
-  const lines = changes
-    .slice(0, mostChanges)
-    .map(
-      ({ row, column, from, to }) =>
-        `  row ${row}, ${harmless(column)}: "${harmless(from)}" is sent as "${harmless(to)}"`,
-    )
-  return ['Values that are sent otherwise than they stand:', ...lines].join('\n') + more(changed, mostChanges)
-}
-
 function more(all: number, shown: number): string {
   return all > shown ? `\n  … and ${all - shown} more` : ''
 }
 
 /** What running a file would do, before anybody says yes. */
-export function planText(plan: Plan, name: string, terminal: Terminal): string {
+export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
   const { counts, matches, check, seconds, endsAt, packages } = plan
   const inFile = counts.duplicate - matches.length
   const lines = [
@@ -99,7 +89,8 @@ export function planText(plan: Plan, name: string, terminal: Terminal): string {
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} not fit to be ordered`)
   if (counts.pending > 0) lines.push(`Time by quota: ${timeText(seconds, endsAt)}`)
-  return check.changed > 0 ? `${lines.join('\n')}\n\n${changesText(check)}` : lines.join('\n')
+  const { changes } = check
+  return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
 
 export function timeText(seconds: number, endsAt: number): string {
@@ -112,12 +103,19 @@ function whatMatches({ requestId, state, batchId, row }: Plan['matches'][number]
 }
 
 /** The answer of a run that did not begin, in the shape of one that did. */
-export function unstartedView(plan: Plan, name: string, packageId: number | undefined): View {
+export function unstartedView(
+  plan: Plan,
+  name: string,
+  packageId: number | undefined,
+  showChanges = false,
+): View {
   const { counts, check } = plan
   return {
     json: { batch_id: null, package_id: packageId ?? null, counts, results_file: null },
     text: (terminal) =>
-      counts.invalid > 0 ? checkText(check, name, terminal) : planText(plan, name, terminal),
+      counts.invalid > 0
+        ? checkText(check, name, terminal, showChanges)
+        : planText(plan, name, terminal, showChanges),
   }
 }
 

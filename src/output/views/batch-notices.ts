@@ -4,12 +4,10 @@ import { reconciliationText } from './batches.ts'
 /** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
 export function batchNoticeText(notice: BatchNotice): { text: string; matters: boolean } | undefined {
   switch (notice.name) {
-    case 'guessed-encoding':
-      return warning(
-        `${notice.file} is not UTF-8 and is read as Windows-1252: look at names with accents, or save it as UTF-8.`,
-      )
     case 'mapping-kept':
-      return note(`Kept how the columns were read: use it with --mapping ${notice.mapping}`)
+      return note(`Kept how the file was read: use it with --mapping ${notice.mapping}`)
+    case 'answers-kept':
+      return note(`Kept your answers about the columns: use them with --mapping ${notice.mapping}`)
     case 'no-results-folder':
       return warning(
         `nothing can be written to ${notice.folder}, so there will be no results file: name one with --results.`,

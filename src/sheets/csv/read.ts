@@ -1,29 +1,47 @@
 import { CsvError, parse } from 'csv-parse'
 
-import { detectDialect, parserOptions } from './dialect.ts'
-import { type Cell, type Dialect, plainDialect, type SheetRow } from '../../domain/sheet/cell.ts'
-import { headerOf, titleHint } from '../header.ts'
+import { headerOf, type HeadRow, headerRow, headRows } from '../header.ts'
 import { limits } from '../limits.ts'
-import { unmarked } from './marks.ts'
 import { refusal, shown } from '../refusal.ts'
+import { type Cell, type Dialect, plainDialect, type SheetRow } from '../../domain/sheet/cell.ts'
 import { oneByOne, type Sheet } from '../sheet.ts'
 import type { SheetSource } from '../source.ts'
 import { type DecodedText, decodedText } from '../text.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { undecidedEncoding } from '../undecided-encoding.ts'
+import { detectDialect, parserOptions } from './dialect.ts'
+import { unmarked } from './marks.ts'
 
 const sampleBytes = 64 * 1024
 
-export async function openCsv(source: SheetSource): Promise<Sheet> {
+export interface CsvOptions {
+  headerRow?: number | undefined
+  /** Of bytes that are no UTF-8. */
+  encoding?: string | undefined
+}
+
+export async function openCsv(source: SheetSource, options: CsvOptions = {}): Promise<Sheet> {
   const { name } = source
-  const text = decodedText(source)
+  const text = decodedText(source, options.encoding)
   const { sample, complete } = await firstPart(text)
   if (sample.trim() === '')
     throw refusal(name, 'it is empty', 'It needs a header line and a row for each person.')
   const dialect: Dialect = { ...plainDialect, ...detectDialect(sample, complete, name), ...text.found }
-  const columns = await headerCells(text, dialect, name)
-  const sheet = { name, columns, dialect }
+  const header = await headerCells(text, dialect, options.headerRow, name)
+  const columns = headerOf(
+    header.texts.map((cell) => unmarked(cell) ?? cell),
+    name,
+  )
+  const sheet = { name, columns, dialect, headerLine: header.line }
   const parts = (): AsyncGenerator<SheetRow[]> => dataRows(text, sheet)
-  return { ...sheet, parts, rows: () => oneByOne(parts()) }
+  return {
+    ...sheet,
+    hiddenColumns: new Set(),
+    parts,
+    rows: () => oneByOne(parts()),
+    merged: () => [],
+    undecided: (place, samples) => undecidedEncoding(name, place, samples),
+  }
 }
 
 async function firstPart(text: DecodedText): Promise<{ sample: string; complete: boolean }> {
@@ -39,53 +57,69 @@ async function firstPart(text: DecodedText): Promise<{ sample: string; complete:
   return { sample: Buffer.concat(parts).toString(), complete: true }
 }
 
-async function headerCells(text: DecodedText, dialect: Dialect, name: string): Promise<string[]> {
-  for await (const part of records(text, dialect, name)) {
-    const header = part.find(({ cells }) => !isBlank(cells))
-    if (header === undefined) continue
-    const cells = header.cells.map((cell) => unmarked(cell) ?? cell)
-    return headerOf(cells, dialect, header.line, name)
+async function headerCells(
+  text: DecodedText,
+  dialect: Dialect,
+  asked: number | undefined,
+  name: string,
+): Promise<HeadRow> {
+  const head: HeadRow[] = []
+  reading: for await (const part of records(text, dialect, name)) {
+    for (const { cells, line } of part) {
+      if (isBlank(cells)) continue
+      if (asked !== undefined) head.length = 0
+      head.push({ line, texts: cells })
+      if (asked === undefined ? head.length === headRows : line >= asked) break reading
+    }
   }
-  throw refusal(
-    name,
-    'it has no header',
-    'Its first line names the columns: first_name,last_name,email,phone',
-  )
+  const header = headerRow(head, asked, name)
+  if (text.found.encoding === undefined && header.texts.some((cell) => foreign.test(cell))) {
+    const samples = [header, ...head].flatMap(({ texts }) => texts.filter((cell) => foreign.test(cell)))
+    throw await undecidedEncoding(name, `line ${String(header.line)}`, samples)
+  }
+  return header
 }
+
+/** What bytes of an encoding that nobody has named come as. */
+const foreign = /[\u0080-\u00FF]/
 
 async function* dataRows(
   text: DecodedText,
-  sheet: Pick<Sheet, 'name' | 'columns' | 'dialect'>,
+  sheet: Pick<Sheet, 'name' | 'columns' | 'dialect' | 'headerLine'>,
 ): AsyncGenerator<SheetRow[]> {
-  const { columns, dialect, name } = sheet
+  const { columns, dialect, headerLine, name } = sheet
   const width = columns.length
   const named = columns.map((column) => column !== '')
-  let row = -1
   for await (const part of records(text, dialect, name)) {
     const rows: SheetRow[] = []
     for (const { cells, line } of part) {
-      const blank = (cells.length !== width || cells[0] === '') && isBlank(cells)
-      if (row === -1 && blank) continue
-      row += 1
-      if (blank || row === 0) continue
+      if (line <= headerLine) continue
+      if ((cells.length !== width || isWhite(cells[0] as string)) && isBlank(cells)) continue
       if (cells.length !== width) fitted(cells, width, line, name)
-      rows.push({ row, line, cells: typed(cells, named, line, name) })
+      const whole = typed(cells, named, line, name)
+      rows.push({
+        row: line - headerLine,
+        line,
+        cells: text.found.encoding === undefined ? whole.map(undecoded) : whole,
+      })
     }
     yield rows
   }
   Object.assign(dialect, text.found)
 }
 
+function undecoded(cell: Cell): Cell {
+  return typeof cell === 'string' && foreign.test(cell) ? { kind: 'bytes', text: cell } : cell
+}
+
 /** Empty cells past the header are left over by spreadsheets; anything else is a row gone wrong. */
 function fitted(cells: string[], width: number, line: number, name: string): void {
-  while (cells.length > width && cells.at(-1) === '') cells.pop()
+  while (cells.length > width && isWhite(cells.at(-1) as string)) cells.pop()
   if (cells.length === width) return
   throw refusal(
     name,
     `line ${String(line)} has ${countInWords(cells.length, 'cell')}, and the header has ${String(width)}`,
-    width === 1
-      ? titleHint
-      : 'Put a cell that holds the separator or a line break in double quotes, or save the file as XLSX.',
+    'Put a cell that holds the separator or a line break in double quotes, or save the file as XLSX.',
   )
 }
 
@@ -95,6 +129,7 @@ function typed(cells: string[], named: readonly boolean[], line: number, name: s
     const text = cells[at] as string
     if (text === '') continue
     if (named[at] !== true) {
+      if (isWhite(text)) continue
       throw refusal(
         name,
         `line ${String(line)}, column ${String(at + 1)} holds ${shown(text)}, and its column has no name`,
@@ -109,41 +144,42 @@ function typed(cells: string[], named: readonly boolean[], line: number, name: s
   return whole ?? cells
 }
 
+function isWhite(text: string): boolean {
+  const first = text.charCodeAt(0)
+  return !(first > 32 && first < 127) && text.trim() === ''
+}
+
 function isBlank(cells: readonly string[]): boolean {
-  return cells.every((cell) => cell === '')
+  return cells.every(isWhite)
 }
 
 interface CsvRecord {
   cells: string[]
-  /** Where it begins, from 1. */
+  /** Where it stands, as a spreadsheet program counts: a line break within quotes begins no line. */
   line: number
 }
 
-/** Every record with the line it begins on, as many at a time as a chunk holds. */
+/** Every record with its line, as many at a time as a chunk holds. */
 async function* records(text: DecodedText, dialect: Dialect, name: string): AsyncGenerator<CsvRecord[]> {
   let found: CsvRecord[] = []
-  let line = 1
-  let before = 0
+  // A line that only names the separator is shown by no program.
+  let line = dialect.separatorLine ? 0 : 1
   const parser = parse({
-    ...parserOptions(dialect.delimiter),
+    ...parserOptions(dialect),
     max_record_size: limits.rowCharacters,
     // Taken here and not from the stream, which would hand out one at a time.
-    on_record: (cells: string[], { lines: upTo }) => {
-      found.push({ cells, line })
-      // Its own count takes a CRLF within quotes for two.
-      line += upTo - before === 1 ? 1 : lines(cells)
-      before = upTo
+    on_record: (cells: string[]) => {
+      if (line > 0) found.push({ cells, line })
+      line += 1
       return null
     },
   })
   const failed = new Promise<never>((_, reject) => parser.on('error', reject))
   failed.catch(() => undefined)
-  let separator = dialect.separatorLine
   const parsed = async (): Promise<CsvRecord[]> => {
     const taken = found
     found = []
     if (parser.errored !== null) await failed
-    if (separator && taken.shift() !== undefined) separator = false
     return taken
   }
   try {
@@ -160,19 +196,10 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
   }
 }
 
-/** How many lines a record takes. */
-function lines(cells: readonly string[]): number {
-  let count = 1
-  for (const cell of cells) {
-    if (cell.includes('\n') || cell.includes('\r')) count += cell.split(/\r\n|\n|\r/).length - 1
-  }
-  return count
-}
-
-/** What is wrong, by csv-parse's code, and what to do. `row` is where the first row begins that was not read whole. */
-const complaints: Partial<Record<string, (at: string, row: string) => [what: string, hint: string]>> = {
-  CSV_QUOTE_NOT_CLOSED: (_, row) => [
-    `the row that begins on line ${row} opens a quote that is never closed`,
+/** What is wrong, by csv-parse's code, and what to do. `at`: the first line that was not read whole. */
+const complaints: Partial<Record<string, (at: string) => [what: string, hint: string]>> = {
+  CSV_QUOTE_NOT_CLOSED: (at) => [
+    `the row that begins on line ${at} opens a quote that is never closed`,
     'Close it with ", and write a " inside a quoted cell as "".',
   ],
   CSV_INVALID_CLOSING_QUOTE: (at) => [
@@ -183,15 +210,14 @@ const complaints: Partial<Record<string, (at: string, row: string) => [what: str
     `line ${at} has a quote in the middle of a cell`,
     'Put the whole cell in double quotes, and write the " inside it as "".',
   ],
-  CSV_MAX_RECORD_SIZE: (_, row) => [
-    `a row that begins on line ${row} or after it is longer than a mebibyte`,
+  CSV_MAX_RECORD_SIZE: (at) => [
+    `a row that begins on line ${at} or after it is longer than a mebibyte`,
     'Is a quote not closed there?',
   ],
 }
 
 function broken(error: CsvError, line: number, name: string): Error {
-  const at = String(typeof error['lines'] === 'number' ? error['lines'] : line)
-  const complaint = complaints[error.code]
-  const [what, hint] = complaint?.(at, String(line)) ?? [`line ${at}: ${error.message}`, 'Save it as XLSX.']
+  const at = String(Math.max(1, line))
+  const [what, hint] = complaints[error.code]?.(at) ?? [`line ${at}: ${error.message}`, 'Save it as XLSX.']
   return refusal(name, what, hint, error)
 }

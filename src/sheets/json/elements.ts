@@ -7,25 +7,29 @@ export interface Element {
   line: number
 }
 
+/** One array; an array under the only name of an object, `{"candidates": […]}`; or one object after the other. */
+export type JsonLayout = 'array' | 'wrapped' | 'lines'
+
 /**
  * The objects of a JSON array, or of JSON Lines (RFC 8259 texts one after the other, a single one printed
  * over several lines among them), without reading what is in them. One pass, bounded by the longest.
  */
 export async function* elements(
   chunks: AsyncIterable<Buffer>,
-  array: boolean,
+  layout: JsonLayout,
   name: string,
 ): AsyncGenerator<Element> {
-  const scan = new Scan(array, name)
+  const scan = new Scan(layout, name)
   const decoder = new TextDecoder()
   for await (const bytes of chunks) yield* scan.take(decoder.decode(bytes, { stream: true }))
   scan.finish()
 }
 
-type Expected = 'open' | 'first' | 'element' | 'comma' | 'nothing'
+type Expected = 'wrapper' | 'name' | 'colon' | 'open' | 'first' | 'element' | 'comma' | 'end' | 'nothing'
 
 class Scan {
   readonly #array: boolean
+  readonly #wrapped: boolean
   readonly #name: string
   #expected: Expected
   #line = 1
@@ -36,10 +40,11 @@ class Scan {
   #inString = false
   #escaped = false
 
-  constructor(array: boolean, name: string) {
-    this.#array = array
+  constructor(layout: JsonLayout, name: string) {
+    this.#array = layout !== 'lines'
+    this.#wrapped = layout === 'wrapped'
     this.#name = name
-    this.#expected = array ? 'open' : 'element'
+    this.#expected = layout === 'wrapped' ? 'wrapper' : layout === 'array' ? 'open' : 'element'
   }
 
   *take(chunk: string): Generator<Element> {
@@ -80,6 +85,7 @@ class Scan {
     if (this.#escaped) this.#escaped = false
     else if (code === 92) this.#escaped = true
     else if (code === 34) this.#inString = false
+    if (!this.#inString && this.#expected === 'name') this.#expected = 'colon'
   }
 
   #nest(code: number): void {
@@ -91,7 +97,12 @@ class Scan {
   #between(character: string): void {
     const expected = this.#expected
     if (character === '[' && expected === 'open') this.#expected = 'first'
-    else if (character === ']' && (expected === 'first' || expected === 'comma')) this.#expected = 'nothing'
+    else if (character === ']' && (expected === 'first' || expected === 'comma'))
+      this.#expected = this.#wrapped ? 'end' : 'nothing'
+    else if (character === '{' && expected === 'wrapper') this.#expected = 'name'
+    else if (character === '"' && expected === 'name') this.#inString = true
+    else if (character === ':' && expected === 'colon') this.#expected = 'open'
+    else if (character === '}' && expected === 'end') this.#expected = 'nothing'
     else if (character === ',' && expected === 'comma') this.#expected = 'element'
     else if (character === '{' && (expected === 'element' || expected === 'first')) this.#depth = 1
     else
@@ -106,9 +117,13 @@ class Scan {
 }
 
 const wanted: Record<Expected, string> = {
+  wrapper: 'a { is expected',
+  name: 'a name is expected',
+  colon: 'a : is expected',
   open: 'a [ is expected',
   first: 'an object or ] is expected',
   element: 'an object is expected',
   comma: 'a comma or ] is expected',
+  end: 'a } is expected',
   nothing: 'nothing more is expected',
 }

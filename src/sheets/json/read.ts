@@ -1,38 +1,80 @@
+import { InvalidInputError } from '../../errors/kinds.ts'
+import { limits } from '../limits.ts'
+import { undecidedEncoding } from '../undecided-encoding.ts'
+import { refusal } from '../refusal.ts'
 import {
+  type JsonRow,
   type Cell,
   type Dialect,
-  type JsonRow,
   type JsonValue,
   plainDialect,
   type SheetRow,
 } from '../../domain/sheet/cell.ts'
-import { type Element, elements } from './elements.ts'
-import { limits } from '../limits.ts'
-import { refusal } from '../refusal.ts'
-import type { Sheet } from '../sheet.ts'
+import { type Sheet } from '../sheet.ts'
 import type { SheetSource } from '../source.ts'
 import { type DecodedText, decodedText } from '../text.ts'
+import { type Element, elements, type JsonLayout } from './elements.ts'
+import { members } from './members.ts'
 
 /** Which columns an object has is the caller's to say: it may look inside. */
 export type JsonRowReader = (text: string) => JsonRow
 
-export async function openJson(source: SheetSource, array: boolean, read: JsonRowReader): Promise<Sheet> {
+export interface JsonOptions {
+  /** Whether it is one array, not an object a line. */
+  array: boolean
+  read: JsonRowReader
+  /** Of bytes that are no UTF-8. */
+  encoding?: string | undefined
+}
+
+export async function openJson(source: SheetSource, { array, read, encoding }: JsonOptions): Promise<Sheet> {
   const { name } = source
-  const text = decodedText(source)
-  const columns = await everyColumn(text, array, name, read)
-  const dialect: Dialect = { ...plainDialect, ...text.found, format: array ? 'json' : 'jsonl' }
-  const rows = (): AsyncGenerator<SheetRow> => dataRows(text, { array, name, read, columns })
-  return { name, columns, dialect, rows, parts: () => alone(rows()) }
+  const text = decodedText(source, encoding ?? 'utf-8')
+  const plain: JsonLayout = array ? 'array' : 'lines'
+  const isWrapped = !array && (await readsAs('wrapped', text, name))
+  const layout = isWrapped ? 'wrapped' : plain
+  const columns = await everyColumn(text, layout, name, read)
+  const dialect: Dialect = { ...plainDialect, ...text.found, format: layout === 'lines' ? 'jsonl' : 'json' }
+  const rows = (): AsyncGenerator<SheetRow> => dataRows(text, { layout, name, read, columns })
+  return {
+    name,
+    columns,
+    headerLine: 0,
+    hiddenColumns: new Set(),
+    dialect,
+    rows,
+    parts: () => alone(rows()),
+    merged: () => [],
+    undecided: (place, samples) => undecidedEncoding(name, place, samples),
+  }
+}
+
+/** Whether the file as a whole has that layout; a single row may begin as a wrapped list does. */
+async function readsAs(layout: JsonLayout, text: DecodedText, name: string): Promise<boolean> {
+  try {
+    let first: string | undefined
+    for await (const element of elements(text.chunks(), layout, name)) first ??= element.text
+    return first !== undefined && !isInformation(first)
+  } catch (error) {
+    if (error instanceof InvalidInputError) return false
+    throw error
+  }
+}
+
+/** An entry of a request's `additional_information`, which alone may stand under a row's only name. */
+function isInformation(element: string): boolean {
+  const names = members(element).map(({ name }) => name)
+  return names.length === 2 && names.includes('code') && names.includes('fields')
 }
 
 async function everyColumn(
   text: DecodedText,
-  array: boolean,
+  layout: JsonLayout,
   name: string,
   read: JsonRowReader,
 ): Promise<string[]> {
   const columns = new Set<string>()
-  for await (const element of elements(text.chunks(), array, name)) {
+  for await (const element of elements(text.chunks(), layout, name)) {
     for (const [column] of entriesOf(element, read, name)) columns.add(column)
     if (columns.size > limits.columns) {
       throw refusal(name, `it has more than ${String(limits.columns)} names`, 'Leave out what is not needed.')
@@ -43,17 +85,17 @@ async function everyColumn(
 }
 
 interface Reading {
-  array: boolean
+  layout: JsonLayout
   name: string
   read: JsonRowReader
   columns: readonly string[]
 }
 
 async function* dataRows(text: DecodedText, reading: Reading): AsyncGenerator<SheetRow> {
-  const { array, name, read, columns } = reading
+  const { layout, name, read, columns } = reading
   const places = new Map(columns.map((column, at) => [column, at]))
   let row = 0
-  for await (const element of elements(text.chunks(), array, name)) {
+  for await (const element of elements(text.chunks(), layout, name)) {
     row += 1
     const cells: Cell[] = columns.map(() => '')
     let blank = true

@@ -64,6 +64,7 @@ function valueOf(cell: Cell): JsonValue {
     case 'date':
     case 'marked':
     case 'fault':
+    case 'bytes':
       return cell.text
   }
 }

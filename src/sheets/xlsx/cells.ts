@@ -1,13 +1,15 @@
 import { dateText } from './dates.ts'
 import type { Cell } from '../../domain/sheet/cell.ts'
 import { unescaped } from './escapes.ts'
-import type { CellFormat } from './parts.ts'
+import type { CellFormat, CommonTexts } from './parts.ts'
 
 /** What cells refer to. */
 export interface CellContext {
-  strings: readonly string[]
+  strings: CommonTexts
   formats: readonly CellFormat[]
   from1904: boolean
+  /** See `WorkbookParts`. */
+  uncomputed: boolean
 }
 
 /** A cell as its XML has it. */
@@ -19,11 +21,20 @@ export interface RawCell {
   hasValue: boolean
   /** The formula's own text; undefined where there is none. */
   formula: string | undefined
+  /** Whether a part of a text in place is struck through. */
+  struck: boolean
 }
 
 /** A cell by its type (ECMA-376 part 1, 18.18.11). A formula is as good as the value that was saved with it. */
 export function cellOf(raw: RawCell, context: CellContext): Cell {
   const { type, text, formula } = raw
+  if (formula !== undefined && context.uncomputed) {
+    return {
+      kind: 'fault',
+      text: `=${formula}`,
+      reason: 'is a formula that was never computed; open the file in a spreadsheet and save it',
+    }
+  }
   if (formula !== undefined && text === '' && type !== 'str') {
     return { kind: 'fault', text: `=${formula}`, reason: 'is a formula whose value was not saved' }
   }
@@ -46,8 +57,14 @@ export function cellOf(raw: RawCell, context: CellContext): Cell {
 }
 
 function shared(text: string, { strings }: CellContext): Cell {
-  const string = /^\d{1,10}$/.test(text) ? strings[Number(text)] : undefined
+  const string = /^\d{1,10}$/.test(text) ? strings.texts[Number(text)] : undefined
   return string ?? { kind: 'fault', text, reason: 'refers to a text that the workbook does not have' }
+}
+
+/** Whether a person sees the text struck through, all of it or a part. */
+export function isStruck({ type, style, text, struck }: RawCell, { formats, strings }: CellContext): boolean {
+  if (struck || formats[style]?.struck === true) return true
+  return strings.struck.size > 0 && type === 's' && strings.struck.has(Number(text))
 }
 
 const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/

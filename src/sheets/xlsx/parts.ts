@@ -1,10 +1,11 @@
 import { posix } from 'node:path'
 
-import { refusal, shown } from '../refusal.ts'
+import { limits } from '../limits.ts'
+import { refusal } from '../refusal.ts'
 import type { Archive } from './archive.ts'
 import { isDateFormat } from './dates.ts'
 import { unescaped } from './escapes.ts'
-import { readXml } from './xml.ts'
+import { type Attributes, readXml } from './xml.ts'
 
 export interface SheetPart {
   name: string
@@ -15,6 +16,8 @@ export interface SheetPart {
 export interface WorkbookParts {
   sheets: SheetPart[]
   from1904: boolean
+  /** Whether formulas were saved for the program that opens them to compute: their values are no one's. */
+  uncomputed: boolean
   strings: string | undefined
   styles: string | undefined
 }
@@ -30,9 +33,11 @@ export async function workbookParts(archive: Archive, name: string): Promise<Wor
   const related = await relations(archive, workbook, name)
   const sheets: SheetPart[] = []
   let from1904 = false
+  let uncomputed = false
   await readXml(archive, workbook, name, {
     open(tag, attributes) {
-      if (tag === 'workbookPr') from1904 = ['1', 'true'].includes(attributes['date1904'] ?? '')
+      if (tag === 'workbookPr') from1904 = isTrue(attributes['date1904'])
+      if (tag === 'calcPr') uncomputed = isTrue(attributes['fullCalcOnLoad'])
       if (tag !== 'sheet') return
       const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1]
       const relation = related.get(id ?? '')
@@ -43,7 +48,7 @@ export async function workbookParts(archive: Archive, name: string): Promise<Wor
   })
   const partOf = (kind: string): string | undefined =>
     [...related.values()].find(({ type, target }) => type.endsWith(kind) && archive.has(target))?.target
-  return { sheets, from1904, strings: partOf('/sharedStrings'), styles: partOf('/styles') }
+  return { sheets, from1904, uncomputed, strings: partOf('/sharedStrings'), styles: partOf('/styles') }
 }
 
 interface Relation {
@@ -68,37 +73,16 @@ async function relations(archive: Archive, of: string, name: string): Promise<Ma
 
 function notWorkbook(archive: Archive, name: string) {
   const has = (text: string): boolean => archive.names().some((part) => part.includes(text))
-  const [what, hint] = has('content.xml')
-    ? ['it is an OpenDocument file', 'Save it as "Excel 2007–365 (.xlsx)".']
-    : has('Index/')
-      ? ['it is a Numbers file', 'Export it to Excel from the File menu.']
-      : ['it is a zip archive, not a workbook', 'Name the file inside it.']
+  const [what, hint] = has('Index/')
+    ? ['it is a Numbers file', 'Export it to Excel from the File menu.']
+    : ['it is a zip archive, not a workbook', 'Name the file inside it.']
   return refusal(name, what, hint)
-}
-
-/** The sheet that was named, or the only one there is to read. `aside` names sheets that hold no data. */
-export function chosenSheet(
-  { sheets }: WorkbookParts,
-  wanted: string | undefined,
-  aside: readonly string[],
-  name: string,
-): SheetPart {
-  const list = sheets.map((sheet) => shown(sheet.name)).join(', ')
-  if (wanted !== undefined) {
-    const found = sheets.find((sheet) => sheet.name === wanted)
-    if (found !== undefined) return found
-    throw refusal(name, `it has no sheet called ${shown(wanted)}`, `Its sheets: ${list}`)
-  }
-  const visible = sheets.filter((sheet) => !sheet.hidden && !aside.includes(sheet.name))
-  const [only, other] = visible
-  if (only === undefined) throw refusal(name, 'it has no sheet to read', `Its sheets: ${list}`)
-  if (other === undefined) return only
-  throw refusal(name, `it has several sheets: ${list}`, `Say which one: --sheet ${shown(only.name)}`)
 }
 
 export interface CellFormat {
   code: string
   date: boolean
+  struck: boolean
 }
 
 /** The format of each cell style, by its index. */
@@ -110,19 +94,39 @@ export async function cellFormats(
   if (part === undefined) return []
   const codes = new Map<number, string>()
   const formats: CellFormat[] = []
-  let inCells = false
+  const struckFonts: boolean[] = []
+  let within: 'fonts' | 'cellXfs' | undefined
   await readXml(archive, part, name, {
     open(tag, attributes) {
-      const id = Number(attributes['numFmtId'] ?? 0)
-      if (tag === 'numFmt') codes.set(id, attributes['formatCode'] ?? '')
-      else if (tag === 'cellXfs') inCells = true
-      else if (tag === 'xf' && inCells) formats.push(formatOf(id, codes.get(id)))
+      if (tag === 'fonts' || tag === 'cellXfs') within = tag
+      else if (tag === 'numFmt') codes.set(idOf(attributes['numFmtId']), attributes['formatCode'] ?? '')
+      else if (tag === 'font' && within === 'fonts') struckFonts.push(false)
+      else if (tag === 'strike' && within === 'fonts') struckFonts[struckFonts.length - 1] = isOn(attributes)
+      else if (tag === 'xf' && within === 'cellXfs') {
+        const id = idOf(attributes['numFmtId'])
+        formats.push({
+          ...formatOf(id, codes.get(id)),
+          struck: struckFonts[idOf(attributes['fontId'])] === true,
+        })
+      }
+      if (formats.length > limits.styles) throw new Error('it has too many styles')
     },
     close(tag) {
-      if (tag === 'cellXfs') inCells = false
+      if (tag === within) within = undefined
     },
   })
   return formats
+}
+
+const idOf = (text = '0'): number => Number(text)
+
+function isTrue(text: string | undefined): boolean {
+  return text === '1' || text === 'true'
+}
+
+/** A property that is there and not switched off. */
+function isOn({ val }: Attributes): boolean {
+  return val === undefined || isTrue(val)
 }
 
 /** Built-in formats that have a code of their own in every language. */
@@ -146,9 +150,15 @@ const builtInCodes: Record<number, string> = {
   49: '@',
 }
 
-function formatOf(id: number, code: string | undefined): CellFormat {
+function formatOf(id: number, code: string | undefined): Omit<CellFormat, 'struck'> {
   const date = isDateFormat(id, code ?? '')
   return { code: code ?? builtInCodes[id] ?? (date ? 'yyyy-mm-dd' : 'General'), date }
+}
+
+export interface CommonTexts {
+  texts: string[]
+  /** Those of which a part is struck through. */
+  struck: ReadonlySet<number>
 }
 
 /** The texts that cells have in common: rich text joined, how it is to be read aloud left out. */
@@ -156,26 +166,29 @@ export async function sharedStrings(
   archive: Archive,
   part: string | undefined,
   name: string,
-): Promise<string[]> {
-  if (part === undefined) return []
-  const strings: string[] = []
+): Promise<CommonTexts> {
+  const texts: string[] = []
+  const struck = new Set<number>()
+  if (part === undefined) return { texts, struck }
   let text = ''
   let inText = false
   let aloud = 0
   await readXml(archive, part, name, {
-    open(tag) {
+    open(tag, attributes) {
       if (tag === 'si') text = ''
       else if (tag === 'rPh') aloud += 1
       else if (tag === 't') inText = aloud === 0
+      else if (tag === 'strike' && isOn(attributes)) struck.add(texts.length)
     },
     close(tag) {
-      if (tag === 'si') strings.push(unescaped(text))
+      if (tag === 'si') texts.push(unescaped(text))
       else if (tag === 'rPh') aloud -= 1
       else if (tag === 't') inText = false
+      if (texts.length > limits.texts) throw new Error('it has too many texts')
     },
     text(piece) {
       if (inText) text += piece
     },
   })
-  return strings
+  return { texts, struck }
 }

@@ -1,69 +1,53 @@
-import type { Archive } from './archive.ts'
-import { type CellContext, cellOf, type RawCell } from './cells.ts'
-import { type Cell, columnName } from '../../domain/sheet/cell.ts'
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
+import type { BookRow, Findings } from '../book/book.ts'
+import { beyond, holdsAnything } from '../book/rows.ts'
+import type { Archive } from './archive.ts'
+import { type CellContext, cellOf, isStruck, type RawCell } from './cells.ts'
 import { type Attributes, xmlChunks } from './xml.ts'
-
-export interface XlsxRow {
-  /** The sheet's own number, from 1. */
-  number: number
-  /** By column; a hole is an empty cell. */
-  cells: Cell[]
-}
 
 export interface SheetPlace {
   part: string
   name: string
   context: CellContext
+  found: Findings
 }
 
-/** The rows of a sheet that hold anything, in order, as they are inflated; at the end what was merged. */
+/** The rows of a sheet that hold anything, in order, as they are inflated. */
 export async function* sheetRows(
   archive: Archive,
-  { part, name, context }: SheetPlace,
-): AsyncGenerator<XlsxRow[]> {
-  const walk = new Walk(name, context)
+  { part, name, context, found }: SheetPlace,
+): AsyncGenerator<BookRow[]> {
+  const walk = new Walk(name, context, found)
   for await (const _ of xmlChunks(archive, part, name, walk, limits.sheetBytes)) {
     if (walk.rows.length > 0) yield walk.rows.splice(0)
   }
-  const merged = walk.merged.find((range) => touches(range, walk.lastRow))
-  if (merged === undefined) return
-  throw refusal(
-    name,
-    `the cells ${merged} are merged, so which row the value belongs to is not said`,
-    'Unmerge them, and give every row its own value.',
-  )
-}
-
-function touches(range: string, lastRow: number): boolean {
-  const row = /^[A-Z]+(\d+)/.exec(range)?.[1]
-  return row === undefined || Number(row) <= lastRow
 }
 
 class Walk {
-  readonly rows: XlsxRow[] = []
-  readonly merged: string[] = []
-  /** The last row that holds anything. */
-  lastRow = 0
+  readonly rows: BookRow[] = []
+  readonly #found: Findings
   readonly #name: string
   readonly #context: CellContext
-  #row: XlsxRow = { number: 0, cells: [] }
+  #row: BookRow = { number: 0, cells: [], hidden: false, struck: [] }
   #column = -1
   #raw: RawCell | undefined
   /** Where texts go now. */
   #into: 'text' | 'formula' | undefined
   #aloud = 0
 
-  constructor(name: string, context: CellContext) {
+  constructor(name: string, context: CellContext, found: Findings) {
     this.#name = name
     this.#context = context
+    this.#found = found
+    found.hiddenColumns.clear()
+    found.merged = []
   }
 
   readonly open = (tag: string, attributes: Attributes): void => {
     switch (tag) {
       case 'row':
-        return this.#openRow(attributes['r'])
+        return this.#openRow(attributes)
       case 'c':
         return this.#openCell(attributes)
       case 'v':
@@ -82,8 +66,13 @@ class Walk {
       case 'rPh':
         this.#aloud += 1
         return
+      case 'strike':
+        if (this.#raw !== undefined && attributes['val'] !== '0') this.#raw.struck = true
+        return
+      case 'col':
+        return this.#hideColumns(attributes)
       case 'mergeCell':
-        this.merged.push(attributes['ref'] ?? '')
+        this.#merge(attributes['ref'] ?? '')
     }
   }
 
@@ -106,18 +95,17 @@ class Walk {
       case 'c':
         return this.#closeCell()
       case 'row':
-        if (this.#row.cells.length === 0) return
-        this.lastRow = this.#row.number
-        this.rows.push(this.#row)
+        if (this.#row.cells.length > 0 && holdsAnything(this.#row.cells)) this.rows.push(this.#row)
     }
   }
 
-  #openRow(text: string | undefined): void {
+  #openRow({ r: text, hidden, ht }: Attributes): void {
     const number = text === undefined ? this.#row.number + 1 : Number(text)
     if (!Number.isInteger(number) || number <= this.#row.number || number > 1_048_576) {
       throw this.#damaged(`row ${String(text).slice(0, 20)} after row ${String(this.#row.number)}`)
     }
-    this.#row = { number, cells: [] }
+    const isHidden = hidden === '1' || hidden === 'true' || (ht !== undefined && Number(ht) === 0)
+    this.#row = { number, cells: [], hidden: isHidden, struck: [] }
     this.#column = -1
   }
 
@@ -125,7 +113,7 @@ class Walk {
     const column = r === undefined ? this.#column + 1 : this.#columnOf(r)
     if (column <= this.#column) throw this.#damaged(`cell ${String(r)} out of its place`)
     this.#column = column
-    this.#raw = { type: t, style: Number(s), text: '', hasValue: false, formula: undefined }
+    this.#raw = { type: t, style: Number(s), text: '', hasValue: false, formula: undefined, struck: false }
   }
 
   #columnOf(name: string): number {
@@ -148,14 +136,31 @@ class Walk {
     if (raw === undefined) return
     const cell = cellOf(raw, this.#context)
     if (cell === '') return
-    if (this.#column >= limits.columns) {
-      throw refusal(
-        this.#name,
-        `cell ${columnName(this.#column)}${String(this.#row.number)} lies beyond the ${String(limits.columns)} columns that are read`,
-        'Empty it, or leave out what is not about the requests.',
-      )
-    }
+    if (this.#column >= limits.columns) throw beyond(this.#name, this.#column, this.#row.number)
     this.#row.cells[this.#column] = cell
+    if (isStruck(raw, this.#context)) this.#row.struck.push(this.#column)
+  }
+
+  #hideColumns({ min, max, hidden, width }: Attributes): void {
+    if (hidden !== '1' && hidden !== 'true' && (width === undefined || Number(width) !== 0)) return
+    for (let at = Number(min); at <= Math.min(Number(max), limits.columns); at += 1) {
+      this.#found.hiddenColumns.add(at - 1)
+    }
+  }
+
+  #merge(range: string): void {
+    const { merged } = this.#found
+    if (merged.length === limits.merged) throw this.#damaged('too many merged cells')
+    const corners = /^([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})$/.exec(range)
+    if (corners === null) return
+    const [, left = '', top, right = '', bottom] = corners
+    merged.push({
+      range,
+      firstRow: Number(top),
+      lastRow: Number(bottom),
+      firstColumn: columnAt(left),
+      lastColumn: columnAt(right),
+    })
   }
 
   #damaged(what: string) {
@@ -165,4 +170,9 @@ class Walk {
       'Open it in a spreadsheet and save it anew.',
     )
   }
+}
+
+/** A → 0, AA → 26. */
+function columnAt(letters: string): number {
+  return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
 }

@@ -77,6 +77,7 @@ function cellXml(name: string, cell: Cell, styles: Styles): string {
       return `<c r="${name}" t="e"><v>${escaped(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
     case 'json':
     case 'marked':
+    case 'bytes':
       return inline(name, cell.text, Styles.text)
   }
 }

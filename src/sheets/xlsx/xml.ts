@@ -1,17 +1,29 @@
 import { SaxesParser } from 'saxes'
 
 import { InvalidInputError } from '../../errors/kinds.ts'
+import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import type { Archive } from './archive.ts'
 
 export type Attributes = Readonly<Record<string, string>>
 
-/** What is listened to. Names come without their namespace's prefix. */
+/** What is listened to. Elements of other namespaces are passed over, with their names and ends. */
 export interface XmlHandlers {
+  /** Namespaces that are listened to, and the prefix their names come with. */
+  spaces?: ReadonlyMap<string, string>
   open?: (name: string, attributes: Attributes) => void
   close?: (name: string) => void
   text?: (text: string) => void
 }
+
+/** Of workbooks and their relations, transitional and strict; names come bare. */
+const workbookSpaces: ReadonlyMap<string, string> = new Map(
+  [
+    'http://schemas.openxmlformats.org/spreadsheetml/2006/main',
+    'http://purl.oclc.org/ooxml/spreadsheetml/main',
+    'http://schemas.openxmlformats.org/package/2006/relationships',
+  ].map((space) => [space, '']),
+)
 
 /** Stops the reading from inside a handler. */
 export class Enough extends Error {}
@@ -21,9 +33,9 @@ export async function readXml(
   archive: Archive,
   part: string,
   name: string,
-  handlers: XmlHandlers,
+  handlers: XmlHandlers & { largest?: number },
 ): Promise<void> {
-  for await (const _ of xmlChunks(archive, part, name, handlers));
+  for await (const _ of xmlChunks(archive, part, name, handlers, handlers.largest));
 }
 
 /** The same in steps: gives control back after each chunk. No document type is taken, so no entity grows. */
@@ -57,18 +69,32 @@ export async function* xmlChunks(
   }
 }
 
-function listening({ open, close, text }: XmlHandlers, fileName: string): SaxesParser<{ xmlns: false }> {
+function listening(handlers: XmlHandlers, fileName: string): SaxesParser<{ xmlns: false }> {
+  const { spaces = workbookSpaces, open, close, text } = handlers
   const parser = new SaxesParser({ fileName, position: false, xmlns: false })
+  const names = new Names(spaces)
+  let depth = 0
   parser.on('error', (error) => {
     throw error
   })
   parser.on('doctype', () => {
     throw new Error('a document type has no place in a workbook')
   })
-  if (open !== undefined) {
-    parser.on('opentag', (tag) => open(local(tag.name), tag.attributes))
-  }
-  if (close !== undefined) parser.on('closetag', (tag) => close(local(tag.name)))
+  parser.on('opentag', (tag) => {
+    depth += 1
+    if (depth > limits.nesting) {
+      throw new Error(`elements are nested deeper than ${String(limits.nesting)} levels`)
+    }
+    names.declare(tag.attributes, depth)
+    const own = names.own(tag.name)
+    if (own !== undefined) open?.(own, tag.attributes)
+  })
+  parser.on('closetag', (tag) => {
+    const own = names.own(tag.name)
+    if (own !== undefined) close?.(own)
+    names.undeclare(depth)
+    depth -= 1
+  })
   if (text !== undefined) {
     parser.on('text', text)
     parser.on('cdata', text)
@@ -76,9 +102,50 @@ function listening({ open, close, text }: XmlHandlers, fileName: string): SaxesP
   return parser
 }
 
-function local(name: string): string {
-  const colon = name.indexOf(':')
-  return colon === -1 ? name : name.slice(colon + 1)
+/** Which namespace a name is of, at a cost that a million cells can bear. */
+class Names {
+  readonly #spaces: ReadonlyMap<string, string>
+  /** By prefix, '' the default one: what is declared now. */
+  readonly #declared = new Map<string, string>()
+  /** What was declared before, to go back to at the end of an element. */
+  readonly #before: { depth: number; prefix: string; space: string | undefined }[] = []
+  readonly #known = new Map<string, string | undefined>()
+
+  constructor(spaces: ReadonlyMap<string, string>) {
+    this.#spaces = spaces
+  }
+
+  /** The name with the prefix it is listened to by; undefined for one of another namespace. */
+  own(name: string): string | undefined {
+    if (this.#known.has(name)) return this.#known.get(name)
+    const colon = name.indexOf(':')
+    const space = this.#declared.get(colon === -1 ? '' : name.slice(0, colon))
+    // What is declared nowhere is taken by its bare name, as it always was.
+    const prefix = space === undefined ? '' : this.#spaces.get(space)
+    const own = prefix === undefined ? undefined : prefix + name.slice(colon + 1)
+    if (this.#known.size < 1000) this.#known.set(name, own)
+    return own
+  }
+
+  declare(attributes: Attributes, depth: number): void {
+    for (const key in attributes) {
+      if (!key.startsWith('xmlns')) continue
+      const prefix = key === 'xmlns' ? '' : key.startsWith('xmlns:') ? key.slice(6) : undefined
+      if (prefix === undefined) continue
+      this.#before.push({ depth, prefix, space: this.#declared.get(prefix) })
+      this.#declared.set(prefix, attributes[key] ?? '')
+      this.#known.clear()
+    }
+  }
+
+  undeclare(depth: number): void {
+    for (let last = this.#before.at(-1); last?.depth === depth; last = this.#before.at(-1)) {
+      this.#before.pop()
+      if (last.space === undefined) this.#declared.delete(last.prefix)
+      else this.#declared.set(last.prefix, last.space)
+      this.#known.clear()
+    }
+  }
 }
 
 function encodingOf(bytes: Buffer): string {

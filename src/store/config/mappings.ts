@@ -1,15 +1,10 @@
 import { join } from 'node:path'
 
+import { type KeptMapping, keptReading } from '../../domain/batch/kept-reading.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Paths } from '../../host/paths.ts'
 import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
-
-/** How the columns of one kind of file are read: header → column, and headers to leave out. */
-export interface KeptMapping {
-  map: Readonly<Record<string, string>>
-  ignore: readonly string[]
-}
 
 /** Mappings under names, a file each in the config folder's `mappings`. */
 export interface Mappings {
@@ -46,13 +41,19 @@ function requireName(name: string): string {
 
 function parsed(text: string, name: string): KeptMapping {
   try {
-    const { map, ignore } = JSON.parse(text) as Partial<KeptMapping>
+    const { map, ignore, reading } = JSON.parse(text) as Partial<KeptMapping>
     const columns = Object.entries(map ?? {})
     const isMapping =
       Array.isArray(ignore) &&
       ignore.every((each) => typeof each === 'string') &&
       columns.every(([, column]) => typeof column === 'string')
-    if (isMapping) return { map: Object.assign(Object.create(null), map) as Record<string, string>, ignore }
+    if (isMapping) {
+      return {
+        map: Object.assign(Object.create(null), map) as Record<string, string>,
+        ignore,
+        reading: keptReading(reading),
+      }
+    }
   } catch {
     // Told below, like any other text that is none.
   }

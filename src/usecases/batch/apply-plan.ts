@@ -19,12 +19,19 @@ export async function appliedPlan(
       hint: 'Nothing was sent. Choose the profile it was made with: --profile NAME',
     })
   }
-  const { sheet, map, ignore, default_country } = plan.reading
-  const file = await openBatchFile(place, plan.file, sheet ?? undefined)
+  const { sheet, map, ignore, default_country, header_row, encoding, hidden, accept_lines } = plan.reading
+  const how = {
+    sheet: sheet ?? undefined,
+    headerRow: header_row ?? undefined,
+    encoding: encoding ?? undefined,
+  }
+  const file = await openBatchFile(place, plan.file, how)
   requireUnchanged(plan, file.sha256)
   const columns: ColumnChoices = {
+    ...how,
     packageId: plan.package_id ?? undefined,
-    sheet: sheet ?? undefined,
+    hidden: hidden ?? undefined,
+    acceptLines: accept_lines,
     map: Object.entries(map).map(([header, column]) => `${header}=${column}`),
     ignore: [...ignore],
     mapping: undefined,

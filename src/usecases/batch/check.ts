@@ -1,6 +1,6 @@
 import { type BatchCheck, checked, count } from '../../domain/batch/check.ts'
 import { Duplicates } from '../../domain/batch/duplicates.ts'
-import type { RowReading } from '../../domain/batch/row.ts'
+import type { RowReading } from '../../domain/batch/row-reading.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Orders } from './understand-orders.ts'
 
@@ -21,17 +21,28 @@ export async function checkedBatch(
     problems: [],
     duplicates: [],
     changes: [],
-    changed: 0,
     packages: new Map(),
   }
   const duplicates = new Duplicates()
+  const doubts = orders.doubts()
   for await (const rows of orders.sheet.parts()) {
     for (const row of rows) {
+      if (doubts.leavesOut(row)) continue
       const reading = checked(orders.read(row), duplicates)
       count(check, reading)
       onRow(reading)
     }
   }
+  const { firstBytes, samples } = doubts
+  if (firstBytes !== undefined) {
+    throw await orders.sheet.undecided(`"${firstBytes.column}" on line ${String(firstBytes.line)}`, samples)
+  }
+  const refusal = doubts.refusal({
+    name: orders.sheet.name,
+    headerLine: orders.sheet.headerLine,
+    merged: orders.sheet.merged(),
+  })
+  if (refusal !== undefined) throw refusal
   if (check.rows > 0) return check
   throw new InvalidInputError(`${orders.sheet.name}: it has a header and no rows`, {
     hint: 'Add a row for each person.',

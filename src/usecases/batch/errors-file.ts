@@ -1,6 +1,6 @@
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
-import type { RowProblem } from '../../domain/batch/row.ts'
+import type { RowProblem } from '../../domain/batch/row-reading.ts'
 
 /** What is put at the end of a person's own columns where a row is not fit to be ordered. */
 export const errorColumns = [

@@ -25,8 +25,6 @@ export async function requireSameReading(
   choices: ColumnChoices,
   known: Batch,
 ): Promise<void> {
-  const { map, ignore, mapping, sheet, defaultCountry } = choices
-  if ([map, ignore, mapping, sheet, defaultCountry].every((each) => each === undefined)) return
   const [{ readOrders }, { readingText }] = await Promise.all([
     import('./read-orders.ts'),
     import('../../domain/batch/intake.ts'),

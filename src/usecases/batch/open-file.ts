@@ -17,11 +17,18 @@ export interface BatchFile {
   sha256: string
 }
 
+/** How its bytes become a table, as the flags say. */
+export interface FileReading {
+  sheet?: string | undefined
+  headerRow?: number | undefined
+  encoding?: string | undefined
+}
+
 /** Opens FILE, or stdin for `-`. Throws where it is no table. */
 export async function openBatchFile(
   place: FilePlace,
   file: string,
-  sheetName: string | undefined,
+  how: FileReading = {},
 ): Promise<BatchFile> {
   const [{ openSheet }, { jsonRow }] = await Promise.all([
     import('../../sheets/open.ts'),
@@ -30,7 +37,13 @@ export async function openBatchFile(
   const path = file === '-' ? undefined : resolve(place.cwd, file)
   const source = await sourceOf(place, path, file)
   const { exampleSheet } = await import('../../sheets/template.ts')
-  const sheet = await openSheet(source, { sheet: sheetName, aside: [exampleSheet], readJson: jsonRow })
+  const sheet = await openSheet(source, {
+    sheet: how.sheet,
+    headerRow: how.headerRow,
+    encoding: how.encoding,
+    aside: [exampleSheet],
+    readJson: jsonRow,
+  })
   return { name: source.name, path, sheet, sha256: await digest(source) }
 }
 

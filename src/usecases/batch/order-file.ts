@@ -29,8 +29,8 @@ export interface OrderFileTalk {
 
 export interface OrderFileChoices {
   columns: ColumnChoices
-  /** Read by a kept plan, as it was then. */
-  isPlanned: boolean
+  /** Whether somebody said now how the file is to be read: a batch that it is already has to have been read so. */
+  isReadingSaid: boolean
   allowDuplicate: boolean
   skipInvalid: boolean
   isDryRun: boolean
@@ -52,6 +52,8 @@ export async function orderFile(
 ): Promise<OrderFileEnd> {
   const { columns, allowDuplicate, isDryRun } = choices
   const packageId = await packageFor(ports, file, columns)
+  // Asked once, should the file have to be read again.
+  columns.packageId = packageId
   const goOn = (known: Batch): Promise<OrderFileEnd> => goOnWith(ports, talk, known, { file, choices })
   const known = await knownBatch(ports, file, packageId)
   if (known !== undefined) return goOn(known)
@@ -92,7 +94,7 @@ async function goOnWith(
   known: Batch,
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
-  if (!choices.isPlanned) await requireSameReading(ports, file, choices.columns, known)
+  if (choices.isReadingSaid) await requireSameReading(ports, file, choices.columns, known)
   talk.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }
   if (known.counts.pending > 0) await talk.confirm(known.counts.pending)

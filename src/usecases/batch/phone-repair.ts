@@ -15,8 +15,18 @@ export async function phoneRepair(country: string): Promise<PhoneRepair> {
   }
   return (text) => {
     const given = text.trim()
-    if (given.length > 40 || !/^[\d\s()./-]+$/.test(given) || !/\d/.test(given)) return undefined
+    if (given.length > 40 || !/^[\d\s().-]+$/.test(given) || !/\d/.test(given) || isDate(given))
+      return undefined
     const number = parse(given, code)
-    return number?.isValid() === true ? number.number : undefined
+    if (number?.isValid() !== true) return undefined
+    // Without a 0 in front it may be an international number that lost its +: then it is nobody's to guess.
+    const digits = given.replaceAll(/\D/g, '')
+    const abroad = digits.startsWith('0') ? undefined : parse(`+${digits}`)
+    return abroad?.isValid() === true && abroad.number !== number.number ? undefined : number.number
   }
+}
+
+/** `12.03.2026`, `2026-03-12`. */
+function isDate(text: string): boolean {
+  return /^(?:\d{1,2}[.-]\d{1,2}[.-](?:\d{2}|\d{4})|\d{4}[.-]\d{1,2}[.-]\d{1,2})$/.test(text)
 }

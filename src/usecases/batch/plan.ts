@@ -11,7 +11,6 @@ import type { Batches } from '../../store/ledger/batches.ts'
 import type { SchemaCache } from '../form/load-schema.ts'
 import type { BatchFile } from './open-file.ts'
 import type { Noticing } from './ports.ts'
-import { noteGuess } from './read-orders.ts'
 import type { Orders } from './understand-orders.ts'
 
 /** A file checked and compared with the store; nothing is sent. */
@@ -51,7 +50,6 @@ export async function planBatch(
   const { clock, random, batches, windows } = ports
   const { baseUrl, userEmail } = ports.api
   const intake = await takeIn(orders, baseUrl)
-  noteGuess(ports, file)
   const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),
@@ -77,6 +75,10 @@ export function readingOf(choices: ColumnChoices, { map, ignore }: Pick<Reading,
     map,
     ignore,
     default_country: choices.defaultCountry ?? null,
+    header_row: choices.headerRow ?? null,
+    encoding: choices.encoding ?? null,
+    hidden: choices.hidden ?? null,
+    accept_lines: choices.acceptLines ?? [],
   }
 }
 

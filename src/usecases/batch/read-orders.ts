@@ -1,8 +1,9 @@
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
+import type { KeptMapping, KeptReading } from '../../domain/batch/kept-reading.ts'
 import type { Mapping } from '../../domain/batch/mapping.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { BatchFile } from './open-file.ts'
-import type { Noticing, ReadingPorts } from './ports.ts'
+import type { ReadingPorts } from './ports.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { Orders } from './understand-orders.ts'
 
@@ -28,16 +29,54 @@ export async function readOrders(
     repair:
       country === undefined ? undefined : await (await import('./phone-repair.ts')).phoneRepair(country),
     prompter,
+    hidden: choices.hidden,
+    accepted: choices.acceptLines,
+    async onAgreed(agreed) {
+      // What was answered is not asked again, even where the file fails later.
+      choices.map = Object.entries(agreed.map).map((pair) => pair.join('='))
+      if (choices.saveMapping !== undefined) return
+      onNotice({ name: 'answers-kept', mapping: await keepAnswers(mappings, sheet.name, agreed) })
+    },
   })
   const name = choices.saveMapping
   if (name !== undefined) {
-    await mappings.put(name, orders.mapping)
+    await mappings.put(name, { ...orders.mapping, reading: readingIn(choices) })
     onNotice({ name: 'mapping-kept', mapping: name })
   }
   return orders
 }
 
-async function keptMapping(mappings: Mappings, name: string): Promise<Mapping> {
+function readingIn(choices: ColumnChoices): KeptReading {
+  const { sheet, headerRow, encoding, hidden, defaultCountry } = choices
+  return { sheet, header_row: headerRow, encoding, hidden, default_country: defaultCountry }
+}
+
+/** Keeps a mapping under the file's name, another one of that name left as it is; the name it got. */
+async function keepAnswers(mappings: Mappings, file: string, mapping: Mapping): Promise<string> {
+  const bare = file
+    .replace(/^.*[\\/]/, '')
+    .replace(/\.[a-z]+$/i, '')
+    .toLowerCase()
+  const stem = bare
+    .replaceAll(/[^a-z0-9_-]+/g, '-')
+    .replace(/^[-_]+/, '')
+    .slice(0, 40)
+  for (let number = 1; ; number += 1) {
+    const name = `${stem === '' ? 'file' : stem}${number === 1 ? '' : `-${String(number)}`}`
+    const standing = await mappings.get(name)
+    if (standing !== undefined && !sameColumns(standing, mapping)) continue
+    if (standing === undefined) await mappings.put(name, mapping)
+    return name
+  }
+}
+
+function sameColumns(one: Mapping, other: Mapping): boolean {
+  const text = ({ map, ignore }: Mapping): string =>
+    JSON.stringify([Object.entries(map).map(String).sort(), [...ignore].sort()])
+  return text(one) === text(other)
+}
+
+export async function keptMapping(mappings: Pick<Mappings, 'get'>, name: string): Promise<KeptMapping> {
   const kept = await mappings.get(name)
   if (kept !== undefined) return kept
   throw new UsageError(`--mapping: there is no mapping "${name}"`, {
@@ -66,9 +105,4 @@ export async function packageFor(
   const { choosePackage } = await import('../form/choose-package.ts')
   const packages = await api.listPackages({ status: 'active' })
   return (await choosePackage(prompter, packages)).id
-}
-
-/** For when all of the file was read. */
-export function noteGuess({ onNotice }: Noticing, { name, sheet }: BatchFile): void {
-  if (sheet.dialect.encoding === 'windows-1252') onNotice({ name: 'guessed-encoding', file: name })
 }

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { BatchFile } from './open-file.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import type { Orders } from './understand-orders.ts'
+import type { Reading } from '../../domain/batch/intake.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
 import { UsageError } from '../../errors/kinds.ts'
@@ -48,8 +49,10 @@ export async function resultsPlace(
     onNotice({ name: 'no-results-folder', folder: dirname(path) })
     return undefined
   }
-  const extension = extname(path)
-  const stem = join(dirname(path), basename(path, extension))
+  const own = extname(path)
+  const stem = join(dirname(path), basename(path, own))
+  // OpenDocument is read, not written.
+  const extension = own.toLowerCase() === '.ods' ? '.xlsx' : own
   const ours = new Set((await batches.list()).map(({ resultsFile }) => resultsFile))
   for (let number = 1; ; number += 1) {
     const place = `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
@@ -68,13 +71,15 @@ async function isWritable(folder: string): Promise<boolean> {
 async function requireFree(path: string, typed: string, flag: string): Promise<void> {
   const standing = await lstat(path).catch(() => undefined)
   const problem =
-    standing?.isDirectory() === true
-      ? 'is a folder'
-      : standing !== undefined
-        ? 'exists already'
-        : (await isWritable(dirname(path)))
-          ? undefined
-          : 'is in no folder that can be written to'
+    extname(path).toLowerCase() === '.ods'
+      ? 'would be OpenDocument, which is read and not written: let its name end in .xlsx'
+      : standing?.isDirectory() === true
+        ? 'is a folder'
+        : standing !== undefined
+          ? 'exists already'
+          : (await isWritable(dirname(path)))
+            ? undefined
+            : 'is in no folder that can be written to'
   if (problem === undefined) return
   throw new UsageError(`${flag}: ${typed} ${problem}`, { hint: 'Nothing was sent. Choose another name.' })
 }
@@ -90,7 +95,8 @@ export async function loadForResults(): Promise<void> {
     import('../../sheets/sheet.ts'),
     import('../../sheets/source.ts'),
     import('../../sheets/template.ts'),
-    import('../../sheets/xlsx/read.ts'),
+    import('../../sheets/book/workbook.ts'),
+    import('../../sheets/ods/read.ts'),
     import('../../sheets/xlsx/write.ts'),
     import('../../disk/whole-file.ts'),
   ])
@@ -108,9 +114,14 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
 export async function fileOfBatch(place: FilePlace, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
   const { openBatchFile } = await import('./open-file.ts')
-  const { sheet } = JSON.parse(batch.reading) as { sheet?: string | null }
+  const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<Reading>
+  const how = {
+    sheet: sheet ?? undefined,
+    headerRow: header_row ?? undefined,
+    encoding: encoding ?? undefined,
+  }
   try {
-    const file = await openBatchFile(place, batch.path, sheet ?? undefined)
+    const file = await openBatchFile(place, batch.path, how)
     return file.sha256 === batch.sha256 ? file : undefined
   } catch {
     // Gone, or no table any more: the store has all that is needed to go on.

@@ -2,10 +2,12 @@ import { packageIdIn } from '../../domain/batch/cell-value.ts'
 import { checkFlags, matchColumns, settledColumns, type UnknownColumn } from '../../domain/batch/columns.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import { ForbiddenError, NotFoundError, UsageError } from '../../errors/kinds.ts'
+import { Doubts, type HiddenRows } from '../../domain/batch/doubts.ts'
 import { type Mapping, merged, readMapFlags } from '../../domain/batch/mapping.ts'
 import type { PhoneRepair } from '../../domain/batch/national-phone.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { rowReader, type RowReading } from '../../domain/batch/row.ts'
+import { rowReader } from '../../domain/batch/row.ts'
+import type { RowReading } from '../../domain/batch/row-reading.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Target } from '../../domain/batch/targets.ts'
@@ -23,6 +25,12 @@ export interface OrdersOptions {
   repair: PhoneRepair | undefined
   /** Undefined where nobody can be asked; suggestions are then only told. */
   prompter: Prompter | undefined
+  /** What becomes of rows that are not shown; undefined where nobody has said. */
+  hidden?: HiddenRows | undefined
+  /** Lines whose names are right though they look damaged. */
+  accepted?: readonly number[] | undefined
+  /** Called with what a person agreed to, before anything else of the file can fail. */
+  onAgreed?: ((mapping: Mapping) => Promise<void>) | undefined
 }
 
 /** A file understood: which column says what, and the schemas its rows are checked against. */
@@ -34,6 +42,8 @@ export interface Orders {
   mapping: Mapping
   /** What becomes of a row of the sheet. */
   read: (row: SheetRow) => RowReading
+  /** Collects what is seen otherwise than it is read, for one reading of all rows. */
+  doubts: () => Doubts
 }
 
 /** Understands a file's columns. Throws where one of them is not known, twice there, or missing. */
@@ -44,11 +54,14 @@ export async function understandOrders(sheet: Sheet, options: OrdersOptions): Pr
   const list = [...schemas.values()]
   checkFlags(sheet.columns, list, typed)
   const match = matchColumns(sheet.columns, list, said)
-  const mapping = merged(said, await agreed(match.unknown, options.prompter))
-  const targets = settledColumns(sheet.name, sheet.columns, matchColumns(sheet.columns, list, mapping), list)
-  const { packageId, repair } = options
-  const read = rowReader({ headers: sheet.columns, targets, schemas, packageId, repair })
-  return { sheet, targets, schemas, mapping, read }
+  const answers = await agreed(match.unknown, options.prompter)
+  const mapping = merged(said, answers)
+  if (Object.keys(answers.map).length > 0) await options.onAgreed?.(mapping)
+  const { packageId, repair, hidden, accepted = [] } = options
+  const targets = settledColumns(sheet, matchColumns(sheet.columns, list, mapping), list, hidden)
+  const headers = sheet.columns
+  const read = rowReader({ headers, targets, schemas, packageId, repair, accepted: new Set(accepted) })
+  return { sheet, targets, schemas, mapping, read, doubts: () => new Doubts({ headers, targets, hidden }) }
 }
 
 /** Asks about each header that nearly fits. Nothing is taken without a yes. */

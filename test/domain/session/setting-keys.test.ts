@@ -10,6 +10,7 @@ test('the settings, each with its meaning in one line', () => {
       "store: Where orders are recorded: a file, or postgres://…",
       "concurrency: Downloads that run side by side, 1 to 64.",
       "timeout: How long to wait on retries and on the quota altogether.",
+      "encoding: Encoding of batch files that are not UTF-8.",
       "default-country: Country of phone numbers written without their country code.",
     ]
   `)
@@ -105,7 +106,7 @@ test('an unknown setting: the known ones are named', () => {
     expect.objectContaining({
       code: 'usage',
       message: 'there is no setting "__proto__"',
-      hint: 'The settings are package, output-dir, store, concurrency, timeout, default-country.',
+      hint: 'The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.',
     }),
   )
 })

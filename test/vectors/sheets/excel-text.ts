@@ -13,6 +13,7 @@ export const excelText: Vector[] = [
           'Zoë,O’Neil,+61412345678,30/04/1990,"a, b"\r\n' +
           'Ann,"Smith ""Jr""",0412 345 678,1/02/2000,"two\nlines"\r\n',
       ),
+    encoding: 'windows-1252',
     table: [
       header,
       ['Zoë', 'O’Neil', '+61412345678', '30/04/1990', 'a, b'],
@@ -41,6 +42,7 @@ export const excelText: Vector[] = [
           'Jürgen;Weiß;+49 30 123456;30.04.1990;85000,5;WAHR\r\n' +
           'Änne;"Groß; geb. Klein";0049301234567;01.02.2000;1.234,00 €;FALSCH\r\n',
       ),
+    encoding: 'windows-1252',
     table: [
       ['Vorname', 'Nachname', 'Telefon', 'Geburtsdatum', 'Einkommen', 'Ehrenamt'],
       ['Jürgen', 'Weiß', '+49 30 123456', '30.04.1990', '85000,5', 'WAHR'],
@@ -54,6 +56,7 @@ export const excelText: Vector[] = [
       western(
         'Prénom;Nom;Téléphone;Salaire;Bénévole\r\nFrançois;Lefèvre;+33 1 23 45 67 89;85\u00A0000,50;VRAI\r\nZoé;d’Étienne;0612345678;;FAUX\r\n',
       ),
+    encoding: 'windows-1252',
     table: [
       ['Prénom', 'Nom', 'Téléphone', 'Salaire', 'Bénévole'],
       ['François', 'Lefèvre', '+33 1 23 45 67 89', '85\u00A0000,50', 'VRAI'],
@@ -74,6 +77,7 @@ export const excelText: Vector[] = [
     file: 'tabs.txt',
     habit: 'Excel, Text (Tab delimited): the code page of Windows',
     bytes: () => western('first_name\tphone\r\nZoë\t+61412345678\r\n'),
+    encoding: 'windows-1252',
     table: [
       ['first_name', 'phone'],
       ['Zoë', '+61412345678'],
@@ -94,6 +98,7 @@ export const excelText: Vector[] = [
     file: 'separator-line.csv',
     habit: 'a line for Excel that says the separator',
     bytes: () => western('sep=;\r\nfirst_name;phone\r\nZoë, Ann;+61412345678\r\n'),
+    encoding: 'windows-1252',
     table: [
       ['first_name', 'phone'],
       ['Zoë, Ann', '+61412345678'],
@@ -119,14 +124,22 @@ export const excelText: Vector[] = [
     file: 'mac-roman.csv',
     habit: 'Excel for Mac, CSV (Macintosh): Mac Roman, in which é is Ž of Windows',
     bytes: () => Buffer.from('first_name,phone\rJos\x8E,+61412345678\r', 'latin1'),
-    refusal: 'byte 20 is not UTF-8, and as Windows-1252 it would read "JosŽ"',
+    encoding: 'macintosh',
+    table: [
+      ['first_name', 'phone'],
+      ['José', '+61412345678'],
+    ],
   },
   {
     file: 'pl-pl.csv',
     habit: 'Excel pl-PL, CSV: Windows-1250, in which ł is ³ of Windows-1252',
     bytes: () =>
       Buffer.from('imię;telefon\r\n'.replace('ę', '\xEA') + 'Micha\xB3;+48221234567\r\n', 'latin1'),
-    refusal: 'byte 19 is not UTF-8, and as Windows-1252 it would read "Micha³"',
+    encoding: 'windows-1250',
+    table: [
+      ['imię', 'telefon'],
+      ['Michał', '+48221234567'],
+    ],
   },
   {
     file: 'web-page.xls',

@@ -227,7 +227,8 @@ export const excelWorkbooks: Vector[] = [
           },
         ],
       }),
-    refusal: 'cell B2 holds "phone", and its column has no name',
+    headerRow: 2,
+    table: [['name', 'phone']],
   },
   {
     file: 'excel-merged.xlsx',

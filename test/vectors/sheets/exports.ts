@@ -53,7 +53,11 @@ export const exportsAsText: Vector[] = [
     file: 'numbers-mac-roman.csv',
     habit: 'Numbers, Western (Mac OS Roman)',
     bytes: () => Buffer.from('first_name,phone\r\nJ\x9Frgen,+49301234567\r\n', 'latin1'),
-    refusal: 'byte 19 is not UTF-8, and as Windows-1252 it would read "JŸrgen"',
+    encoding: 'macintosh',
+    table: [
+      ['first_name', 'phone'],
+      ['Jürgen', '+49301234567'],
+    ],
   },
   {
     file: 'ats-quoted.csv',
@@ -110,7 +114,11 @@ export const exportsAsText: Vector[] = [
     file: 'ats-title.csv',
     habit: 'an applicant tracking system: a title above the header',
     bytes: () => Buffer.from('Candidates of November\r\n\r\nname,phone,email\r\nAnn,1,a@example.com\r\n'),
-    refusal: 'line 3 has 3 cells, and the header has 1',
+    headerRow: 3,
+    table: [
+      ['name', 'phone', 'email'],
+      ['Ann', '1', 'a@example.com'],
+    ],
   },
   {
     file: 'ats-footer.csv',
@@ -122,7 +130,10 @@ export const exportsAsText: Vector[] = [
     file: 'ats-twice.csv',
     habit: 'an applicant tracking system: two columns of one name',
     bytes: () => Buffer.from('Name,Phone,Name\r\nAnn,1,Smith\r\n'),
-    refusal: 'the column "Name" is there twice: line 1, column 1 and line 1, column 3',
+    table: [
+      ['Name', 'Phone', 'Name'],
+      ['Ann', '1', 'Smith'],
+    ],
   },
   {
     file: 'ats-backslash.csv',

@@ -69,6 +69,21 @@ export const json: Vector[] = [
     refusal: 'line 1 has "[" where an object or ] is expected',
   },
   {
+    file: 'candidates.json',
+    habit: 'an API that wraps its list',
+    bytes: () => Buffer.from('{\n "candidates" : [\n  {"name": "Ann"},\n  {"name": "Bo"}\n ]\n}\n'),
+    table: [['name'], ['Ann'], ['Bo']],
+  },
+  {
+    file: 'wrapped-and-more.json',
+    habit: 'an API that says something beside its list: one row of two fields',
+    bytes: () => Buffer.from('{"candidates":[{"name":"Ann"}],"count":1}\n'),
+    table: [
+      ['candidates', 'count'],
+      ['[{"name":"Ann"}]', '1'],
+    ],
+  },
+  {
     file: 'half.json',
     habit: 'a download that broke off',
     bytes: () => Buffer.from('[{"name":"Ann"},\n{"name":"Bo'),

@@ -106,7 +106,8 @@ export const otherWorkbooks: Vector[] = [
           },
         ],
       }),
-    refusal: 'cell B2 holds "phone", and its column has no name',
+    headerRow: 2,
+    table: [['name', 'phone']],
   },
   {
     file: 'openpyxl.xlsx',

@@ -6,6 +6,9 @@ export type Vector = {
   bytes: () => Buffer | Promise<Buffer>
   /** As --sheet names it. */
   sheet?: string
+  /** As --encoding and --header-row say. */
+  encoding?: string
+  headerRow?: number
 } & ({ table: string[][]; refusal?: undefined } | { refusal: string; table?: undefined })
 
 /** What Windows-1252 has beyond Latin-1, as far as these files use it. */

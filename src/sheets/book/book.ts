@@ -1,0 +1,41 @@
+import type { Cell, MergedCells } from '../../domain/sheet/cell.ts'
+
+export interface BookRow {
+  /** The sheet's own number, from 1. */
+  number: number
+  /** By column; a hole is an empty cell. */
+  cells: Cell[]
+  hidden: boolean
+  /** Columns whose text is struck through. */
+  struck: number[]
+}
+
+/** What a sheet says of itself besides its rows, as far as it was read. */
+export interface Findings {
+  hiddenColumns: Set<number>
+  merged: MergedCells[]
+}
+
+/** A sheet of a workbook of either kind. */
+export interface BookSheet {
+  name: string
+  hidden: boolean
+  found: Findings
+  /** Rows that hold anything, from the first, as many at a time as come at once. */
+  rows: () => AsyncGenerator<BookRow[]>
+}
+
+export interface Book {
+  format: 'xlsx' | 'ods'
+  from1904: boolean
+  sheets: BookSheet[]
+}
+
+export interface BookOptions {
+  /** By name; needed where several hold something. */
+  sheet: string | undefined
+  /** Sheets that hold no data, unless asked for. */
+  aside: readonly string[]
+  /** As the spreadsheet counts, from 1. */
+  headerRow: number | undefined
+}

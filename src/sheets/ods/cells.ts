@@ -1,0 +1,92 @@
+import type { Cell } from '../../domain/sheet/cell.ts'
+
+/** A cell as its XML has it. */
+export interface RawCell {
+  attributes: Readonly<Record<string, string>>
+  /** What is shown in it; undefined where it holds no paragraph. */
+  text: string | undefined
+  struck: boolean
+}
+
+/** A cell by its type (ODF 1.3 part 3, 19.387). What is shown tells its format. */
+export function cellOf({ attributes, text }: RawCell): Cell {
+  const type = attributes['office:value-type'] ?? attributes['calcext:value-type']
+  const formula = attributes['table:formula']
+  const fault = (reason: string, shown = text ?? ''): Cell => ({ kind: 'fault', text: shown, reason })
+  if (attributes['calcext:value-type'] === 'error' || (formula !== undefined && isError(text))) {
+    return fault(`is the error ${text ?? ''}`)
+  }
+  if (type === undefined) {
+    return formula === undefined ? (text ?? '') : fault('is a formula whose value was not saved', formula)
+  }
+  switch (type) {
+    case 'string':
+      return text ?? attributes['office:string-value'] ?? ''
+    case 'float':
+    case 'percentage':
+    case 'currency':
+      return numeric(attributes['office:value'], text, type) ?? fault('is no number')
+    case 'boolean': {
+      const written = attributes['office:boolean-value']
+      if (written !== 'true' && written !== 'false')
+        return fault('is a TRUE or FALSE whose value was not saved')
+      return { kind: 'boolean', text: written, value: written === 'true' }
+    }
+    case 'date':
+      return dated(attributes['office:date-value'] ?? '') ?? fault('is no date that can be read')
+    case 'time':
+      return timed(attributes['office:time-value'] ?? '') ?? fault('is no time of day that can be read')
+    default:
+      return fault(`is of the type ${type.slice(0, 40)}, which is not known`)
+  }
+}
+
+function isError(text = ''): boolean {
+  return /^(?:#[A-ZÄÖÜ/0?]{2,}[!?]?|Err:\d{3})$/i.test(text)
+}
+
+function numeric(written: string | undefined, shown: string | undefined, type: string): Cell | undefined {
+  if (written === undefined || !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(written)) return undefined
+  const value = Number(written)
+  if (!Number.isFinite(value)) return undefined
+  // A boolean of a formula is saved as a number and shown as a word, in the language of the office.
+  if ((value === 0 || value === 1) && shown !== undefined && /^\p{L}{1,20}$/u.test(shown)) {
+    return { kind: 'boolean', text: String(value === 1), value: value === 1 }
+  }
+  const text = String(value)
+  if (shown === undefined)
+    return { kind: 'number', text, value, format: type === 'percentage' ? '0%' : 'General' }
+  return { kind: 'number', text, value, format: shown === text ? 'General' : formatOf(shown) }
+}
+
+/** A format that shows what was seen: of a plain number its decimals, of anything else its very text. */
+function formatOf(shown: string): string {
+  const decimals = /^-?\d+[.,](\d+)$/.exec(shown)?.[1]
+  if (decimals !== undefined && shown.includes('.')) return `0.${'0'.repeat(decimals.length)}`
+  return /^-?\d+$/.test(shown) && !/^-?0\d/.test(shown) ? '0' : `"${shown.replaceAll('"', '')}"`
+}
+
+/** Excel cannot count days before March 1900 as the calendar does; such a date stays a text. */
+const firstSerial = 61
+
+function dated(written: string): Cell | undefined {
+  const found = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:[.,]0+)?)?$/.exec(written)
+  if (found === null) return undefined
+  const [, year = '', month = '', day = '', clock = '00:00:00'] = found
+  const date = `${year}-${month}-${day}`
+  const milliseconds = Date.parse(`${date}T${clock}Z`)
+  if (Number.isNaN(milliseconds) || !new Date(milliseconds).toISOString().startsWith(date)) return undefined
+  const text = clock === '00:00:00' ? date : `${date}T${clock}`
+  const serial = milliseconds / 86_400_000 + 25_569
+  if (serial < firstSerial) return text
+  return { kind: 'date', text, serial, format: clock === '00:00:00' ? 'yyyy-mm-dd' : 'yyyy-mm-dd hh:mm:ss' }
+}
+
+function timed(written: string): Cell | undefined {
+  const found = /^PT(\d{1,2})H(\d{1,2})M(\d{1,2})(?:[.,]0+)?S$/.exec(written)
+  if (found === null) return undefined
+  const [hours = 0, minutes = 0, seconds = 0] = found.slice(1).map(Number)
+  if (hours > 23 || minutes > 59 || seconds > 59) return undefined
+  const text = [hours, minutes, seconds].map((each) => String(each).padStart(2, '0')).join(':')
+  return { kind: 'date', text, serial: (hours * 3600 + minutes * 60 + seconds) / 86_400, format: 'hh:mm:ss' }
+}

@@ -1,0 +1,192 @@
+import { beyond, holdsAnything } from '../book/rows.ts'
+import type { BookRow, Findings } from '../book/book.ts'
+import { limits } from '../limits.ts'
+import { refusal } from '../refusal.ts'
+import { type Cell, columnName } from '../../domain/sheet/cell.ts'
+import type { Archive } from '../xlsx/archive.ts'
+import { type Attributes, xmlChunks } from '../xlsx/xml.ts'
+import { cellOf, type RawCell } from './cells.ts'
+import { Paragraphs } from './paragraphs.ts'
+import { spaces } from './spaces.ts'
+import type { Styles } from './styles.ts'
+
+export interface SheetPlace {
+  /** Which table of the document, from 0. */
+  number: number
+  name: string
+  styles: Styles
+  found: Findings
+}
+
+const lastRow = 1_048_576
+const rowsAtOnce = 1000
+
+/** The rows of a sheet that hold anything, in order, equal ones that are written once included. */
+export async function* sheetRows(archive: Archive, place: SheetPlace): AsyncGenerator<BookRow[]> {
+  const walk = new Walk(place)
+  for await (const _ of xmlChunks(archive, 'content.xml', place.name, walk, limits.sheetBytes)) {
+    for (const { row, times } of walk.rows.splice(0)) {
+      for (let done = 0; done < times; done += rowsAtOnce) {
+        const some = Math.min(rowsAtOnce, times - done)
+        yield Array.from({ length: some }, (_each, at) => ({
+          ...row,
+          number: row.number + done + at,
+          cells: [...row.cells],
+        }))
+      }
+    }
+  }
+}
+
+/** What stands in a cell and is no part of its text. */
+const besides = new Set([
+  'office:annotation',
+  'text:ruby-text',
+  'text:note',
+  'table:shapes',
+  'office:event-listeners',
+])
+
+class Walk {
+  readonly spaces = spaces
+  readonly rows: { row: BookRow; times: number }[] = []
+  readonly #place: SheetPlace
+  #table = -1
+  /** Tables within tables are drawn in cells. */
+  #depth = 0
+  /** How deep in what is no part of a text. */
+  #beside = 0
+  #number = 1
+  #times = 1
+  #row: BookRow = { number: 1, cells: [], hidden: false, struck: [] }
+  #column = 0
+  /** Styles of the columns' cells that say none of their own, as far as one of them strikes through. */
+  readonly #columnStyles: string[] = []
+  #rowStyle: string | undefined
+  #raw: RawCell | undefined
+  readonly #text = new Paragraphs()
+
+  constructor(place: SheetPlace) {
+    this.#place = place
+    place.found.hiddenColumns.clear()
+    place.found.merged = []
+  }
+
+  readonly open = (tag: string, attributes: Attributes): void => {
+    if (tag === 'table:table') {
+      this.#depth += 1
+      if (this.#depth === 1) this.#table += 1
+      return
+    }
+    if (this.#table !== this.#place.number || this.#depth !== 1) return
+    if (this.#beside > 0 || besides.has(tag) || tag.startsWith('draw:')) {
+      this.#beside += 1
+      return
+    }
+    switch (tag) {
+      case 'table:table-column':
+        return this.#openColumn(attributes)
+      case 'table:table-row':
+        return this.#openRow(attributes)
+      case 'table:table-cell':
+      case 'table:covered-table-cell':
+        this.#text.clear()
+        this.#raw = { attributes, text: undefined, struck: false }
+        return
+      default:
+        if (this.#raw === undefined) return
+        if (this.#place.styles.struck.has(attributes['text:style-name'] ?? '')) this.#raw.struck = true
+        this.#text.open(tag, attributes)
+    }
+  }
+
+  readonly text = (piece: string): void => {
+    if (this.#raw !== undefined && this.#beside === 0 && this.#depth === 1) this.#text.add(piece)
+  }
+
+  readonly close = (tag: string): void => {
+    if (tag === 'table:table') {
+      this.#depth -= 1
+      return
+    }
+    if (this.#table !== this.#place.number || this.#depth !== 1) return
+    if (this.#beside > 0) {
+      this.#beside -= 1
+      return
+    }
+    if (tag === 'table:table-cell' || tag === 'table:covered-table-cell') this.#closeCell()
+    else if (tag === 'table:table-row') this.#closeRow()
+    else this.#text.close(tag)
+  }
+
+  #openColumn(attributes: Attributes): void {
+    const times = repeated(attributes['table:number-columns-repeated'])
+    const isHidden = hides(attributes)
+    const style = attributes['table:default-cell-style-name'] ?? ''
+    for (let done = 0; done < times && this.#columnStyles.length < limits.columns; done += 1) {
+      if (isHidden) this.#place.found.hiddenColumns.add(this.#columnStyles.length)
+      this.#columnStyles.push(style)
+    }
+  }
+
+  #openRow(attributes: Attributes): void {
+    this.#times = repeated(attributes['table:number-rows-repeated'])
+    this.#row = { number: this.#number, cells: [], hidden: hides(attributes), struck: [] }
+    this.#rowStyle = attributes['table:default-cell-style-name']
+    this.#column = 0
+  }
+
+  #closeRow(): void {
+    this.#number += this.#times
+    if (this.#row.cells.length === 0 || !holdsAnything(this.#row.cells)) return
+    if (this.#number > lastRow + 1) {
+      throw refusal(this.#place.name, 'it has more rows than a spreadsheet can', 'Save it anew.')
+    }
+    this.rows.push({ row: this.#row, times: this.#times })
+  }
+
+  #closeCell(): void {
+    const raw = this.#raw
+    this.#raw = undefined
+    if (raw === undefined) return
+    raw.text = this.#text.taken()
+    const cell = cellOf(raw)
+    const times = repeated(raw.attributes['table:number-columns-repeated'])
+    this.#merge(raw.attributes)
+    if (cell !== '') this.#put(cell, raw, times)
+    this.#column += times
+  }
+
+  #put(cell: Cell, { attributes, struck }: RawCell, times: number): void {
+    for (let at = this.#column; at < this.#column + times; at += 1) {
+      if (at >= limits.columns) throw beyond(this.#place.name, at, this.#row.number)
+      this.#row.cells[at] = cell
+      const style = attributes['table:style-name'] ?? this.#rowStyle ?? this.#columnStyles[at] ?? ''
+      if (struck || this.#place.styles.struck.has(style)) this.#row.struck.push(at)
+    }
+  }
+
+  #merge(attributes: Attributes): void {
+    const columns = repeated(attributes['table:number-columns-spanned'])
+    const rows = repeated(attributes['table:number-rows-spanned'])
+    if (columns === 1 && rows === 1) return
+    const { merged } = this.#place.found
+    if (merged.length === limits.merged) throw new Error('it has too many merged cells')
+    const [firstRow, firstColumn] = [this.#row.number, this.#column]
+    const [last, lastColumn] = [firstRow + rows - 1, firstColumn + columns - 1]
+    const range = `${columnName(firstColumn)}${String(firstRow)}:${columnName(lastColumn)}${String(last)}`
+    merged.push({ range, firstRow, lastRow: last, firstColumn, lastColumn })
+  }
+}
+
+function hides(attributes: Attributes): boolean {
+  const visibility = attributes['table:visibility']
+  return visibility === 'collapse' || visibility === 'filter'
+}
+
+function repeated(text: string | undefined): number {
+  if (text === undefined) return 1
+  const times = /^\d{1,8}$/.test(text) ? Number(text) : 0
+  if (times === 0) throw new Error(`"${text.slice(0, 20)}" is no number of repetitions`)
+  return times
+}

@@ -1,0 +1,111 @@
+import iconv from 'iconv-lite'
+import { expect, test } from 'vitest'
+
+import { UndecidedError } from '../../src/errors/undecided.ts'
+import { likelyReadings } from '../../src/sheets/likely-encodings.ts'
+import { all, openBytes, refusalOf, table } from './table.ts'
+
+const western = [
+  'Zoë',
+  'José',
+  'Müller',
+  'François',
+  'Åsa Öberg',
+  'Ørsted',
+  'Núñez',
+  'Conceição',
+  'O’Neil',
+  'Straße',
+]
+
+/** Names as a country's office has them, and the encoding its programs save them in. */
+const offices: [encoding: string, names: string[]][] = [
+  ['windows-1252', western],
+  ['windows-1252', ['Þórður Ágústsson']],
+  ['windows-1250', ['Antonín Dvořák', 'Jiří Růžička', 'Božena Němcová']],
+  ['windows-1250', ['Michał Wałęsa', 'Łukasz Żółć', 'Ścisła']],
+  ['windows-1250', ['Gergő Erdős', 'Szűcs']],
+  ['windows-1254', ['Işıl Yıldız', 'Çağlar Şahin', 'Doğan']],
+  ['windows-1257', ['Kārlis Bērziņš', 'Jānis Ķirsis', 'Ģirts']],
+  ['windows-1257', ['Žydrūnas Šležas', 'Rūta Meilutytė']],
+  ['macintosh', ['José', 'Jürgen', 'Nuñez', 'François', 'Zoë']],
+  ['cp850', ['José', 'Jürgen', 'François', 'Muñoz']],
+  ['windows-1251', ['Иван Петров', 'Ольга Щукина']],
+  ['windows-1253', ['Γιώργος Παπαδόπουλος']],
+  ['shift_jis', ['鈴木 一郎', '田中 花子', '山田']],
+  ['gb18030', ['李明', '王小红', '张伟']],
+  ['big5', ['陳大文', '林志明']],
+  ['euc-kr', ['김철수', '박영희']],
+]
+
+test.each(offices)('%s is the first or second reading offered: %j', async (encoding, names) => {
+  const samples = names.map((name) => iconv.encode(name, encoding).toString('latin1'))
+  const readings = await likelyReadings(samples)
+  expect(readings.length).toBeLessThanOrEqual(3)
+  const found = readings.find((each) => each.samples[0] === names[0])
+  expect(readings.slice(0, 2)).toContainEqual(found)
+})
+
+test('plain Western Excel is the first offer, so that Enter takes it', async () => {
+  for (const name of western) {
+    const [first] = await likelyReadings([iconv.encode(name, 'windows-1252').toString('latin1')])
+    expect(first).toMatchObject({ encoding: 'windows-1252', samples: [name] })
+  }
+})
+
+test.each(offices)('%s named by --encoding is read to the letter: %j', async (encoding, names) => {
+  const text = `name,place\n${names.map((name) => `${name},1\n`).join('')}`
+  expect(await table(iconv.encode(text, encoding), 'p.csv', { encoding })).toEqual([
+    ['name', 'place'],
+    ...names.map((name) => [name, '1']),
+  ])
+})
+
+test('bytes of a column that is sent are refused with what they may be, never guessed', async () => {
+  const bytes = iconv.encode('name,place\nDvořák,1\n', 'windows-1250')
+  const sheet = await openBytes(bytes, 'p.csv')
+  const rows = await all(sheet.rows())
+  expect(rows[0]?.cells).toEqual([{ kind: 'bytes', text: 'Dvo\u00F8\u00E1k' }, '1'])
+  const error = await sheet.undecided('"name" on line 2', ['Dvo\u00F8\u00E1k'])
+  expect(error).toBeInstanceOf(UndecidedError)
+  expect(error).toMatchObject({
+    message: 'p.csv: "name" on line 2 is not UTF-8, so its letters cannot be told for sure',
+    hint: 'Save it as "CSV UTF-8", or say what it is, such as --encoding windows-1250. It may be windows-1250 (Dvořák) or windows-1257 (Dvoųįk).',
+    about: 'encoding',
+  })
+  expect(error.answers[0]).toEqual({ value: 'windows-1250', label: 'Dvořák (windows-1250, Central Europe)' })
+})
+
+test('a header of such bytes is refused as it is opened, with values of the file', async () => {
+  const bytes = iconv.encode('Prénom,Nom\nZoé,Lefèvre\n', 'windows-1252')
+  expect(await refusalOf(bytes, 'p.csv')).toBe(
+    'p.csv: line 1 is not UTF-8, so its letters cannot be told for sure',
+  )
+})
+
+test('a file that is UTF-8 is read as that, whatever encoding stands in the settings', async () => {
+  expect(await table('name\nDvořák\n', 'p.csv', { encoding: 'windows-1250' })).toEqual([['name'], ['Dvořák']])
+  expect(await table('\uFEFFname\nDvořák\n', 'p.csv', { encoding: 'cp850' })).toEqual([['name'], ['Dvořák']])
+})
+
+test.each([
+  ['windows-1252', Buffer.from('a\nx\x81\n', 'latin1')],
+  ['shift_jis', Buffer.from('a\nx\xFF\xE9\n', 'latin1')],
+])('bytes that %s does not have are refused, not replaced', async (encoding, bytes) => {
+  expect(await refusalOf(bytes, 'p.csv', { encoding })).toContain(
+    `it is not ${encoding.toUpperCase()} throughout`,
+  )
+})
+
+test.each(['nonsense', 'base64', 'hex', 'utf7', ''])('%j is no encoding', async (encoding) => {
+  expect(await refusalOf('a\n1\n', 'p.csv', { encoding })).toBe(
+    `--encoding: "${encoding}" is not a known encoding`,
+  )
+})
+
+test('UTF-16 without a mark is read where it is named', async () => {
+  expect(await table(Buffer.from('a,b\nŁ,2\n', 'utf16le'), 'p.csv', { encoding: 'utf-16le' })).toEqual([
+    ['a', 'b'],
+    ['Ł', '2'],
+  ])
+})
