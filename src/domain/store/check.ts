@@ -1,28 +1,31 @@
+import { type Closed, closedBecause } from './age.ts'
 import { IoError } from '../../errors/kinds.ts'
-import { countInWords } from '../wording/count-in-words.ts'
 
-/** What is wrong with a store, in sentences; `missing`: runs that it does not know of. */
-export function findingsOf(damage: readonly string[], missing: number): string[] {
-  if (missing === 0) return [...damage]
-  return [
-    `it is older than the orders made with it: ${countInWords(missing, 'run is', 'runs are')} missing`,
-    ...damage,
-  ]
+/** What is wrong with a store, in sentences. `putBack`: attempts that it did not know, in words. */
+export function findingsOf(
+  damage: readonly string[],
+  closed: Closed | undefined,
+  putBack: readonly string[],
+): string[] {
+  return [...(closed === undefined ? [] : closedBecause(closed)), ...putBack, ...damage]
 }
 
 /** What a check with findings fails with. */
 export function unsound(
   location: string,
   damage: readonly string[],
-  findings: readonly string[],
+  closed: Closed | undefined,
 ): IoError | undefined {
-  if (findings.length === 0) return undefined
-  if (damage.length === 0) {
-    return new IoError(`with the store "${location}" people could be ordered twice: ${findings[0]}`, {
-      hint: 'Was a backup put back, or the file removed? Put the newer one in its place. Where that is lost, take out of your files whom the service has a request for already, then: refcheck store check --accept-older',
+  if (damage.length > 0) {
+    return new IoError(`the store "${location}" is damaged: ${damage[0]}`, {
+      hint: 'Order nothing with it. Keep the file, put back a backup, and settle what was ordered since.',
     })
   }
-  return new IoError(`the store "${location}" is damaged: ${damage[0]}`, {
-    hint: 'Order nothing with it. Keep the file, put back a backup, and settle what was ordered since.',
+  if (closed === undefined) return undefined
+  const next = closed.untold
+    ? 'Nothing tells who was ordered since, so all rows that wait are held when you go on'
+    : 'Their outcome is unknown, so they are not ordered again when you go on'
+  return new IoError(`the store "${location}" is closed: ${closedBecause(closed)[0]}`, {
+    hint: `If there is a newer copy of the store, put it in its place. ${next}: refcheck store check --accept-older`,
   })
 }

@@ -1,3 +1,4 @@
+import type { Closed } from '../../domain/store/age.ts'
 import type { Forgotten, Purged, StoreInfo } from '../../domain/store/told.ts'
 
 /** Looking after a store as a whole. */
@@ -5,11 +6,15 @@ export interface Upkeep {
   info(): Promise<StoreInfo>
   /** What is wrong with it, in sentences; empty where it is sound. */
   check(): Promise<string[]>
-  /** How many runs ordered with it that it does not know of, as one put back from a backup; 0 where it is as it was left. */
-  missingRuns(): Promise<number>
-  /** Goes on with a store that misses runs: a person has seen to whom they ordered. */
-  acceptOlder(): Promise<void>
-  /** A copy of all of it at a new file (0600), which opens as a store. */
+  /** Why it takes no orders, where a look at the list of its attempts says so; it is closed from then on. */
+  closed(): Promise<Closed | undefined>
+  /** Attempts that the store did not know and that were put back as unknown, in words. */
+  putBack(closed: Closed): Promise<string[]>
+  /** Goes on with a store that was closed. Answers how many pending rows are held from now on. */
+  acceptOlder(): Promise<{ held: number }>
+  /** Goes on without a list of attempts, where none can be kept. */
+  allowUnlisted(): Promise<void>
+  /** A copy of all of it at a new file (0600), which opens as a store and takes no orders until it is accepted. */
   backup(path: string): Promise<void>
   /**
    * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the

@@ -34,7 +34,7 @@ import { takenToOrder } from './holds.ts'
 import { aMoment, type Holds } from '../holds.ts'
 import { selectMatch } from './ledger-statements.ts'
 import type { Hold } from '../ledger.ts'
-import type { Age } from './runs.ts'
+import type { Age } from './age.ts'
 import { submissionOf } from './submission-rows.ts'
 
 const pageRows = 500
@@ -61,7 +61,7 @@ export class SqliteBatches implements Batches {
 
   async add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<Batch | undefined> {
     refuseForgetting(this.#database.location, batch.baseUrl)
-    this.#age.require()
+    this.#age.begin()
     const there = this.#database.transaction(() => {
       const same = this.#database.get(selectByIdentity, { identity: batch.identity })
       if (same !== undefined) return same

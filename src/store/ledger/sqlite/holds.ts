@@ -9,9 +9,9 @@ import type { Clock } from '../../../host/clock.ts'
 import { processId } from '../../../host/process-id.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Hold } from '../ledger.ts'
-import type { Age } from './runs.ts'
+import type { Age } from './age.ts'
 
-/** A hold by somebody who may order: counted, and refused on a store that is older than its orders. */
+/** A hold by somebody who may order: refused on a store that is closed, or is to be. */
 export async function takenToOrder(
   take: () => Promise<Hold | undefined>,
   age: Age,

@@ -47,7 +47,8 @@ export const claimRow = `
 UPDATE submissions
 SET state = 'sending', attempt_id = :attempt_id, changed_at = :at, reason = NULL, field = NULL
 WHERE batch_id = :batch_id AND row_number = :row_number AND state = 'pending' AND attempt_id IS :expected
-RETURNING body, body_sha256`
+RETURNING body, body_sha256, package_id, fingerprint,
+  (SELECT base_url FROM batches WHERE id = batch_id) AS base_url`
 
 export const insertAttempt = `
 INSERT INTO attempts (id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic)

@@ -1,6 +1,7 @@
 import { changeRow } from './change.ts'
 import type { Database } from './connection.ts'
 import type { QuotaPlace } from '../../../domain/quota/place.ts'
+import type { ListedAttempt } from '../../../domain/store/attempt-list.ts'
 import { refuseForgetting } from '../../../domain/store/kept-in-memory.ts'
 import type { Change } from '../../../domain/submission/change.ts'
 import type {
@@ -29,10 +30,23 @@ import {
 } from './ledger-statements.ts'
 import type { Hold, Ledger } from '../ledger.ts'
 import { takePlace } from './quota.ts'
-import type { Age } from './runs.ts'
+import type { Age } from './age.ts'
 import { orphaned } from '../../../domain/submission/recovery.ts'
 import { conditions } from './search.ts'
 import { selectSubmissions, submissionOf } from './submission-rows.ts'
+
+interface ClaimedRow {
+  body: Uint8Array | null
+  body_sha256: string
+  package_id: number
+  fingerprint: string
+  base_url: string
+}
+
+/** An attempt that is committed, with what its list says of it. */
+interface Claimed extends Pick<ListedAttempt, 'packageId' | 'person' | 'baseUrl' | 'userEmail'> {
+  attempt: Attempt
+}
 
 /** The ledger in an SQLite file. Every method does its work before it first awaits. */
 export class SqliteLedger implements Ledger {
@@ -99,7 +113,8 @@ export class SqliteLedger implements Ledger {
   }
 
   async begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined> {
-    return this.#database.transaction(() => this.#claim(from, attempt))
+    this.#age.ready()
+    return this.#listed(this.#database.transaction(() => this.#claim(from, attempt)))
   }
 
   async beginInQuota(
@@ -107,10 +122,12 @@ export class SqliteLedger implements Ledger {
     attempt: NewAttempt,
     place: QuotaPlace,
   ): Promise<{ waitMs: number; attempt: Attempt | undefined }> {
-    return this.#database.transaction(() => {
-      const waitMs = takePlace(this.#database, place)
-      return { waitMs, attempt: waitMs === 0 ? this.#claim(from, attempt) : undefined }
+    this.#age.ready()
+    const { waitMs, claimed } = this.#database.transaction(() => {
+      const wait = takePlace(this.#database, place)
+      return { waitMs: wait, claimed: wait === 0 ? this.#claim(from, attempt) : undefined }
     })
+    return { waitMs, attempt: this.#listed(claimed) }
   }
 
   async move(from: RowVersion, change: Change): Promise<boolean> {
@@ -124,11 +141,38 @@ export class SqliteLedger implements Ledger {
     attempt: NewAttempt,
     place: QuotaPlace,
   ): Promise<{ moved: boolean; attempt: Attempt | undefined }> {
-    return this.#database.transaction(() => {
-      const moved = changeRow(this.#database, from, change)
-      const mayGo = moved && this.#isSound(next) && takePlace(this.#database, place) === 0
-      return { moved, attempt: mayGo ? this.#claim(next, attempt) : undefined }
+    const { moved, claimed } = this.#database.transaction(() => {
+      const took = changeRow(this.#database, from, change)
+      const mayGo =
+        took &&
+        this.#age.closed() === undefined &&
+        this.#isSound(next) &&
+        takePlace(this.#database, place) === 0
+      return { moved: took, claimed: mayGo ? this.#claim(next, attempt) : undefined }
     })
+    try {
+      return { moved, attempt: this.#listed(claimed) }
+    } catch {
+      // What keeps it from being listed is told when it is begun by itself.
+      return { moved, attempt: undefined }
+    }
+  }
+
+  /** After the commit and before the POST; what cannot be listed is not sent. */
+  #listed(claimed: Claimed | undefined): Attempt | undefined {
+    if (claimed === undefined) return undefined
+    const { attempt, ...row } = claimed
+    try {
+      const { attemptId, batchId, row: number, at } = attempt
+      this.#age.listed({ attemptId, batchId, row: number, at, email: '', phone: '', ...row })
+    } catch (error) {
+      const reason = 'the attempt could not be listed outside the store'
+      this.#database.transaction(() =>
+        changeRow(this.#database, attempt, { to: 'pending', at: attempt.at, reason }),
+      )
+      throw error
+    }
+    return attempt
   }
 
   /** A damaged row is told when it is begun by itself: here it would take the change before it with it. */
@@ -139,7 +183,8 @@ export class SqliteLedger implements Ledger {
     return found?.body != null && sha256(found.body) === found.body_sha256
   }
 
-  #claim({ batchId, row, state, attemptId }: RowVersion, attempt: NewAttempt): Attempt | undefined {
+  #claim({ batchId, row, state, attemptId }: RowVersion, attempt: NewAttempt): Claimed | undefined {
+    this.#age.requireOpen()
     if (state !== 'pending') throw new InternalError(`an attempt cannot begin from "${state}"`)
     const taken = this.#database.get(claimRow, {
       batch_id: batchId,
@@ -147,9 +192,9 @@ export class SqliteLedger implements Ledger {
       expected: attemptId ?? null,
       attempt_id: attempt.attemptId,
       at: attempt.at,
-    }) as { body: Uint8Array | null; body_sha256: string } | undefined
+    }) as ClaimedRow | undefined
     if (taken === undefined) return undefined
-    const { body, body_sha256 } = taken
+    const { body, body_sha256, package_id, fingerprint, base_url } = taken
     if (body === null || sha256(body) !== body_sha256) {
       throw new IoError(`the store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
         hint: 'Nothing was sent. Put back a backup of the store, or choose another one with REFCHECK_STORE.',
@@ -164,7 +209,13 @@ export class SqliteLedger implements Ledger {
       began_at: attempt.at,
       began_monotonic: attempt.monotonic,
     })
-    return { batchId, row, ...attempt, state: 'sending', body }
+    return {
+      attempt: { batchId, row, ...attempt, state: 'sending', body },
+      packageId: package_id,
+      person: fingerprint,
+      baseUrl: base_url,
+      userEmail: attempt.userEmail,
+    }
   }
 
   async recordStatus(requestId: string, status: string, at: number): Promise<void> {

@@ -39,8 +39,11 @@ export function inspect(database: Database): void {
   }
 }
 
-/** Brings the store to the newest format. Several processes may try at once; one does it. */
-export function migrate(database: Database, random: Random): void {
+/**
+ * Brings the store to the newest format. Several processes may try at once; one does it. `formerKey`: of a store that
+ * stood in the same place, so that a new one knows its people.
+ */
+export function migrate(database: Database, random: Random, formerKey: () => Uint8Array | undefined): void {
   if (database.pragma('user_version') === migrations.length) return
   database.transaction(() => {
     inspect(database)
@@ -50,7 +53,7 @@ export function migrate(database: Database, random: Random): void {
       database.exec(`PRAGMA application_id = ${applicationId}`)
       database.run('INSERT INTO meta (name, value) VALUES (:name, :value)', {
         name: fingerprintKeyName,
-        value: random.bytes(fingerprintKeyBytes),
+        value: formerKey() ?? random.bytes(fingerprintKeyBytes),
       })
     }
     database.exec(`PRAGMA user_version = ${migrations.length}`)

@@ -1,3 +1,7 @@
+import { join, resolve } from 'node:path'
+
+import { Age } from './age.ts'
+import { AttemptLists } from '../attempt-lists.ts'
 import { SqliteBatches } from './batches.ts'
 import { Database } from './connection.ts'
 import { makeDurable } from './durability.ts'
@@ -10,9 +14,7 @@ import { StoreBusyError } from '../../../errors/kinds.ts'
 import type { StoreOptions } from '../options.ts'
 import { makePrivate, preparePlace } from './place.ts'
 import { SqliteQuota } from './quota.ts'
-import { Age } from './runs.ts'
 import type { Store } from '../store.ts'
-import { fileTally, noTally } from '../tally.ts'
 import { SqliteUpkeep } from './upkeep.ts'
 
 const usualBusyMs = 5_000
@@ -23,6 +25,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   const { clock, random, busyMs = usualBusyMs, onNotice } = options
   const inMemory = location === ':memory:'
   const path = inMemory ? location : await preparePlace(location)
+  const lists = inMemory ? undefined : new AttemptLists(listFolders(path, options))
   const database = new Database(path, busyMs)
   try {
     await patiently(clock, busyMs, () => database.snapshot(() => inspect(database)))
@@ -30,9 +33,9 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     await patiently(clock, busyMs, () => {
       database.snapshot(() => inspect(database))
       makeDurable(database)
-      migrate(database, random)
+      migrate(database, random, () => lists?.keyOf(path))
     })
-    const age = new Age(database, inMemory ? noTally : fileTally(path))
+    const age = new Age(database, lists, { clock, random })
     const holds = inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random })
     return {
       location: database.location,
@@ -42,12 +45,20 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       inbox: new SqliteInbox(database, holds),
       upkeep: new SqliteUpkeep(database, age),
       problems: async () => fileProblems(database),
-      close: () => Promise.resolve(database.close()),
+      close() {
+        lists?.close()
+        return Promise.resolve(database.close())
+      },
     }
   } catch (error) {
     database.close()
     throw error
   }
+}
+
+/** Lists of attempts stand with the settings, which a folder of data that is put back leaves alone; else beside the store. */
+function listFolders(path: string, { paths, cwd }: StoreOptions): string[] {
+  return [join(resolve(cwd, paths.config), 'attempts'), `${path}.attempts`]
 }
 
 const mostProblems = 10

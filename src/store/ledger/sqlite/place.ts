@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { chmod, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+import { isAmongMounts, requireOneName } from '../../../domain/store/second-name.ts'
 import { IoError } from '../../../errors/kinds.ts'
 import { makeFolders } from '../../../disk/make-folders.ts'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
@@ -20,13 +22,30 @@ export async function preparePlace(path: string): Promise<string> {
     await makeFolder(dirname(path))
     await makeFile(path)
     const real = await realpath(path)
-    if (!(await stat(real)).isFile()) {
+    const { nlink, isFile } = await looked(real)
+    if (!isFile)
       throw new IoError(`cannot use the store "${path}": it is not a file`, { hint: 'Name a file.' })
-    }
+    requireOneName(path, { names: nlink, isMount: isMountPoint(real) })
     return real
   } catch (error) {
     if (error instanceof IoError) throw error
     throw diskFailure('use the store', path, error)
+  }
+}
+
+async function looked(path: string): Promise<{ nlink: number; isFile: boolean }> {
+  const status = await stat(path)
+  return { nlink: status.nlink, isFile: status.isFile() }
+}
+
+/** A bind-mounted single file has its locks in another folder than the file that was mounted. */
+function isMountPoint(path: string): boolean {
+  try {
+    return isAmongMounts(path, readFileSync('/proc/self/mountinfo', 'utf8'))
+  } catch (error) {
+    // Only Linux has it.
+    if (['ENOENT', 'EACCES', 'ENOTDIR'].includes(errorNumber(error) ?? '')) return false
+    throw error
   }
 }
 

@@ -2,15 +2,17 @@ import { existsSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { backup } from 'node:sqlite'
 
-import type { Database, Values } from './connection.ts'
+import type { Age } from './age.ts'
+import { Database, type Values } from './connection.ts'
 import { diskFailure } from '../../../disk/failure.ts'
 import { placeAsNew } from '../../../disk/whole-file.ts'
+import type { Closed } from '../../../domain/store/age.ts'
 import type { Forgotten, Purged, StoreInfo } from '../../../domain/store/told.ts'
 import { type SubmissionState, submissionStates, unsettled } from '../../../domain/submission/states.ts'
 import { IoError, UsageError } from '../../../errors/kinds.ts'
 import { sha256 } from './fingerprints.ts'
 import { makePrivate, preparePlace } from './place.ts'
-import type { Age } from './runs.ts'
+import { markAsBackup } from './listing.ts'
 import { chosenEvents, chosenRows, danglingAttempts } from './upkeep-statements.ts'
 import type { Upkeep } from '../upkeep.ts'
 
@@ -72,12 +74,20 @@ export class SqliteUpkeep implements Upkeep {
     ])
   }
 
-  async missingRuns(): Promise<number> {
-    return this.#age.missing()
+  async closed(): Promise<Closed | undefined> {
+    return this.#age.examine()
   }
 
-  async acceptOlder(): Promise<void> {
-    this.#age.accept()
+  async putBack(closed: Closed): Promise<string[]> {
+    return this.#age.putBack(closed)
+  }
+
+  async acceptOlder(): Promise<{ held: number }> {
+    return this.#age.accept()
+  }
+
+  async allowUnlisted(): Promise<void> {
+    this.#age.allowUnlisted()
   }
 
   async backup(path: string): Promise<void> {
@@ -88,12 +98,24 @@ export class SqliteUpkeep implements Upkeep {
     const place = await preparePlace(partial)
     try {
       await this.#database.copyTo((connection) => backup(connection, place))
+      this.#markAsBackup(place)
       await makePrivate(place, undefined)
       await placeAsNew(place, path)
     } catch (error) {
       throw error instanceof IoError ? error : diskFailure('back the store up to', path, error)
     } finally {
       for (const suffix of ['', '-journal', '-wal', '-shm']) await rm(place + suffix, { force: true })
+    }
+  }
+
+  /** It sends nothing as it is: what is ordered with the store from now on, it will not know. */
+  #markAsBackup(place: string): void {
+    const copy = new Database(place, 0)
+    try {
+      copy.transaction(() => markAsBackup(copy, this.#database.location))
+      copy.pragma('wal_checkpoint(TRUNCATE)')
+    } finally {
+      copy.close()
     }
   }
 

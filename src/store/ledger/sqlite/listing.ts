@@ -1,0 +1,178 @@
+import type { AttemptLists, FoundList } from '../attempt-lists.ts'
+import type { Database } from './connection.ts'
+import { type ComparedList, noListPossible } from '../../../domain/store/age.ts'
+import { type ListedAttempt, listLine, readList } from '../../../domain/store/attempt-list.ts'
+import { sha256 } from './fingerprints.ts'
+import { metaBytes, metaText, setMeta } from './meta.ts'
+import { fingerprintKeyName } from './migrate.ts'
+
+const idName = 'store_id'
+const unlistedName = 'unlisted'
+const folderName = 'list_folder'
+const backupName = 'backup'
+/** Offset in a list up to which the store knew all of it once, by the list's path. */
+const knownName = (path: string): string => `known ${path}`
+
+/** So much of a list is read again at each run, at the most. */
+const tailBytes = 65_536
+
+const selectAll = `
+SELECT a.id, a.batch_id, a.row_number, a.user_email, a.began_at, b.base_url, s.package_id, s.fingerprint
+FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
+JOIN batches b ON b.id = a.batch_id ORDER BY a.began_at, a.rowid`
+
+/** Says in a copy that it is one. */
+export function markAsBackup(copy: Database, of: string): void {
+  setMeta(copy, backupName, of)
+}
+
+/** The lists of attempts of one store, and what it keeps of them. */
+export class Listing {
+  readonly #database: Database
+  readonly #lists: AttemptLists
+
+  constructor(database: Database, lists: AttemptLists) {
+    this.#database = database
+    this.#lists = lists
+  }
+
+  get isBackup(): boolean {
+    return metaText(this.#database, backupName) !== undefined
+  }
+
+  /** Whether a person lets it go without a list, where none can be kept. */
+  get mayBeUnlisted(): boolean {
+    return metaText(this.#database, unlistedName) !== undefined
+  }
+
+  allowUnlisted(): void {
+    setMeta(this.#database, unlistedName, '1')
+  }
+
+  /** Lists of this store, or of one that stood in its place. One without an id is new, or 0.1.0's. */
+  find(): FoundList[] {
+    const id = metaText(this.#database, idName)
+    if (id === undefined && this.isBackup) return this.#found(this.#derivedId())
+    const found = this.#found(id)
+    if (id !== undefined && (!this.mayBeUnlisted || this.ownOf(found) !== undefined)) return found
+    return this.#database.transaction(() => {
+      const own = metaText(this.#database, idName) ?? this.#derivedId()
+      if (this.#found(own).every((list) => list.id !== own)) this.give(own)
+      else setMeta(this.#database, idName, own)
+      return this.#found(own)
+    })
+  }
+
+  ownOf(found: readonly FoundList[]): FoundList | undefined {
+    const id = metaText(this.#database, idName)
+    return found.find((list) => list.id === id)
+  }
+
+  /** Gives the store an id, and a list of all attempts that it knows. Within its caller's transaction. */
+  give(id: string): void {
+    const { location } = this.#database
+    setMeta(this.#database, idName, id)
+    const lines = this.#database.all(selectAll).map((row) => listLine(listedOf(row), digest))
+    const made = this.#lists.create(id, { store: location, key: this.#key() }, lines.join(''))
+    if (made !== undefined) {
+      setMeta(this.#database, folderName, made.folder)
+      setMeta(this.#database, unlistedName, undefined)
+    } else if (!this.mayBeUnlisted) throw noListPossible(location, this.#lists.folders)
+  }
+
+  /** What of a list the store does not know, and up to where the list was read. */
+  compare(
+    list: FoundList,
+    { isOwn, whole }: { isOwn: boolean; whole: boolean },
+  ): ComparedList & { end: number } {
+    const before = this.#knownOf(list)
+    const from = whole ? 0 : Math.min(before, list.size)
+    const content = this.#lists.read(list, from)
+    const { attempts, damaged } = readList(content.toString(), digest)
+    return {
+      own: isOwn,
+      sameKey: list.place === undefined || list.place.key === this.#key(),
+      harmed: list.size < before || damaged > 0,
+      lacking: attempts.filter(({ attemptId }) => !this.#knows(attemptId)),
+      end: from + Math.max(0, content.lastIndexOf('\n')),
+    }
+  }
+
+  /** Only what is on the disk, so that a power cut leaves no list that is shorter than the store says. */
+  keepKnown(list: FoundList, offset: number): void {
+    if (offset - this.#knownOf(list) < tailBytes) return
+    this.#lists.flush(list)
+    setMeta(this.#database, knownName(list.path), String(offset))
+  }
+
+  /** A person has accepted whatever a list says. */
+  acceptAll(list: FoundList): void {
+    setMeta(this.#database, knownName(list.path), String(list.size))
+  }
+
+  acceptAsStore(): void {
+    setMeta(this.#database, backupName, undefined)
+  }
+
+  /** A store that was moved takes its list along. */
+  keepPlace(own: FoundList): void {
+    const place = { store: this.#database.location, key: this.#key() }
+    if (own.place?.store !== place.store) this.#lists.rename(own, place)
+    if (metaText(this.#database, folderName) !== own.folder) setMeta(this.#database, folderName, own.folder)
+  }
+
+  append(own: FoundList, attempt: ListedAttempt): void {
+    this.#lists.append(own, listLine(attempt, digest))
+  }
+
+  #found(id: string | undefined): FoundList[] {
+    return this.#lists.find(id, this.#database.location, metaText(this.#database, folderName))
+  }
+
+  #knownOf({ path }: FoundList): number {
+    return Number(metaText(this.#database, knownName(path)) ?? 0)
+  }
+
+  #knows(attemptId: string): boolean {
+    return this.#database.get('SELECT 1 FROM attempts WHERE id = :id', { id: attemptId }) !== undefined
+  }
+
+  #key(): string {
+    return Buffer.from(metaBytes(this.#database, fingerprintKeyName) ?? []).toString('hex')
+  }
+
+  /** The same for a copy of a store of 0.1.0, which had no id. */
+  #derivedId(): string {
+    const hex = digest(`store ${this.#key()}`)
+    return [8, 12, 16, 20, 32].map((end, at, ends) => hex.slice(ends[at - 1] ?? 0, end)).join('-')
+  }
+}
+
+function digest(text: string): string {
+  return sha256(Buffer.from(text))
+}
+
+function listedOf(selected: unknown): ListedAttempt {
+  const row = selected as {
+    id: string
+    batch_id: string
+    row_number: number
+    user_email: string
+    began_at: number
+    base_url: string
+    package_id: number
+    fingerprint: string
+  }
+  return {
+    attemptId: row.id,
+    batchId: row.batch_id,
+    row: row.row_number,
+    packageId: row.package_id,
+    person: row.fingerprint,
+    email: '',
+    phone: '',
+    at: row.began_at,
+    baseUrl: row.base_url,
+    userEmail: row.user_email,
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+
+import { isAmongMounts, requireOneName } from '../../../src/domain/store/second-name.ts'
+
+test('a store with one name that is no mount point is used', () => {
+  expect(() => requireOneName('/d/s', { names: 1, isMount: false })).not.toThrow()
+})
+
+test('a second name is refused, with what to do', () => {
+  expect(() => requireOneName('/d/s', { names: 2, isMount: false })).toThrow(
+    'cannot use the store "/d/s": the file has 2 names (hard links)',
+  )
+  expect(() => requireOneName('/d/s', { names: 1, isMount: true })).toThrow('the file is mounted by itself')
+})
+
+test('mount points are read as Linux writes them', () => {
+  const mountinfo = [
+    '22 1 0:20 / /proc rw,relatime shared:5 - proc proc rw',
+    '98 1 8:1 /home/ann/ledger.sqlite /data/my\\040store/ledger.sqlite rw - ext4 /dev/sda1 rw',
+    '',
+  ].join('\n')
+  expect(isAmongMounts('/data/my store/ledger.sqlite', mountinfo)).toBe(true)
+  expect(isAmongMounts('/data/my store', mountinfo)).toBe(false)
+  expect(isAmongMounts('', mountinfo)).toBe(false)
+})
