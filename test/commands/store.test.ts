@@ -147,22 +147,25 @@ test('a backup put back does not know whom it ordered since: nobody is ordered u
     2>   2 orders of package 102
     2> Time by quota: under a minute
     2>
-    2> Error: the store "HOME/data/ledger.sqlite" is older than the orders made with it: 1 run is missing
-    2> Nothing was sent, since people could be ordered twice (was a backup put back, or the file removed?). "refcheck store check" tells what to do.
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
+    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
     exit 1
   `)
   expect(await type(orderOf('Ana'))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
-    2> Error: the store "HOME/data/ledger.sqlite" is older than the orders made with it: 1 run is missing
-    2> Nothing was sent, since people could be ordered twice (was a backup put back, or the file removed?). "refcheck store check" tells what to do.
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
+    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
     exit 1
   `)
   expect(ordered()).toHaveLength(5)
   expect(await type('store check')).toMatchInlineSnapshot(`
     $ refcheck store check
-    wrong  it is older than the orders made with it: 1 run is missing
-    2> Error: with the store "HOME/data/ledger.sqlite" people could be ordered twice: it is older than the orders made with it: 1 run is missing
-    2> Was a backup put back, or the file removed? Put the newer one in its place. Where that is lost, take out of your files whom the service has a request for already, then: refcheck store check --accept-older
+    wrong  it did not know 2 attempts that were made with it
+    wrong  it is a backup of another store
+    wrong  a person whose name is lost: package 102, sent at 2026-11-20T12:00:00.000Z, row 1 of batch BATCH_2, unknown
+    wrong  a person whose name is lost: package 102, sent at 2026-11-20T12:00:00.000Z, row 2 of batch BATCH_2, unknown
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
+    2> If there is a newer copy of the store, put it in its place. Their outcome is unknown, so they are not ordered again when you go on: refcheck store check --accept-older
     exit 1
   `)
   expect(await type('store check --accept-older --yes')).toMatchInlineSnapshot(`
@@ -184,8 +187,8 @@ test('a store that was removed is missed too, with what it knew', async () => {
     2>   3 orders of package 102
     2> Time by quota: under a minute
     2>
-    2> Error: the store "HOME/data/ledger.sqlite" is older than the orders made with it: 1 run is missing
-    2> Nothing was sent, since people could be ordered twice (was a backup put back, or the file removed?). "refcheck store check" tells what to do.
+    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 3 attempts that were made with it
+    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
     exit 1
   `)
   expect(ordered()).toHaveLength(3)

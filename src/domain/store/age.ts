@@ -49,7 +49,7 @@ export interface Judgement {
 }
 
 /** How many runs a store does not know of: `known` counted in it, `begun` beside it. 0 for one that is as it was left. */
-export function missingRuns(known: number, begun: number): number {
+export function runsMissing(known: number, begun: number): number {
   return Math.max(0, begun - known)
 }
 

@@ -5,7 +5,7 @@ import {
   closedBecause,
   type ComparedList,
   judgeAge,
-  missingRuns,
+  runsMissing,
   noListPossible,
   storeClosed,
 } from '../../../src/domain/store/age.ts'
@@ -59,7 +59,12 @@ test.each<[string, Partial<AgeFacts>, string[], boolean]>([
   ['a backup whose list is there', { isBackup: true }, ['backup'], false],
   ['a backup without a list', { isBackup: true, hasAttempts: false, lists: [] }, ['backup'], true],
   ['attempts and no list', { lists: [] }, ['unlisted'], true],
-  ['a list of another store in its place, known', { lists: [list(), list({ own: false, sameKey: false })] }, [], false],
+  [
+    'a list of another store in its place, known',
+    { lists: [list(), list({ own: false, sameKey: false })] },
+    [],
+    false,
+  ],
   [
     'a list of another store in its place, not known',
     { lists: [list(), list({ own: false, sameKey: false, lacking: [attempt('a', 1)] })] },
@@ -80,12 +85,19 @@ test('what another key made fingerprints of is not put back', () => {
 })
 
 test('a closed store says why, and what to do', () => {
-  const closed = { at: 0, by: ['older', 'backup'] as ('older' | 'backup')[], attempts: ['a', 'b'], untold: false }
+  const closed = {
+    at: 0,
+    by: ['older', 'backup'] as ('older' | 'backup')[],
+    attempts: ['a', 'b'],
+    untold: false,
+  }
   expect(closedBecause(closed)).toEqual([
     'it did not know 2 attempts that were made with it',
     'it is a backup of another store',
   ])
-  expect(closedBecause({ ...closed, attempts: ['a'] })[0]).toBe('it did not know 1 attempt that was made with it')
+  expect(closedBecause({ ...closed, attempts: ['a'] })[0]).toBe(
+    'it did not know 1 attempt that was made with it',
+  )
   expect(storeClosed('/d/s', closed).message).toBe(
     'the store "/d/s" is closed: it did not know 2 attempts that were made with it',
   )
@@ -95,7 +107,11 @@ test('a closed store says why, and what to do', () => {
 
 test('a check names what was put back, and tells what accepting does', () => {
   const closed = { at: 0, by: ['unlisted' as const], attempts: [], untold: true }
-  expect(findingsOf(['torn'], closed, ['Ann'])).toEqual(['the list of its attempts is missing', 'Ann', 'torn'])
+  expect(findingsOf(['torn'], closed, ['Ann'])).toEqual([
+    'the list of its attempts is missing',
+    'Ann',
+    'torn',
+  ])
   expect(findingsOf([], undefined, [])).toEqual([])
   expect(unsound('/d/s', [], undefined)).toBeUndefined()
   expect(unsound('/d/s', ['torn'], closed)?.message).toBe('the store "/d/s" is damaged: torn')
@@ -108,5 +124,5 @@ test.each([
   { known: 4, begun: 3, missing: 0 },
   { known: 1, begun: 3, missing: 2 },
 ])('a store that knows $known of $begun runs misses $missing', ({ known, begun, missing }) => {
-  expect(missingRuns(known, begun)).toBe(missing)
+  expect(runsMissing(known, begun)).toBe(missing)
 })

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 
 import type { Database } from './connection.ts'
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
-import { missingRuns } from '../../../domain/store/age.ts'
+import { runsMissing } from '../../../domain/store/age.ts'
 import { metaText, setMeta } from './meta.ts'
 
 const runsName = 'runs'
 
 /** How many runs 0.1.0 counted beside the store, in the folder of its locks, that the store does not know of. */
 export function formerRunsMissing(database: Database): number {
-  return missingRuns(numberIn(metaText(database, runsName)), runsBeside(database.location))
+  return runsMissing(numberIn(metaText(database, runsName)), runsBeside(database.location))
 }
 
 export function acceptRuns(database: Database): void {

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { batchRun, ordered } from '../harness/batch-session.ts'
+import { world } from '../harness/world.ts'
+
+/** Mounting takes root. */
+function bindMount(from: string, to: string): void {
+  execFileSync('mount', ['--bind', from, to])
+  onTestFinished(() => void execFileSync('umount', ['--lazy', to]))
+}
+
+test('a store that is mounted by itself is refused: its locks would be in two folders', async () => {
+  const place = await world()
+  peopleFile(place.folder, emails(3))
+  expect((await place.run(batchRun('people.csv', ['--max', '1']))).code).toBe(10)
+  const mounted = join(place.folder, 'my store.sqlite')
+  writeFileSync(mounted, '')
+  bindMount(join(place.folder, 'data', 'ledger.sqlite'), mounted)
+  const refused = await place.run(batchRun('people.csv'), { env: { REFCHECK_STORE: mounted } })
+  expect([refused.code, refused.json()]).toMatchObject([
+    1,
+    {
+      error: {
+        message: `cannot use the store "${mounted}": the file is mounted by itself`,
+        hint: expect.stringContaining('Mount the folder') as string,
+      },
+    },
+  ])
+  expect(ordered(place)).toHaveLength(1)
+})
+
+test('a store in a folder that is mounted is used', async () => {
+  const place = await world()
+  peopleFile(place.folder, emails(3))
+  expect((await place.run(batchRun('people.csv', ['--max', '1']))).code).toBe(10)
+  const mounted = join(place.folder, 'mounted')
+  execFileSync('mkdir', [mounted])
+  bindMount(join(place.folder, 'data'), mounted)
+  const env = { REFCHECK_STORE: join(mounted, 'ledger.sqlite') }
+  expect((await place.run(batchRun('people.csv'), { env })).code).toBe(0)
+  expect(new Set(ordered(place)).size).toBe(3)
+})
