@@ -63,6 +63,7 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
     ...noticing(scope),
     inbox,
     place: filePlace(scope),
+    prompter: scope.prompter(),
     meter: await batchMeter({
       clock,
       windows: await quotaWindows(scope, own.baseUrl),

@@ -1,6 +1,6 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import type { Reconciliation } from '../../domain/batch/proof.ts'
-import type { RunLimits } from '../../domain/batch/run.ts'
+import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { verdict } from '../../domain/batch/verdict.ts'
 import { RefcheckError } from '../../errors/base.ts'
@@ -8,6 +8,7 @@ import { InternalError, UsageError } from '../../errors/kinds.ts'
 import type { Running } from './ports.ts'
 import { reconcile } from './reconcile.ts'
 import { runBatch } from './run.ts'
+import { requireSameOrganisation } from './same-organisation.ts'
 import type { Hold } from '../../store/ledger/ledger.ts'
 
 export interface CarryOut extends RunLimits {
@@ -17,6 +18,8 @@ export interface CarryOut extends RunLimits {
   writeResults: (batch: Batch) => Promise<void>
   /** The results file could not be written. */
   onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
+  /** Asks whether the user who began it has left; undefined where nobody can be asked. */
+  confirmStarterLeft?: ((batch: Batch) => Promise<boolean>) | undefined
   onReconciled?: ((found: Reconciliation) => void) | undefined
   /** The right to run it, where the caller has it already; it is released in the end. */
   held?: Hold | undefined
@@ -39,12 +42,16 @@ export async function carryOut(running: Running, batchId: string, options: Carry
   try {
     const batch = await found(running, batchId)
     requireSameService(batch, running)
-    await settleUnknown(running, batch, options)
+    const error = await requireSameOrganisation(running, batch, options.confirmStarterLeft)
+    if (error === undefined) await settleUnknown(running, batch, options)
     await running.batches.recordHalt(batchId, undefined)
     const standing = await found(running, batchId)
     options.onStart?.(standing)
     const { unknown, pending } = standing.counts
-    const end = await runBatch(running, batchId, { ...options, afterUnknown: unknown > 0 && pending > 0 })
+    const end: RunEnd =
+      error === undefined
+        ? await runBatch(running, batchId, { ...options, afterUnknown: unknown > 0 && pending > 0 })
+        : { kind: 'halted', error }
     if (end.kind === 'halted') {
       const { code, message, hint } = end.error
       await running.batches.recordHalt(batchId, { at: running.clock.now(), code, message, hint })

@@ -1,5 +1,7 @@
 import type { Batch } from '../../domain/batch/batch.ts'
+import { starterLeft } from '../../domain/batch/who-orders.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
 import type { Hold } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { CarriedOut } from './carry-out.ts'
@@ -17,6 +19,8 @@ export interface Meter {
 export interface StartPorts extends Running, Noticing {
   inbox: Pick<Inbox, 'unclaimed'>
   place: FilePlace
+  /** Undefined where nobody can be asked. */
+  prompter: Prompter | undefined
   meter: Meter
   /** Milliseconds that all waits together may take; Infinity for no limit. */
   waitBudgetMs: number
@@ -39,7 +43,7 @@ export async function startBatch(
   batchId: string,
   { file: given, max, only, held }: StartOptions,
 ): Promise<CarriedOut> {
-  const { inbox, place, meter, waitBudgetMs, onNotice, ...running } = ports
+  const { inbox, place, meter, waitBudgetMs, onNotice, prompter, ...running } = ports
   const { carryOut } = await import('./carry-out.ts')
   await loadForResults()
   return carryOut({ ...running, onEvent: meter.onEvent }, batchId, {
@@ -48,6 +52,10 @@ export async function startBatch(
     held,
     waitBudgetMs,
     unclaimed: () => inbox.unclaimed(),
+    confirmStarterLeft:
+      prompter &&
+      (({ id, userEmail }) =>
+        prompter.confirm({ message: starterLeft(id, userEmail, running.api.userEmail) })),
     onStart(batch) {
       const { counts, userEmail: begunAs } = batch
       const now = running.api.userEmail
