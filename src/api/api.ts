@@ -25,6 +25,11 @@ export interface Api {
   readonly baseUrl: string
   /** The user the calls are attributed to. */
   readonly userEmail: string
+  /**
+   * By how many milliseconds the service's clock is ahead of this one, as the Date header of its last answer told, to
+   * the second; undefined before one.
+   */
+  clockDifferenceMs(): number | undefined
   ping(signal?: AbortSignal): Promise<{ status: string; latency_ms: number }>
   listPackages(filter?: PackageFilter, signal?: AbortSignal): Promise<Package[]>
   packageSchema(packageId: number, signal?: AbortSignal): Promise<PackageSchema>

@@ -52,6 +52,8 @@ const largestFailure = 1024 * 1024
 /** Authentication and envelope on top of http. The key goes to the base URL's origin and nowhere else. */
 export class ApiClient {
   readonly options: ApiClientOptions
+  /** See Api.clockDifferenceMs. */
+  clockDifferenceMs: number | undefined
 
   constructor(options: ApiClientOptions) {
     this.options = options
@@ -72,6 +74,7 @@ export class ApiClient {
       () => this.options.http.send({ method: 'GET', url: this.url(path), headers, signal }),
       this.#retryPolicy(signal),
     )
+    this.#noteDate(response)
     const wrapped = parseEnvelope(response)
     if (response.status !== 200) throw this.failed(response, wrapped, hints)
     if (wrapped === undefined) {
@@ -98,13 +101,15 @@ export class ApiClient {
 
   /** One POST of JSON, sent once. */
   async postOnce(path: string, body: Uint8Array, signal: AbortSignal | undefined): Promise<HttpResponse> {
-    return this.options.http.sendOnce({
+    const response = await this.options.http.sendOnce({
       method: 'POST',
       url: this.url(path),
       headers: { accept: 'application/json', 'content-type': 'application/json', ...this.#headers() },
       body,
       signal,
     })
+    this.#noteDate(response)
+    return response
   }
 
   url(path: string): string {
@@ -145,6 +150,11 @@ export class ApiClient {
   #retryPolicy(signal: AbortSignal | undefined): RetryPolicy {
     const { clock, random, budgetMs, onNotice, onThrottled } = this.options
     return { clock, random, budgetMs, onNotice, onThrottled, signal, retryAfter }
+  }
+
+  #noteDate({ headers }: HttpResponse): void {
+    const date = Date.parse(header(headers, 'date') ?? '')
+    if (Number.isFinite(date)) this.clockDifferenceMs = date - this.options.clock.now()
   }
 
   #headers(): Record<string, string> {

@@ -12,6 +12,7 @@ export function connectApi(options: ApiClientOptions): Api {
   return {
     baseUrl: options.baseUrl,
     userEmail: options.credentials?.userEmail ?? '',
+    clockDifferenceMs: () => client.clockDifferenceMs,
     ping: async (signal) => (await import('./endpoints/ping.ts')).ping(client, signal),
     listPackages: async (filter = {}, signal) =>
       (await import('./endpoints/packages.ts')).listPackages(client, filter, signal),

@@ -82,9 +82,9 @@ test('nothing was created: silence proves nothing', async () => {
   captured(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
-    row 2 of batch BATCH_1 (a2+cut-before@example.com): nothing proves it
-    2> Error: 1 order is still not settled: nothing proves whether they were taken
-    2> Ask the people of the service whether they have a request for these people; then decide row by row: refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
+    row 2 of batch BATCH_1 (a2+cut-before@example.com): no request for this person was seen
+    2> Error: 1 order is still not settled: no proof whether they were accepted
+    2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
   `)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
@@ -102,8 +102,8 @@ test('nothing was created: silence proves nothing', async () => {
       "reads": 0,
       "error": {
         "code": "outcome_unknown",
-        "message": "1 order is still not settled: nothing proves whether they were taken",
-        "hint": "Ask the people of the service whether they have a request for these people; then decide row by row: refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL"
+        "message": "1 order is still not settled: no proof whether they were accepted",
+        "hint": "Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop"
       }
     }
     exit 8
@@ -119,9 +119,11 @@ test('two requests that fit are shown and left to a person', async () => {
   captured(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
-    row 2: several requests or rows fit (REQUEST_2, REQUEST_3); a person has to decide
-    2> Error: 1 order is still not settled: nothing proves whether they were taken
-    2> Ask the people of the service whether they have a request for these people; then decide row by row: refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
+    row 2: no single request fits it alone; a person has to decide
+      request REQUEST_2, created 2026-11-20T12:00:00.000Z, fits
+      request REQUEST_3, created 2026-11-20T12:00:00.000Z, fits
+    2> Error: 1 order is still not settled: no proof whether they were accepted
+    2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
   `)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
@@ -136,6 +138,18 @@ test('two requests that fit are shown and left to a person', async () => {
           "request_ids": [
             "REQUEST_2",
             "REQUEST_3"
+          ],
+          "requests": [
+            {
+              "request_id": "REQUEST_2",
+              "created_at": "2026-11-20T12:00:00.000Z",
+              "differs": []
+            },
+            {
+              "request_id": "REQUEST_3",
+              "created_at": "2026-11-20T12:00:00.000Z",
+              "differs": []
+            }
           ]
         }
       ],
@@ -143,8 +157,8 @@ test('two requests that fit are shown and left to a person', async () => {
       "reads": 2,
       "error": {
         "code": "outcome_unknown",
-        "message": "1 order is still not settled: nothing proves whether they were taken",
-        "hint": "Ask the people of the service whether they have a request for these people; then decide row by row: refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL"
+        "message": "1 order is still not settled: no proof whether they were accepted",
+        "hint": "Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop"
       }
     }
     exit 8
@@ -232,8 +246,6 @@ test('a dropped row is never sent', async () => {
     1  cancelled
     2  rows
 
-    run by process PID since 2026-11-20 12:16 UTC
-
     results  HOME/people.results.csv
     exit 0
   `)
@@ -251,9 +263,13 @@ test('on a terminal the e-mail is asked for after a plain warning', async () => 
   const here = await session()
   const id = await withUnknown(here, '+cut-before')
   await here.clock.advance(16 * minute)
-  const answers = [{ ask: /e-mail of row 2/, type: 'somebody@else.example' }]
+  const answers = [
+    { ask: /have a request for Ana Row2/, choose: /order it/ },
+    { ask: /e-mail of row 2/, type: 'somebody@else.example' },
+  ]
   expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2
+    ? Does the provider have a request for Ana Row2 (a2+cut-before@example.com), package 102, sent 2026-11-20T12:00:00.000Z?: They do not have it: order it
     2> Warning: row 2 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
     ? Type the e-mail of row 2’s recipient to send it again: somebody@else.example
     2> Error: row 2: the e-mail typed is not the recipient’s

@@ -285,14 +285,14 @@ test('the package is gone and nobody can say why: it halts all the same, with it
   peopleFile(folder, emails(3))
   await type(`${run} --max 1`)
   sandbox.replacePackage(102)
-  sandbox.inject({ on: 'GET *', times: 40, fault: down })
+  sandbox.inject({ on: 'GET /v1/packages', times: 40, fault: down })
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
     2> row 2 rejected: package_id: package is not ACTIVE
-    2> answer 503; try 2 of 4 in 0.4 s
+    2> answer 503; try 2 of 4 in 0.5 s
     2> answer 503; try 3 of 4 in 1.0 s
-    2> answer 503; try 4 of 4 in 2.0 s
+    2> answer 503; try 4 of 4 in 1.3 s
     batch  BATCH_1
     people.csv, package 102
 

@@ -1,9 +1,10 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
-import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { batchIdArg, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchStartPorts } from '../../compose/batch.ts'
 import { readInput } from '../../compose/input.ts'
+import type { ProvidersAnswer } from '../../domain/batch/decision.ts'
 import { requestIdsIn } from '../../domain/batch/events-file.ts'
 import { unsettled } from '../../domain/batch/proof.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
@@ -14,11 +15,12 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override summary = 'Settle rows that may or may not have been ordered.'
   static override description = [
     'Reads the requests that webhook events told of and that no order of this store holds, and takes one for proof where it fits one row alone, and that row it alone: package, person, user and time. The events come from the inbox ("refcheck webhook listen"), or from --events FILE. Silence proves nothing.',
-    'Where nothing can prove it, a person decides: --row N --confirm-email EMAIL sends that row again, with --drop never. Not within 15 minutes of the attempt. Ask the people of the service first: a second order is a second check on a real person.',
+    'Where no proof is found, ask the provider whether they have a request for the person, and record the answer for the row with --row N: they have it (--request-id UUID), they do not and it is to be ordered (--confirm-email EMAIL; a new order, not within 15 minutes of the attempt), or leave it (--drop). On a terminal --row N alone asks.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> batch reconcile',
     '<%= config.bin %> batch reconcile 3f2b8c1e --events captured.ndjson',
+    '<%= config.bin %> batch reconcile 3f2b8c1e --row 12 --request-id 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6',
     '<%= config.bin %> batch reconcile 3f2b8c1e --row 12 --confirm-email priya@example.com',
   ]
   static override args = {
@@ -26,19 +28,29 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   }
   static override flags = {
     events: Flags.string({ summary: 'Captured events, one JSON object a line.', helpValue: 'FILE' }),
-    row: Flags.integer({ summary: 'Decide on this row.', helpValue: 'N', min: 1, exclusive: ['events'] }),
+    row: Flags.integer({
+      summary: 'Record what the provider said of this row.',
+      helpValue: 'N',
+      min: 1,
+      exclusive: ['events'],
+    }),
+    'request-id': uuidFlag({
+      summary: 'They have it, as this request.',
+      dependsOn: ['row'],
+      exclusive: ['confirm-email', 'drop'],
+    }),
     'confirm-email': Flags.string({
-      summary: 'E-mail of the row’s recipient, typed out.',
+      summary: 'They do not have it: order it; the recipient’s e-mail, typed out.',
       helpValue: 'EMAIL',
       dependsOn: ['row'],
     }),
-    drop: Flags.boolean({ summary: 'Drop the row instead of sending it again.', dependsOn: ['row'] }),
+    drop: Flags.boolean({ summary: 'Leave it: never send the row.', dependsOn: ['row'] }),
     reason: Flags.string({ summary: 'Why, for the record.', helpValue: 'TEXT', dependsOn: ['row'] }),
     timeout: timeoutFlag,
   }
 
   async run(): Promise<void> {
-    const { row, drop, events, reason } = this.flags
+    const { row, events, reason } = this.flags
     const { scope, context } = this
     const batchId = this.args.batch_id
     const ports = await batchStartPorts(scope, this.signal)
@@ -51,13 +63,16 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       return this.answer(reconciledView(found), unsettled(found, batchId))
     }
     this.refuse(batchId === undefined, 'which batch the row is in is not said', 'Give BATCH_ID and --row.')
-    const done = await settleManually(ports, scope.prompter(), {
-      batchId: batchId ?? '',
-      row,
-      drop,
-      confirmedEmail: this.flags['confirm-email'],
-      reason,
-    })
+    const answer = this.providersAnswer()
+    const done = await settleManually(ports, { batchId: batchId ?? '', row, answer, reason })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
+  }
+
+  /** Undefined where no flag says it. An e-mail beside --drop confirms that one. */
+  private providersAnswer(): ProvidersAnswer | undefined {
+    const { drop, 'request-id': requestId, 'confirm-email': confirmedEmail } = this.flags
+    if (requestId !== undefined) return { kind: 'has', requestId }
+    if (drop) return { kind: 'leave' }
+    return confirmedEmail === undefined ? undefined : { kind: 'order', confirmedEmail }
   }
 }

@@ -4,24 +4,26 @@ import { DuplicateError, UsageError } from '../../errors/kinds.ts'
 /** "Not within 15 minutes of the attempt": an event may still come. */
 const quietMs = 15 * 60_000
 
-/** A person's word on a row whose outcome is unknown. */
-export interface PersonsDecision {
-  /** `pending`: to be sent again. `cancelled`: never. */
-  to: 'pending' | 'cancelled'
-  /** As typed by the person; must be the recipient's. */
-  confirmedEmail: string
-  /** Who decides: the user's e-mail. */
-  by: string
-  why: string
+/** What the provider said of a row whose outcome is unknown, as a person records it. */
+export type ProvidersAnswer =
+  /** They have it. */
+  | { kind: 'has'; requestId: string }
+  /** They do not: it is sent again. The e-mail as typed; undefined: it has to be asked for. */
+  | { kind: 'order'; confirmedEmail: string | undefined }
+  /** Never send it. */
+  | { kind: 'leave' }
+
+/** A row that a person may settle; throws a UsageError for any other. Comes before any question. */
+export function requireUnsettled(row: BatchRow): void {
+  if (row.state === 'unknown') return
+  throw new UsageError(`row ${row.row} is ${row.state}: there is nothing to decide about it`, {
+    hint: `Rows to settle: refcheck batch rows ${row.batchId} --state unknown`,
+  })
 }
 
-/** Why a row cannot be decided on now; throws a UsageError or InvalidInputError. Comes before any question. */
-export function requireDecidable(row: BatchRow, now: number): void {
-  if (row.state !== 'unknown') {
-    throw new UsageError(`row ${row.row} is ${row.state}: there is nothing to decide about it`, {
-      hint: `Rows to settle: refcheck batch rows ${row.batchId} --state unknown`,
-    })
-  }
+/** Why a row cannot be sent again now; throws a UsageError or DuplicateError. Recording an id and dropping wait for nothing. */
+export function requireSendable(row: BatchRow, now: number): void {
+  requireUnsettled(row)
   const waitMs = (row.attemptedAt ?? row.changedAt) + quietMs - now
   if (waitMs > 0) {
     throw new UsageError(`row ${row.row} was sent less than 15 minutes ago: proof of it may still come`, {

@@ -1,6 +1,7 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { OutcomeUnknownError } from '../../errors/kinds.ts'
-import { samePerson } from '../submission/identity.ts'
+import { threeAnswers } from './answers.ts'
+import { type Difference, differencesText } from './fit.ts'
 import type { Submission } from '../submission/submission.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 
@@ -8,32 +9,28 @@ import { countInWords } from '../wording/count-in-words.ts'
 export interface Reconciliation {
   /** Proven to have been ordered, and journaled so. */
   settled: { submission: Submission; requestId: string; status: string }[]
-  /** Requests that fit, but not one row and one request alone: for a person to look at. */
-  ambiguous: { submission: Submission; requestIds: string[] }[]
-  /** Nothing speaks of them. That proves nothing. */
+  /**
+   * Requests for the same or a similar person that are no proof, for a person to look at: several fit, several rows
+   * are fitted, or something differs.
+   */
+  ambiguous: { submission: Submission; requestIds: string[]; near: Near[] }[]
+  /** No request for such a person was seen. That proves nothing. */
   open: Submission[]
   /** Requests that were read. */
   reads: number
 }
 
-/** How far the service's clock and this one's may be apart. */
-const skewMs = 60_000
+/** A request for the same or a similar person, and in what it differs from what was sent; nothing: it fits in all. */
+export interface Near {
+  requestId: string
+  createdAt: string
+  differs: Difference[]
+}
 
-/** The longest that an exchange takes, where the process died before it could say. */
-const longestExchangeMs = 10 * 60_000
-
-export function fit(submission: Submission, request: RequestResource): boolean {
-  const { recipient, packageId, userEmail, attemptedAt, changedAt } = submission
-  if (recipient === undefined || attemptedAt === undefined) return false
-  const createdAt = Date.parse(request.created_at)
-  const endedAt = Math.min(changedAt, attemptedAt + longestExchangeMs)
-  return (
-    request.package_id === packageId &&
-    request.requester.email.toLowerCase() === userEmail.toLowerCase() &&
-    createdAt >= attemptedAt - skewMs &&
-    createdAt <= endedAt + skewMs &&
-    samePerson(request.recipient, recipient)
-  )
+/** Why a request is shown, and not taken for proof. */
+export function nearText({ requestId, createdAt, differs }: Near): string {
+  const why = differs.length === 0 ? 'fits' : `fits but for: ${differencesText(differs)}`
+  return `request ${requestId}, created ${createdAt}, ${why}`
 }
 
 export function wantedByOthers(
@@ -53,9 +50,7 @@ export function unsettled(
   const [first] = left
   if (first === undefined) return undefined
   const rows = countInWords(left.length, 'order is', 'orders are')
-  return new OutcomeUnknownError(`${rows} still not settled: nothing proves whether they were taken`, {
-    hint:
-      'Ask the people of the service whether they have a request for these people; then decide row by row: ' +
-      `refcheck batch reconcile ${batchId ?? first.batchId} --row ${first.row} --confirm-email EMAIL`,
+  return new OutcomeUnknownError(`${rows} still not settled: no proof whether they were accepted`, {
+    hint: threeAnswers(batchId ?? first.batchId, first.row),
   })
 }

@@ -1,5 +1,6 @@
 import type { Change } from './change.ts'
 import { IoError } from '../../errors/kinds.ts'
+import type { Tried } from './attempt.ts'
 import type { Outcome } from './outcome.ts'
 
 /** What an outcome makes of its row. */
@@ -25,10 +26,15 @@ export function changeFor(outcome: Outcome, at: number): Change {
   }
 }
 
-export function untold(outcome: Outcome, cause: unknown): IoError {
+/** The store failed at an outcome: this error is the only place left that tells it, and how to hand it back. */
+export function untold({ attempt, outcome }: Tried, cause: unknown): IoError {
   const store = cause instanceof Error ? cause.message : 'the store failed'
-  return new IoError(`${known(outcome)}, but this could not be written down: ${store}`, {
-    hint: 'Note it; the order may show as unknown from now on. Do not send it again before that is settled.',
+  const settle = `refcheck batch reconcile ${attempt.batchId} --row ${attempt.row}`
+  return new IoError(`${known(outcome)}, but this could not be recorded: ${store}`, {
+    hint:
+      outcome.kind === 'accepted'
+        ? `Do not send it again. When the store can be written, record it: ${settle} --request-id ${outcome.requestId}`
+        : `Note it; the order may show as unknown from now on. Do not send it again before that is settled: ${settle}`,
     cause,
   })
 }

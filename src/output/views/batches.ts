@@ -1,5 +1,5 @@
 import type { BatchProgress } from '../../domain/batch/progress.ts'
-import type { Reconciliation } from '../../domain/batch/proof.ts'
+import { nearText, type Reconciliation } from '../../domain/batch/proof.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
 import type { BatchStatus, ListedBatch, ListedRow } from '../../domain/batch/standing.ts'
 import { harmless } from '../../host/text.ts'
@@ -172,10 +172,10 @@ export function runEventText(event: RunEvent): string | undefined {
 export function reconciliationText({ settled, ambiguous }: Reconciliation): string {
   return [
     ...settled.map(({ submission, requestId }) => `row ${submission.row} was ordered: request ${requestId}`),
-    ...ambiguous.map(
-      ({ submission, requestIds }) =>
-        `row ${submission.row}: several requests or rows fit (${requestIds.join(', ')}); a person has to decide`,
-    ),
+    ...ambiguous.flatMap(({ submission, near }) => [
+      `row ${submission.row}: no single request fits it alone; a person has to decide`,
+      ...near.map((each) => `  ${harmless(nearText(each))}`),
+    ]),
   ].join('\n')
 }
 
@@ -201,9 +201,14 @@ export function reconciledView(found: Reconciliation): View {
         request_id: requestId,
         status,
       })),
-      ambiguous: ambiguous.map(({ submission, requestIds }) => ({
+      ambiguous: ambiguous.map(({ submission, requestIds, near }) => ({
         ...place(submission),
         request_ids: requestIds,
+        requests: near.map(({ requestId, createdAt, differs }) => ({
+          request_id: requestId,
+          created_at: createdAt,
+          differs,
+        })),
       })),
       open: open.map(place),
       reads,
@@ -213,7 +218,7 @@ export function reconciledView(found: Reconciliation): View {
         reconciliationText(found),
         ...open.map(
           ({ batchId, row, recipient }) =>
-            `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${harmless(recipient.email)})`}: nothing proves it`,
+            `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${harmless(recipient.email)})`}: no request for this person was seen`,
         ),
         settled.length + ambiguous.length + open.length === 0 ? 'There is nothing to settle.' : '',
       ]

@@ -1,25 +1,47 @@
 import type { BatchRow } from '../../domain/batch/batch.ts'
-import { type PersonsDecision, requireDecidable } from '../../domain/batch/decision.ts'
+import { requireSendable, requireUnsettled } from '../../domain/batch/decision.ts'
+import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 
-/** Takes a row out of `unknown` because a person says so; who, when and why is kept. The batch is held by the caller. */
-export async function decide(
-  { ledger, clock }: { ledger: Ledger; clock: Clock },
+export interface DecidePorts {
+  ledger: Ledger
+  clock: Clock
+}
+
+/** Who decides, the user's e-mail, and why. */
+export interface Word {
+  by: string
+  why: string
+}
+
+/** Queues a row whose outcome is unknown again, because a person says so. The batch is held by the caller. */
+export async function decideToOrder(
+  { ledger, clock }: DecidePorts,
   row: BatchRow,
-  { to, confirmedEmail, by, why }: PersonsDecision,
-): Promise<boolean> {
-  requireDecidable(row, clock.now())
+  confirmedEmail: string,
+  decision: Word,
+): Promise<void> {
+  requireSendable(row, clock.now())
   if (confirmedEmail.trim().toLowerCase() !== row.recipient?.email.toLowerCase()) {
     throw new InvalidInputError(`row ${row.row}: the e-mail typed is not the recipient’s`, {
       hint: `Nothing was done. "refcheck batch rows ${row.batchId} --state unknown" shows whom the row is for.`,
     })
   }
-  return ledger.move(row, {
-    to,
-    at: clock.now(),
-    reason: to === 'pending' ? 'sent again by a person’s decision' : 'dropped by a person’s decision',
-    decision: { by, why },
-  })
+  const reason = 'sent again by a person’s decision'
+  if (!(await ledger.move(row, { to: 'pending', at: clock.now(), reason, decision })))
+    throw changedElsewhere()
+}
+
+/** Gives a row up: it is never sent. */
+export async function decideToLeave(
+  { ledger, clock }: DecidePorts,
+  row: BatchRow,
+  decision: Word,
+): Promise<void> {
+  requireUnsettled(row)
+  const reason = 'dropped by a person’s decision'
+  if (!(await ledger.move(row, { to: 'cancelled', at: clock.now(), reason, decision })))
+    throw changedElsewhere()
 }

@@ -1,6 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { fit, type Reconciliation, wantedByOthers } from '../../domain/batch/proof.ts'
+import { differences } from '../../domain/batch/fit.ts'
+import { type Near, type Reconciliation, wantedByOthers } from '../../domain/batch/proof.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -28,19 +29,53 @@ export async function reconcile(
   const origin = new URL(parts.api.baseUrl).origin
   const here = unknown.filter(({ baseUrl }) => new URL(baseUrl).origin === origin)
   const requests = here.length === 0 ? [] : await read(parts, here, requestIds)
-  const fits = new Map(here.map((each) => [each, requests.filter((request) => fit(each, request))]))
+  const ahead = parts.api.clockDifferenceMs()
+  const seen = new Map(here.map((each) => [each, near(each, requests, ahead)]))
+  const fits = new Map(
+    [...seen].map(([each, found]) => [each, found.filter(isFit).map(({ request }) => request)]),
+  )
   const result: Reconciliation = { settled: [], ambiguous: [], open: [], reads: requests.length }
   for (const submission of unknown) {
-    const found = fits.get(submission) ?? []
-    const [only] = found
-    if (only === undefined) result.open.push(submission)
-    else if (found.length > 1 || wantedByOthers(only, submission, fits)) {
-      result.ambiguous.push({ submission, requestIds: found.map(({ request_id }) => request_id) })
-    } else if (await accept(parts, submission, only)) {
+    const [only, ...more] = fits.get(submission) ?? []
+    const isProof = only !== undefined && more.length === 0 && !wantedByOthers(only, submission, fits)
+    if (isProof && (await accept(parts, submission, only))) {
       result.settled.push({ submission, requestId: only.request_id, status: only.status })
     } else result.open.push(submission)
   }
-  return result
+  return shown(result, seen)
+}
+
+interface Seen extends Near {
+  request: RequestResource
+}
+
+const isFit = ({ differs }: Near): boolean => differs.length === 0
+
+function near(
+  submission: Submission,
+  requests: readonly RequestResource[],
+  ahead: number | undefined,
+): Seen[] {
+  return requests.flatMap((request) => {
+    const differs = differences(submission, request, ahead)
+    if (differs === undefined) return []
+    return { request, requestId: request.request_id, createdAt: request.created_at, differs }
+  })
+}
+
+/** Rows for whose person a request was seen that no row has become are no open ones: they are shown with it. */
+function shown(result: Reconciliation, seen: ReadonlyMap<Submission, readonly Seen[]>): Reconciliation {
+  const taken = new Set(result.settled.map(({ requestId }) => requestId))
+  const open: Submission[] = []
+  for (const submission of result.open) {
+    const left = (seen.get(submission) ?? []).filter(({ requestId }) => !taken.has(requestId))
+    if (left.length === 0) open.push(submission)
+    else {
+      const found = left.map(({ requestId, createdAt, differs }) => ({ requestId, createdAt, differs }))
+      result.ambiguous.push({ submission, requestIds: found.map(({ requestId }) => requestId), near: found })
+    }
+  }
+  return { ...result, open }
 }
 
 /** Every id that nobody holds, once; those that failed answers named as well. */

@@ -1,13 +1,14 @@
-import type { Batch } from '../../domain/batch/batch.ts'
-import { requireDecidable } from '../../domain/batch/decision.ts'
+import { threeAnswers } from '../../domain/batch/answers.ts'
+import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
+import { type ProvidersAnswer, requireSendable, requireUnsettled } from '../../domain/batch/decision.ts'
 import type { Reconciliation } from '../../domain/batch/proof.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { UsageError } from '../../errors/kinds.ts'
-import type { Prompter } from '../../prompt/prompter.ts'
+import { InternalError, OutcomeUnknownError, UsageError } from '../../errors/kinds.ts'
+import { askedAnswer } from './ask-answer.ts'
 import type { CarriedOut } from './carry-out.ts'
-import { decide } from './decide.ts'
-import type { Noticing } from './ports.ts'
+import { decideToLeave, decideToOrder } from './decide.ts'
+import { recordAnswer } from './record-answer.ts'
 import { reconcile } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
 import { findBatch } from './standing.ts'
@@ -45,18 +46,14 @@ async function renewResults({ batches, place, onNotice }: StartPorts, batch: Bat
 export interface ManualSettlement {
   batchId: string
   row: number
-  drop: boolean
-  confirmedEmail: string | undefined
+  /** Undefined: a person is asked. */
+  answer: ProvidersAnswer | undefined
   reason: string | undefined
 }
 
-/** A person's word on one row: it is sent again at once, or never. */
-export async function settleManually(
-  ports: StartPorts,
-  prompter: Prompter | undefined,
-  hand: ManualSettlement,
-): Promise<CarriedOut> {
-  const { batches, ledger, clock } = ports
+/** Records what the provider said of one row: its request, that it is sent again at once, or that it is never sent. */
+export async function settleManually(ports: StartPorts, hand: ManualSettlement): Promise<CarriedOut> {
+  const { batches, prompter } = ports
   const batch = await findBatch(ports, hand.batchId)
   const { value: row } = await batches.rows(batch.id, { after: hand.row - 1, limit: 1 }).next()
   if (row?.row !== hand.row) {
@@ -64,34 +61,60 @@ export async function settleManually(
       hint: `Rows to settle: refcheck batch rows ${batch.id} --state unknown`,
     })
   }
-  requireDecidable(row, clock.now())
-  const confirmedEmail = hand.confirmedEmail ?? (await typedEmail(ports, prompter, hand))
+  requireUnsettled(row)
+  const answer = hand.answer ?? (await askedAnswer(prompter, row))
   const by = ports.api.userEmail
-  const why = hand.reason ?? (hand.drop ? 'a person decided to drop it' : 'a person decided to send it again')
-  const hold = await ledger.hold(batch)
+  switch (answer?.kind) {
+    case 'has': {
+      const { packageId } = row
+      if (packageId === undefined) throw new InternalError(`row ${row.row} was sent without a package`)
+      const { requestId } = answer
+      await recordAnswer(ports, prompter, { ...row, packageId }, { requestId, why: hand.reason })
+      break
+    }
+    case 'leave':
+      await decideToLeave(ports, row, { by, why: hand.reason ?? 'a person decided to drop it' })
+      break
+    case 'order':
+      return orderAgain(ports, batch, row, answer.confirmedEmail, hand.reason)
+    case undefined: {
+      const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
+        hint: threeAnswers(batch.id, row.row, row.recipient?.email),
+      })
+      return { batch, failure }
+    }
+  }
+  const settled = await findBatch(ports, batch.id)
+  await renewResults(ports, settled)
+  return { batch: settled, failure: undefined }
+}
+
+async function orderAgain(
+  ports: StartPorts,
+  batch: Batch,
+  row: BatchRow,
+  typed: string | undefined,
+  reason: string | undefined,
+): Promise<CarriedOut> {
+  requireSendable(row, ports.clock.now())
+  const confirmedEmail = typed ?? (await typedEmail(ports, row))
+  const hold = await ports.ledger.hold(batch)
   if (hold === undefined) throw heldElsewhere(batch)
   try {
-    await decide(ports, row, { to: hand.drop ? 'cancelled' : 'pending', confirmedEmail, by, why })
-    if (hand.drop) return { batch: await findBatch(ports, batch.id), failure: undefined }
+    const word = { by: ports.api.userEmail, why: reason ?? 'a person decided to send it again' }
+    await decideToOrder(ports, row, confirmedEmail, word)
   } finally {
     if (batch.kind === 'file') await hold.release()
   }
-  const held = batch.kind === 'single' ? hold : undefined
-  return startBatch(ports, batch.id, { only: hand.row, held })
+  return startBatch(ports, batch.id, { only: row.row, held: batch.kind === 'single' ? hold : undefined })
 }
 
-async function typedEmail(
-  { onNotice }: Noticing,
-  prompter: Prompter | undefined,
-  { row, drop }: ManualSettlement,
-): Promise<string> {
+async function typedEmail({ prompter, onNotice }: StartPorts, { row }: BatchRow): Promise<string> {
   if (prompter === undefined) {
     throw new UsageError('there is no terminal to type the recipient’s e-mail on', {
       hint: 'Nothing was done. Add --confirm-email EMAIL.',
     })
   }
-  if (!drop) onNotice({ name: 'may-order-again', row })
-  return prompter.text({
-    message: `Type the e-mail of row ${row}’s recipient to ${drop ? 'drop it' : 'send it again'}:`,
-  })
+  onNotice({ name: 'may-order-again', row })
+  return prompter.text({ message: `Type the e-mail of row ${row}’s recipient to send it again:` })
 }

@@ -16,7 +16,7 @@ export interface Settled {
  * this one. A store that cannot record it throws an IoError that says what is known: it is the only place left for it.
  */
 export async function settle(ordering: Ordering, tried: Tried): Promise<Settled> {
-  return writtenDown(tried.outcome, () => record(ordering, tried))
+  return writtenDown(tried, () => record(ordering, tried))
 }
 
 async function record(ordering: Ordering, { attempt, outcome }: Tried): Promise<Settled> {
@@ -46,11 +46,11 @@ async function otherHolder(
 }
 
 /** Writes an outcome to the store; where that fails, the error thrown is the only place left that tells it. */
-export async function writtenDown<T>(outcome: Outcome, write: () => Promise<T>): Promise<T> {
+export async function writtenDown<T>(tried: Tried, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    throw untold(outcome, error)
+    throw untold(tried, error)
   }
 }
 

@@ -48,6 +48,7 @@ export function scriptedApi({
       return read instanceof Error ? Promise.reject(read) : Promise.resolve(read)
     },
     expectDone: () => expect(left).toEqual([]),
+    clockDifferenceMs: () => undefined,
     ping: unscripted('ping'),
     listPackages: unscripted('listPackages'),
     packageSchema: unscripted('packageSchema'),

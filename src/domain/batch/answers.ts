@@ -1,0 +1,13 @@
+/**
+ * What the provider may say of an order whose outcome is unknown, and the command that records each answer, side by
+ * side ("Settling an unknown"). `email`: the recipient's, where it is known.
+ */
+export function threeAnswers(batchId: string, row: number, email = 'EMAIL'): string {
+  const command = `refcheck batch reconcile ${batchId} --row ${row}`
+  return (
+    'Ask the provider whether they have a request for this person. ' +
+    `They have it: ${command} --request-id UUID. ` +
+    `They do not, and it is to be ordered (a new order): ${command} --confirm-email ${email}. ` +
+    `Leave it: ${command} --drop`
+  )
+}

@@ -1,0 +1,53 @@
+import type { Recipient } from '../../contract/request-body.ts'
+import type { RequestResource } from '../../contract/request.ts'
+import { DuplicateError, InvalidInputError } from '../../errors/kinds.ts'
+import type { Submission } from '../submission/submission.ts'
+import { type Difference, differences, differencesText, type Sent } from './fit.ts'
+
+/**
+ * What a read of the id that the provider named shows of a row ("they have it"): nothing, where it fits in all, or what
+ * a person has to confirm, which is another spelling, requester or time. Throws an InvalidInputError where it is another
+ * person or package, and a DuplicateError where another order has that request.
+ */
+export function toConfirm(
+  row: Sent & Pick<Submission, 'batchId' | 'row'>,
+  request: RequestResource,
+  holders: readonly Pick<Submission, 'batchId' | 'row'>[],
+  clockDifferenceMs: number | undefined,
+): Difference[] {
+  const other = holders.find((each) => each.batchId !== row.batchId || each.row !== row.row)
+  if (other !== undefined) {
+    throw new DuplicateError(
+      `request ${request.request_id} is the order of row ${other.row} of batch ${other.batchId} already`,
+      { hint: 'Nothing was recorded. One request is one order: check the id with the provider.' },
+    )
+  }
+  const found = differences(row, request, clockDifferenceMs)
+  if (found === undefined) throw notThis(request, row.row, 'for somebody else')
+  if (found.includes('package')) throw notThis(request, row.row, `of package ${request.package_id}`)
+  return found
+}
+
+function notThis({ request_id }: RequestResource, row: number, what: string): InvalidInputError {
+  return new InvalidInputError(`request ${request_id} is ${what}, so it is not the order of row ${row}`, {
+    hint: `Nothing was recorded. Check the id with the provider; "refcheck request get ${request_id}" shows that request.`,
+  })
+}
+
+/** What a person is asked where something differs: both sides, and in what. */
+export function confirmation(
+  { row, recipient, userEmail, attemptedAt }: Sent & Pick<Submission, 'row'>,
+  request: RequestResource,
+  differs: readonly Difference[],
+): string {
+  const sentAt = attemptedAt === undefined ? 'at an unknown time' : new Date(attemptedAt).toISOString()
+  return (
+    `Request ${request.request_id} is ${personText(request.recipient)}, created ${request.created_at} by ${request.requester.email}. ` +
+    `Row ${row} is ${recipient === undefined ? 'a person who was removed' : personText(recipient)}, sent ${sentAt} by ${userEmail}. ` +
+    `Different: ${differencesText(differs)}. Record this request for row ${row}?`
+  )
+}
+
+function personText({ first_name, last_name, email, phone }: Recipient): string {
+  return `${first_name} ${last_name} (${email}, ${phone})`
+}

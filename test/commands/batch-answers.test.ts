@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
+import { type Session, session } from '../harness/session.ts'
+
+/**
+ * Issue 15, items 5 and 6: what the provider said of an order whose outcome is unknown, and events that nearly fit.
+ * 0.1.0 could not record an id, offered only the command that ordered again, and told near-fits as "nothing proves it".
+ */
+
+const minute = 60_000
+const run = 'batch run people.csv --package 102 --yes --json'
+
+/** A batch of two whose second row may have been ordered; its id, and what the service made of that row. */
+async function withUnknown(here: Session, tag = '+cut-after', clock = here.clock) {
+  peopleFile(here.folder, ['a1@example.com', `a2${tag}@example.com`])
+  const { batch_id } = (await here.type(run, { clock })).json() as { batch_id: string }
+  return { id: batch_id, requestId: here.sandbox.requests()[1]?.request_id ?? '' }
+}
+
+/** Events of every request there is, as a receiver would have captured them. */
+function captured({ sandbox, write }: Session): void {
+  const lines = sandbox
+    .requests()
+    .map(({ request_id }) => JSON.stringify({ event: 'request.updated', request_id, status: 'IN_PROGRESS' }))
+  write('events.ndjson', `${lines.join('\n')}\n`)
+}
+
+describe('they have it', () => {
+  test('its id is read once and recorded at once, in the results file too, and nothing is sent', async () => {
+    const here = await session()
+    const { id, requestId } = await withUnknown(here)
+    const before = here.calls().length
+    const outcome = await here.type(`batch reconcile ${id} --row 2 --request-id ${requestId} --json`)
+    expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 2, unknown: 0 } }])
+    expect(here.calls().slice(before)).toEqual(['GET /v1/requests/REQUEST_2 200'])
+    expect(here.read('people.results.csv')).toContain(`,accepted,${requestId},`)
+    const again = await here.type(`batch reconcile ${id} --row 2 --request-id ${requestId}`)
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('row 2 is accepted')])
+  })
+
+  test('another order’s id, another person’s, or one that is not there is refused; the row stays unknown', async () => {
+    const here = await session()
+    const { id } = await withUnknown(here)
+    const [other] = here.sandbox.requests()
+    const command = `batch reconcile ${id} --row 2 --request-id`
+    const held = await here.type(`${command} ${other?.request_id} --json`)
+    expect([held.code, held.json()]).toMatchObject([2, { error: { code: 'duplicate' } }])
+    const elsewhere = { REFCHECK_STORE: ':memory:' }
+    const person = '--first-name Ben --last-name Other --email ben@example.com --phone +61400000099'
+    await here.type(`request create --package 102 ${person} --yes`, { env: elsewhere })
+    const foreign = await here.type(`${command} ${here.sandbox.requests().at(-1)?.request_id} --json`)
+    expect([foreign.code, foreign.json()]).toMatchObject([2, { error: { code: 'invalid_input' } }])
+    expect((await here.type(`${command} 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55`)).code).toBe(5)
+    expect((await here.type(`batch status ${id} --json`)).json()).toMatchObject({ counts: { unknown: 1 } })
+  })
+
+  test('created at another time: shown and confirmed by a person, refused without a terminal', async () => {
+    const here = await session()
+    const early = new ManualClock({ now: here.clock.now() - 5 * minute, auto: true })
+    const { id, requestId } = await withUnknown(here, '+cut-after', early)
+    const command = `batch reconcile ${id} --row 2 --request-id ${requestId}`
+    expect(await here.type(command)).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --row 2 --request-id REQUEST_2
+      2> Error: request REQUEST_2 differs from row 2: created outside the time of the attempt
+      2> Nothing was recorded. A person has to confirm it on a terminal: refcheck batch reconcile BATCH_1 --row 2 --request-id REQUEST_2
+      exit 2
+    `)
+    const no = [{ ask: /Record this request for row 2\?/, confirm: false }]
+    expect((await here.type(command, { answers: no })).code).toBe(2)
+    const yes = [{ ask: /Different: created outside the time of the attempt/, confirm: true }]
+    expect((await here.type(command, { answers: yes })).code).toBe(0)
+    expect((await here.type(`batch status ${id} --json`)).json()).toMatchObject({ counts: { accepted: 2 } })
+  })
+
+  test('on a terminal the person is asked by name', async () => {
+    const here = await session()
+    const { id, requestId } = await withUnknown(here)
+    const labels = ['I do not know yet', 'They have it', 'They do not have it: order it', 'Leave it']
+    const answers = [
+      {
+        ask: /have a request for Ana Row2 \(a2\+cut-after@example\.com\), package 102/,
+        choose: 'They have it',
+        offered: labels,
+      },
+      { ask: 'Id of their request:', type: requestId },
+    ]
+    const outcome = await here.type(`batch reconcile ${id} --row 2`, { answers })
+    expect([outcome.code, here.ordered()]).toEqual([0, ['a1@example.com', 'a2+cut-after@example.com']])
+  })
+
+  test('without a terminal and without an answer the three are offered side by side', async () => {
+    const here = await session()
+    const { id } = await withUnknown(here)
+    expect(await here.type(`batch reconcile ${id} --row 2`)).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --row 2
+      2> Error: what the provider said of row 2 is missing
+      2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+cut-after@example.com. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
+      exit 2
+    `)
+  })
+})
+
+test('leave it: recorded at once, with no e-mail typed, and never sent', async () => {
+  const here = await session()
+  const { id } = await withUnknown(here, '+cut-before')
+  const outcome = await here.type(`batch reconcile ${id} --row 2 --drop`)
+  expect(outcome.code).toBe(0)
+  await here.type(`batch resume ${id}`)
+  expect(here.ordered()).toEqual(['a1@example.com'])
+})
+
+describe('an event that nearly fits', () => {
+  test('in all but the time (a clock 5 minutes off) is shown, and is no proof', async () => {
+    const here = await session()
+    const { id } = await withUnknown(
+      here,
+      '+cut-after',
+      new ManualClock({ now: here.clock.now() + 5 * minute, auto: true }),
+    )
+    captured(here)
+    expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
+      $ refcheck batch reconcile BATCH_1 --events events.ndjson
+      row 2: no single request fits it alone; a person has to decide
+        request REQUEST_2, created 2026-11-20T12:00:00.000Z, fits but for: created outside the time of the attempt
+      2> Error: 1 order is still not settled: no proof whether they were accepted
+      2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
+      exit 8
+    `)
+  })
+
+  test.each([-5, 5])(
+    'a clock %i minutes off is allowed for where the Date header tells of it',
+    async (off) => {
+      const here = await session()
+      const clock = new ManualClock({ now: here.clock.now() + off * minute, auto: true })
+      const { id } = await withUnknown(here, '+cut-after', clock)
+      captured(here)
+      here.intercept(async (request, ask) => {
+        const answer = await ask(request)
+        const headers = new Headers(answer.headers)
+        headers.set('date', new Date(here.clock.now()).toUTCString())
+        return new Response(answer.body, { status: answer.status, headers })
+      })
+      const outcome = await here.type(`batch reconcile ${id} --events events.ndjson --json`, { clock })
+      expect([outcome.code, outcome.json()]).toMatchObject([0, { settled: [{ row: 2 }] }])
+    },
+  )
+
+  test('in all but the spelling of the person is shown as well', async () => {
+    const here = await session()
+    const { id } = await withUnknown(here, '+cut-before')
+    const person = '--first-name Anne --last-name Row2 --email a2+cut-before@example.com --phone +61400000002'
+    const word = person.replace('+cut-before', '')
+    await here.type(`request create --package 102 ${word} --yes`, { env: { REFCHECK_STORE: ':memory:' } })
+    captured(here)
+    const outcome = await here.type(`batch reconcile ${id} --events events.ndjson --json`)
+    expect([outcome.code, outcome.json()]).toMatchObject([
+      8,
+      { open: [], ambiguous: [{ row: 2, requests: [{ differs: ['person'] }] }] },
+    ])
+  })
+})
+
+describe('another organisation midway', () => {
+  const stranger = ({ sandbox }: Session) => ({
+    REFCHECK_API_KEY: sandbox.stranger.apiKey,
+    REFCHECK_USER_EMAIL: sandbox.stranger.userEmail,
+  })
+  /** A user of the same organisation as the one who began. */
+  const colleague = (here: Session) => ({ REFCHECK_USER_EMAIL: here.sandbox.people.member })
+
+  test('a key that cannot read the batch’s accepted requests is refused before anything is sent', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(3))
+    const { batch_id } = (await here.type(`${run} --max 1`)).json() as { batch_id: string }
+    expect(await here.type(`batch resume ${batch_id} --yes`, { env: stranger(here) })).toMatchInlineSnapshot(`
+      $ REFCHECK_API_KEY=HrvtwoM8H2HmBFoC8PpHTAPy2nQaMdaO REFCHECK_USER_EMAIL=stan.stranger@example.net refcheck batch resume BATCH_1 --yes
+      2> Error: this API key cannot read what batch BATCH_1 has ordered, so it is another organisation’s
+      2> Nothing was sent. Choose the profile that the batch was begun with (as olive.owner@example.com): --profile NAME
+      exit 2
+    `)
+    expect(here.ordered()).toEqual(emails(1))
+  })
+
+  test('a colleague’s key and user that can read them go on', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(3))
+    const { batch_id } = (await here.type(`${run} --max 1`)).json() as { batch_id: string }
+    const outcome = await here.type(`batch resume ${batch_id} --yes --json`, { env: colleague(here) })
+    expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 3 } }])
+  })
+
+  test('with nothing accepted it goes on where the starter is among the key’s users', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(2))
+    here.sandbox.setCredits(0)
+    const { batch_id } = (await here.type(run)).json() as { batch_id: string }
+    here.sandbox.setCredits(null)
+    const refused = await here.type(`batch resume ${batch_id} --yes`, { env: stranger(here) })
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('is no user of this API key’s organisation'),
+    ])
+    expect(here.ordered()).toEqual([])
+    const outcome = await here.type(`batch resume ${batch_id} --yes --json`, { env: colleague(here) })
+    expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 2 } }])
+  })
+
+  test('a starter who has left does not strand the batch: a person confirms', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(2))
+    here.sandbox.setCredits(0)
+    const { batch_id } = (await here.type(run)).json() as { batch_id: string }
+    here.sandbox.setCredits(null)
+    here.sandbox.throwSwitch('deactivate-user')
+    const resume = `batch resume ${batch_id} --yes`
+    expect((await here.type(resume, { env: colleague(here) })).code).toBe(2)
+    const no = [{ ask: /Have they left it/, confirm: false }]
+    expect((await here.type(resume, { env: colleague(here), answers: no })).code).toBe(2)
+    expect(here.ordered()).toEqual([])
+    const yes = [{ ask: /Have they left it, and are its rows to be ordered as/, confirm: true }]
+    expect((await here.type(resume, { env: colleague(here), answers: yes })).code).toBe(0)
+    expect(here.ordered()).toEqual(emails(2))
+  })
+})
