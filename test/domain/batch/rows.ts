@@ -1,0 +1,48 @@
+import { type BatchCounts, type BatchRow, noCounts } from '../../../src/domain/batch/batch.ts'
+import type { RowReading } from '../../../src/domain/batch/row.ts'
+import type { SubmissionState } from '../../../src/domain/submission/states.ts'
+
+export const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+61400000000' }
+
+/** Counts of rows by state; `total` is their sum. */
+export function countsOf(states: Partial<Record<SubmissionState, number>>): BatchCounts {
+  const total = Object.values(states).reduce((sum, count) => sum + count, 0)
+  return { ...noCounts(), ...states, total }
+}
+
+/** A row that was read and is fit to be sent, unless told otherwise. */
+export const rowReading = (over: Partial<RowReading> = {}): RowReading => ({
+  row: 1,
+  source: { row: 1, line: 2, cells: [] },
+  packageId: 7,
+  person: ann,
+  body: { package_id: 7, recipient: ann },
+  changes: [],
+  problems: [],
+  ...over,
+})
+
+/** A row of a batch, pending unless told otherwise. */
+export const batchRow = (over: Partial<BatchRow> = {}): BatchRow => ({
+  batchId: 'b-1',
+  row: 1,
+  state: 'pending',
+  attemptId: undefined,
+  baseUrl: 'https://api.example.com',
+  userEmail: 'owner@example.com',
+  packageId: 7,
+  recipient: ann,
+  attempts: 0,
+  addedAt: 0,
+  attemptedAt: undefined,
+  changedAt: 0,
+  requestId: undefined,
+  requestStatus: undefined,
+  requestStatusAt: undefined,
+  offeredId: undefined,
+  reason: undefined,
+  field: undefined,
+  email: undefined,
+  matches: undefined,
+  ...over,
+})

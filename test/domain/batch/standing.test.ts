@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+
+import type { Batch } from '../../../src/domain/batch/batch.ts'
+import { heldElsewhere, listed, listedRow, standingOf, statusOf } from '../../../src/domain/batch/standing.ts'
+import { batchRow, countsOf } from './rows.ts'
+
+const batch = (over: Partial<Batch> = {}): Batch => ({
+  id: 'b-1',
+  kind: 'file',
+  addedAt: 0,
+  changedAt: 1000,
+  baseUrl: 'https://api.example.com',
+  userEmail: 'owner@example.com',
+  name: 'people.csv',
+  sha256: '',
+  packageId: undefined,
+  path: undefined,
+  resultsFile: undefined,
+  reading: '{}',
+  allowDuplicate: false,
+  counts: countsOf({ accepted: 1, pending: 1 }),
+  halt: undefined,
+  holder: undefined,
+  ...over,
+})
+
+test('what is not there is null, and times are ISO 8601', () => {
+  expect(standingOf(batch())).toEqual({
+    batch_id: 'b-1',
+    package_id: null,
+    counts: batch().counts,
+    results_file: null,
+  })
+  const halt = { at: 2000, code: 'forbidden', message: 'no credits', hint: undefined }
+  const status = statusOf(batch({ halt, holder: { pid: 9, since: 3000 } }))
+  expect(status).toMatchObject({
+    added_at: '1970-01-01T00:00:00.000Z',
+    changed_at: '1970-01-01T00:00:01.000Z',
+    halt: { at: '1970-01-01T00:00:02.000Z', code: 'forbidden' },
+    holder: { pid: 9, since: '1970-01-01T00:00:03.000Z' },
+  })
+  expect(statusOf(batch())).toMatchObject({ halt: undefined, holder: undefined })
+})
+
+test('the state of a batch, the first that applies: running, unknown, done, halted, stopped', () => {
+  const halt = { at: 0, code: 'forbidden', message: 'x', hint: undefined }
+  const holder = { pid: 1, since: 0 }
+  const unknown = countsOf({ unknown: 1, pending: 1 })
+  expect(listed(batch({ holder, halt, counts: unknown })).state).toBe('running')
+  expect(listed(batch({ halt, counts: unknown })).state).toBe('unknown')
+  expect(listed(batch({ halt, counts: countsOf({ accepted: 1 }) })).state).toBe('done')
+  expect(listed(batch({ halt })).state).toBe('halted')
+  expect(listed(batch()).state).toBe('stopped')
+})
+
+test('a row: its own request or the one it matches, its person or the e-mail that could be read', () => {
+  const matches = { batchId: 'b-2', row: 4, requestId: 'r-2' }
+  expect(listedRow(batchRow({ state: 'accepted', requestId: 'r-1', matches }))).toMatchObject({
+    request_id: 'r-1',
+    email: 'ann@example.com',
+    error: null,
+  })
+  expect(listedRow(batchRow({ state: 'duplicate', matches })).request_id).toBe('r-2')
+  expect(listedRow(batchRow({ recipient: undefined, email: 'a@b.example' })).email).toBe('a@b.example')
+  expect(listedRow(batchRow({ recipient: undefined })).email).toBeNull()
+})
+
+test('why a row is not accepted: what it matches, or the field and the reason, which is named once', () => {
+  const error = (over: Parameters<typeof batchRow>[0]) =>
+    listedRow(batchRow({ state: 'rejected', ...over })).error
+  expect(error({})).toBeNull()
+  expect(error({ reason: 'is wrong' })).toBe('is wrong')
+  expect(error({ reason: 'is wrong', field: 'email' })).toBe('email: is wrong')
+  expect(error({ reason: 'email is wrong', field: 'email' })).toBe('email is wrong')
+  const here = { batchId: 'b-1', row: 4, requestId: undefined }
+  expect(error({ matches: here })).toMatch(/ row 4$/)
+  expect(error({ matches: { ...here, batchId: 'b-2' } })).toMatch(/ row 4 of batch b-2$/)
+  expect(error({ matches: { ...here, requestId: 'r-9' } })).toMatch(/r-9 \(row 4\)$/)
+})
+
+test('whoever comes second is told who runs the batch, as far as that is known', () => {
+  const held = heldElsewhere(batch({ holder: { pid: 42, since: 0 } }))
+  expect(held).toMatchObject({ code: 'incomplete' })
+  expect(held.message).toMatch(/b-1 .*process 42, since 1970/)
+  expect(held.hint).toContain('refcheck batch status b-1')
+  expect(heldElsewhere(batch()).message).toContain('another process')
+})

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+
+import { likelySuccessor, schemaChanges } from '../../../src/domain/batch/succession.ts'
+import type { Package } from '../../../src/contract/package.ts'
+import { schemaOf } from '../form/sample-schema.ts'
+
+const named = (id: number, name: string, status = 'ACTIVE'): Package => ({
+  id,
+  name,
+  status,
+  details: { reference_survey: null, background_checks: [] },
+})
+
+test('the successor has the same name, a newer id and is ACTIVE; of several the newest', () => {
+  const gone = named(5, 'Screen', 'INACTIVE')
+  expect(likelySuccessor(gone, [named(6, 'Screen'), named(8, 'Screen'), named(7, 'Screen')])?.id).toBe(8)
+  expect(likelySuccessor(gone, [named(4, 'Screen'), named(5, 'Screen')])).toBeUndefined()
+  expect(likelySuccessor(gone, [named(6, 'Other'), named(7, 'Screen', 'DISABLED')])).toBeUndefined()
+})
+
+test('what differs between two schemas, field by field', () => {
+  const before = schemaOf({
+    a: {
+      same: ['string', true],
+      typed: ['string', false],
+      needed: ['string', false],
+      free: ['string', true],
+      gone: ['string', true],
+    },
+  })
+  const after = schemaOf({
+    a: {
+      same: ['string', true],
+      typed: ['number', false],
+      needed: ['string', true],
+      free: ['string', false],
+    },
+    b: { asked: ['string', true], offered: ['string', false] },
+  })
+  const changes = schemaChanges(before, after)
+  expect(changes.map(({ field, required }) => [field, required])).toEqual([
+    ['a.typed', false],
+    ['a.needed', true],
+    ['a.free', false],
+    ['b.asked', true],
+    ['b.offered', false],
+    ['a.gone', false],
+  ])
+  expect(changes[0]?.change).toMatch(/string .* number/)
+  expect(schemaChanges(before, before)).toEqual([])
+})

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+
+import { nothingSent, verdict } from '../../../src/domain/batch/verdict.ts'
+import type { RunEnd } from '../../../src/domain/batch/run.ts'
+import { ForbiddenError, InternalError, ThrottledError } from '../../../src/errors/kinds.ts'
+import { countsOf } from './rows.ts'
+
+const done: RunEnd = { kind: 'done' }
+const interrupted: RunEnd = { kind: 'interrupted' }
+const halted: RunEnd = { kind: 'halted', error: new ForbiddenError('no credits', { hint: 'Buy some' }) }
+const of = (states: Parameters<typeof countsOf>[0], end: RunEnd = done) =>
+  verdict('b-1', countsOf(states), end)
+
+test('all accepted is no failure', () => {
+  expect(of({ accepted: 3 })).toBeUndefined()
+})
+
+test('the first that applies: interrupted, unknown, halted, nothing sent, not all', () => {
+  const all = { accepted: 1, unknown: 1, pending: 1, rejected: 1 }
+  expect(of(all, interrupted)?.code).toBe('interrupted')
+  expect(of(all, halted)?.code).toBe('outcome_unknown')
+  expect(of({ ...all, unknown: 0 }, halted)?.code).toBe('forbidden')
+  expect(of({ ...all, unknown: 0 })?.code).toBe('incomplete')
+  expect(of({ duplicate: 2 })?.code).toBe('duplicate')
+  expect(of({ invalid: 2 })?.code).toBe('invalid_input')
+})
+
+test('whatever is pending can be gone on with, and nothing else can', () => {
+  const goOn = 'refcheck batch resume b-1'
+  expect(of({ accepted: 1, pending: 1 }, interrupted)?.hint).toContain(goOn)
+  expect(of({ accepted: 1 }, interrupted)?.hint).toBeUndefined()
+  expect(of({ accepted: 1, pending: 1 }, halted)?.hint).toContain(goOn)
+  expect(of({ accepted: 1 }, halted)?.hint).toBe('Buy some.')
+  expect(of({ accepted: 1, pending: 1 })?.hint).toContain(goOn)
+  expect(of({ accepted: 1, rejected: 1 })?.hint).toContain('refcheck batch rows b-1')
+  expect(of({ accepted: 1, cancelled: 1 })?.hint).toContain('refcheck batch export b-1 --state cancelled')
+})
+
+test('unknown rows are settled first, and a halt is told beside them', () => {
+  const one = of({ unknown: 1, accepted: 1 })
+  expect(one?.message).toMatch(/^1 row /)
+  expect(one?.hint).toContain('it with: refcheck batch reconcile b-1')
+  const two = of({ unknown: 2, pending: 3 }, halted)
+  expect(two?.message).toMatch(/^2 rows .*3 not sent yet.*no credits/)
+  expect(two?.hint).toContain('them with: refcheck batch reconcile b-1')
+})
+
+test('a halt keeps the code of its cause where that is one of the contract’s, with status and wait', () => {
+  const throttled = new ThrottledError('used up', { retryAfter: 9, status: 429 })
+  expect(of({ pending: 1 }, { kind: 'halted', error: throttled })).toMatchObject({
+    code: 'throttled',
+    retryAfter: 9,
+    status: 429,
+  })
+  expect(of({ pending: 1 }, { kind: 'halted', error: new InternalError('a bug') })?.code).toBe('incomplete')
+})
+
+test('only what is not accepted is counted, and only what there is', () => {
+  expect(of({ accepted: 1, rejected: 3, duplicate: 1 })?.message).toMatch(
+    /^1 of 5 .*\(3 rejected, 1 duplicate\)/,
+  )
+})
+
+test('nothing sent: dropped, ordered before, or no row fit; a file that was not taken in has no rows to look at', () => {
+  expect(nothingSent('b-1', countsOf({ cancelled: 2, duplicate: 1 }))).toMatchObject({
+    code: 'invalid_input',
+  })
+  expect(nothingSent('b-1', countsOf({ cancelled: 2, duplicate: 1 })).message).toContain('2 of 3')
+  expect(nothingSent('b-1', countsOf({ duplicate: 2 })).code).toBe('duplicate')
+  expect(nothingSent('b-1', countsOf({ duplicate: 2, invalid: 1 })).message).toMatch(/2 .* 1 /)
+  expect(nothingSent('b-1', countsOf({ invalid: 1 })).code).toBe('invalid_input')
+  expect(nothingSent('b-1', countsOf({ invalid: 1 })).hint).toContain('refcheck batch rows b-1')
+  expect(nothingSent(undefined, countsOf({ invalid: 1 })).hint ?? '').not.toContain('batch rows')
+})
