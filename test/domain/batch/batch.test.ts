@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+
+import { noCounts } from '../../../src/domain/batch/batch.ts'
+import { submissionStates } from '../../../src/domain/submission/states.ts'
+
+test('counts begin at nothing for every state there is, and are nobody else’s', () => {
+  const counts = noCounts()
+  expect(Object.keys(counts).sort()).toEqual(['total', ...submissionStates].sort())
+  expect(new Set(Object.values(counts))).toEqual(new Set([0]))
+  counts.pending += 1
+  expect(noCounts().pending).toBe(0)
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+
+import { exported, exportFormatOf, exportTable } from '../../../src/domain/batch/export.ts'
+import { ann, batchRow } from './rows.ts'
+
+test.each([
+  [undefined, false, 'csv'],
+  [undefined, true, 'json'],
+  ['-', true, 'json'],
+  ['-', false, 'csv'],
+  ['people.XLSX', false, 'xlsx'],
+  ['people.xlsx', true, 'xlsx'],
+  ['page.htm', false, 'html'],
+  ['page.html', false, 'html'],
+  ['people.txt', false, 'csv'],
+  ['people', false, 'csv'],
+] as const)('the format for %s (--json: %s) is %s', (file, json, format) => {
+  expect(exportFormatOf(file, json)).toBe(format)
+})
+
+const body = {
+  package_id: 7,
+  recipient: ann,
+  additional_information: [{ code: 'licence', fields: { number: 'A', points: 2, issuer: { name: 'S' } } }],
+}
+
+test('a row is exported with everything known of it', () => {
+  const row = batchRow({ state: 'accepted', attemptedAt: 0, requestId: 'r-1', requestStatus: 'PARTIAL' })
+  const found = exported(row, new TextEncoder().encode(JSON.stringify(body)))
+  expect(found).toMatchObject({ status: 'PARTIAL', ordered_at: '1970-01-01T00:00:00.000Z', package_id: 7 })
+  expect([...found.values]).toEqual([
+    ...Object.entries(ann),
+    ['licence.number', 'A'],
+    ['licence.points', 2],
+    ['licence.issuer', { name: 'S' }],
+  ])
+})
+
+test('of a row that was never whole, or whose person was removed, what is left', () => {
+  const bare = exported(
+    batchRow({ recipient: undefined, email: 'a@b.example', packageId: undefined }),
+    undefined,
+  )
+  expect([...bare.values]).toEqual([['email', 'a@b.example']])
+  expect(bare).toMatchObject({ status: null, ordered_at: null, package_id: null })
+})
+
+test('a table has every column that some row has, then the package and our own; values read back as themselves', () => {
+  const whole = exported(batchRow(), new TextEncoder().encode(JSON.stringify(body)))
+  const bare = exported(batchRow({ row: 2, recipient: undefined }), undefined)
+  const { columns, rows } = exportTable([bare, whole])
+  expect(columns.slice(0, 8)).toEqual([
+    ...Object.keys(ann),
+    'licence.number',
+    'licence.points',
+    'licence.issuer',
+    'package_id',
+  ])
+  expect(columns.slice(8).every((column) => column.startsWith('refcheck_'))).toBe(true)
+  expect(rows[0]?.slice(0, 7)).toEqual(['', '', '', '', '', '', ''])
+  expect(rows[1]?.slice(4, 8)).toEqual([
+    'A',
+    { kind: 'json', text: '2', value: 2 },
+    { kind: 'json', text: '{"name":"S"}', value: { name: 'S' } },
+    { kind: 'json', text: '7', value: 7 },
+  ])
+  expect(exportTable([]).columns.slice(0, 4)).toEqual(Object.keys(ann))
+})

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+
+import type { BatchCheck } from '../../../src/domain/batch/check.ts'
+import type { Plan } from '../../../src/domain/batch/plan.ts'
+import { unsent } from '../../../src/domain/batch/unsent.ts'
+import { countsOf } from './rows.ts'
+
+const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
+  counts: countsOf({ pending, duplicate: 1 }),
+  packages: [],
+  matches: [],
+  seconds: 0,
+  endsAt: 0,
+  check: {
+    rows: 3,
+    valid: 3,
+    invalid: 0,
+    problems: [],
+    duplicates: [],
+    changes: [],
+    changed: 0,
+    packages: new Map(),
+    ...over,
+  },
+})
+
+test('why a planned file is not begun: bad rows, unless they are skipped, or nothing to send', () => {
+  const bad = { invalid: 1, problems: [{ row: 1, column: 'email', value: '', problem: 'is required' }] }
+  expect(unsent(plan(1), 'people.csv', { skip: false })).toBeUndefined()
+  expect(unsent(plan(1, bad), 'people.csv', { skip: false })).toMatchObject({ field: 'email' })
+  expect(unsent(plan(1, bad), 'people.csv', { skip: true })).toBeUndefined()
+  expect(unsent(plan(0), 'people.csv', { skip: true })?.code).toBe('duplicate')
+})
