@@ -8,8 +8,24 @@ import { plainSchema, sampleSchema } from '../form/sample-schema.ts'
 const four = ['first_name', 'last_name', 'email', 'phone']
 const match = (headers: readonly string[], mapping: Mapping = noMapping, schemas = [plainSchema]) =>
   matchColumns(headers, schemas, mapping)
-const settle = (headers: readonly string[], mapping: Mapping = noMapping, schemas = [plainSchema]) =>
-  settledColumns('people.csv', headers, match(headers, mapping, schemas), schemas)
+const settle = (
+  headers: readonly string[],
+  mapping: Mapping = noMapping,
+  schemas = [plainSchema],
+  hidden: ReadonlySet<number> = new Set(),
+) =>
+  settledColumns(
+    {
+      name: 'people.csv',
+      columns: headers,
+      headerLine: 1,
+      hiddenColumns: hidden,
+      dialect: { format: 'csv' },
+    },
+    match(headers, mapping, schemas),
+    schemas,
+    undefined,
+  )
 
 test('columns are matched by exact name, with white space around it passed over', () => {
   const { targets, unknown } = match([' first_name ', 'recipient.email', 'package_id'])

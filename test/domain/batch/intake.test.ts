@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { fileIdentity, newRow, readingText } from '../../../src/domain/batch/intake.ts'
 import { orderIdentity } from '../../../src/domain/submission/identity.ts'
-import { ann, rowReading } from './rows.ts'
+import { ann, problem, rowReading } from './rows.ts'
 
 const base = 'https://api.example.com'
 
@@ -21,10 +21,7 @@ test('a row that is fit is kept to the byte, with the identity of its order', ()
 })
 
 test('a row that is wrong keeps what is wrong, the first field, and the e-mail as far as it was read', () => {
-  const problems = [
-    { row: 1, column: 'last_name', value: '', problem: 'is required' },
-    { row: 1, column: 'phone', value: 'x', problem: 'has no +' },
-  ]
+  const problems = [problem(1, 'last_name', '', 'is required'), problem(1, 'phone', 'x', 'has no +')]
   const reading = rowReading({ body: undefined, problems })
   expect(newRow(reading, base)).toEqual({
     row: 1,
@@ -45,7 +42,7 @@ test('a duplicate is never sent, whether it is valid or not', () => {
     matchesRow: 2,
     reason: expect.stringMatching(/row 2$/) as string,
   })
-  const problems = [{ row: 5, column: 'phone', value: 'x', problem: 'has no +' }]
+  const problems = [problem(5, 'phone', 'x', 'has no +')]
   const both = rowReading({ row: 5, duplicateOf: 2, body: undefined, problems })
   expect(newRow(both, base)).toMatchObject({ state: 'duplicate', reason: 'phone has no +' })
 })

@@ -12,7 +12,6 @@ const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
   problems: [],
   duplicates: [[1, 3]],
   changes: [],
-  changed: 0,
   packages: new Map([
     [7, 1],
     [8, 2],

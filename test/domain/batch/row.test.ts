@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 
 import { matchColumns } from '../../../src/domain/batch/columns.ts'
 import { noMapping } from '../../../src/domain/batch/mapping.ts'
-import { type RowReading, rowReader, type RowRules } from '../../../src/domain/batch/row.ts'
+import type { RowReading } from '../../../src/domain/batch/row-reading.ts'
+import { rowReader, type RowRules } from '../../../src/domain/batch/row.ts'
 import type { Cell } from '../../../src/domain/sheet/cell.ts'
 import { plainSchema, sampleSchema } from '../form/sample-schema.ts'
 
@@ -18,6 +19,7 @@ function read(headers: readonly string[], cells: Cell[], rules: Partial<RowRules
     schemas: new Map(schemas.map((schema) => [schema.id, schema])),
     packageId: 7,
     repair: undefined,
+    accepted: new Set(),
     ...rules,
   })
   return reader({ row: 3, line: 4, cells })
@@ -56,14 +58,16 @@ test('whom a row that is wrong is for is read as far as it can be', () => {
 test('white space around a value is taken off, and that is told', () => {
   const { body, changes } = read(four, [' Ann ', ...ann.slice(1)])
   expect(body?.recipient.first_name).toBe('Ann')
-  expect(changes).toEqual([{ row: 3, column: 'first_name', from: ' Ann ', to: 'Ann' }])
+  expect(changes).toEqual([{ row: 3, line: 4, column: 'first_name', from: ' Ann ', to: 'Ann' }])
 })
 
 test('a national number is repaired where a country is said, one with a + never', () => {
   const repair = (text: string): string | undefined => (text.startsWith('04') ? '+61400000000' : undefined)
   const national = read(four, [...ann.slice(0, 3), '0400 000 000'], { repair })
   expect(national.body?.recipient.phone).toBe('+61400000000')
-  expect(national.changes).toEqual([{ row: 3, column: 'phone', from: '0400 000 000', to: '+61400000000' }])
+  expect(national.changes).toEqual([
+    { row: 3, line: 4, column: 'phone', from: '0400 000 000', to: '+61400000000' },
+  ])
   expect(wrong(read(four, [...ann.slice(0, 3), '12'], { repair }))).toEqual([['phone', '12']])
 })
 
@@ -123,5 +127,5 @@ test('a text that an apostrophe kept from being a formula is told as changed', (
   const marked: Cell = { kind: 'marked', text: '+61400000000', written: "'+61400000000" }
   const { body, changes } = read(four, [...ann.slice(0, 3), marked])
   expect(body?.recipient.phone).toBe('+61400000000')
-  expect(changes).toEqual([{ row: 3, column: 'phone', from: "'+61400000000", to: '+61400000000' }])
+  expect(changes).toEqual([{ row: 3, line: 4, column: 'phone', from: "'+61400000000", to: '+61400000000' }])
 })

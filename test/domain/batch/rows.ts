@@ -1,8 +1,18 @@
 import { type BatchCounts, type BatchRow, noCounts } from '../../../src/domain/batch/batch.ts'
-import type { RowReading } from '../../../src/domain/batch/row.ts'
+import type { RowProblem, RowReading } from '../../../src/domain/batch/row-reading.ts'
 import type { SubmissionState } from '../../../src/domain/submission/states.ts'
 
 export const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+61400000000' }
+
+/** Something wrong with a column of a row, which stands a line below its number. */
+export const problem = (row: number, column = 'email', value = 'x', text = 'is wrong'): RowProblem => ({
+  row,
+  line: row + 1,
+  person: 'Ann Lee',
+  column,
+  value,
+  problem: text,
+})
 
 /** Counts of rows by state; `total` is their sum. */
 export function countsOf(states: Partial<Record<SubmissionState, number>>): BatchCounts {

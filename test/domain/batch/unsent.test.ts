@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { BatchCheck } from '../../../src/domain/batch/check.ts'
 import type { Plan } from '../../../src/domain/batch/plan.ts'
 import { unsent } from '../../../src/domain/batch/unsent.ts'
-import { countsOf } from './rows.ts'
+import { countsOf, problem } from './rows.ts'
 
 const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
   counts: countsOf({ pending, duplicate: 1 }),
@@ -18,14 +18,13 @@ const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
     problems: [],
     duplicates: [],
     changes: [],
-    changed: 0,
     packages: new Map(),
     ...over,
   },
 })
 
 test('why a planned file is not begun: bad rows, unless they are skipped, or nothing to send', () => {
-  const bad = { invalid: 1, problems: [{ row: 1, column: 'email', value: '', problem: 'is required' }] }
+  const bad = { invalid: 1, problems: [problem(1)] }
   expect(unsent(plan(1), 'people.csv', { skip: false })).toBeUndefined()
   expect(unsent(plan(1, bad), 'people.csv', { skip: false })).toMatchObject({ field: 'email' })
   expect(unsent(plan(1, bad), 'people.csv', { skip: true })).toBeUndefined()

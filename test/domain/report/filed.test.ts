@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest'
+
+import type { RequestResource } from '../../../src/contract/request.ts'
+import {
+  changed,
+  incomplete,
+  inTheWay,
+  isAboutOne,
+  isFinal,
+  missingReport,
+  notThere,
+  nothingComes,
+  storedReport,
+  subjectOf,
+  withoutChecks,
+} from '../../../src/domain/report/filed.ts'
+import { reportTargets } from '../../../src/domain/report/targets.ts'
+import {
+  ForbiddenError,
+  IncompleteError,
+  InternalError,
+  InterruptedError,
+  InvalidInputError,
+  IoError,
+  NotFoundError,
+  ThrottledError,
+  UnauthenticatedError,
+  UnavailableError,
+} from '../../../src/errors/kinds.ts'
+
+const request = (status: string): RequestResource => ({
+  request_id: 'r-1',
+  package_id: 7,
+  status,
+  created_at: '2026-11-20T12:00:00Z',
+  requester: { email: 'o@example.com' },
+  recipient: { first_name: 'Ann', last_name: 'Lee', email: 'a@example.com', phone: '+614' },
+  checks: [{ id: 'c-1', type: 'background', status: 'COMPLETED', check_name: 'Police' }],
+})
+const [target] = reportTargets(request('COMPLETED'))
+if (target === undefined) throw new Error('the request has a check')
+
+test('what a manifest says of a report; counts are null until its request is final', () => {
+  expect(subjectOf(target)).toEqual({
+    request_id: 'r-1',
+    check_id: 'c-1',
+    referee_id: null,
+    first_name: 'Ann',
+    last_name: 'Lee',
+    check_name: 'Police',
+    request_reports: null,
+    request_without: null,
+  })
+  expect(subjectOf(target, { reports: 2, without: 0 })).toMatchObject({
+    request_reports: 2,
+    request_without: 0,
+  })
+})
+
+test('a record as scripts read it', () => {
+  const record = { ...subjectOf(target), file: 'a.pdf', bytes: 3, sha256: 'ab', stored_at: '' }
+  expect(storedReport(record, '/a.pdf', true)).toEqual({
+    check_id: 'c-1',
+    referee_id: null,
+    path: '/a.pdf',
+    bytes: 3,
+    sha256: 'ab',
+    skipped: true,
+  })
+})
+
+test.each(['COMPLETED', 'CANCELLED', 'ERROR'])('%s is final', (status) => {
+  expect(isFinal(request(status))).toBe(true)
+})
+test.each(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'ON_HOLD'])('%s is not', (status) => {
+  expect(isFinal(request(status))).toBe(false)
+})
+
+test('a check that ended without a report has none to come; any other may still have one', () => {
+  for (const status of ['CANCELLED', 'ERROR']) expect(notThere('Police', status).hint).toBe(nothingComes)
+  for (const status of ['RECEIVED', 'COMPLETED']) expect(notThere('Police', status).hint).toBeUndefined()
+  expect(notThere('Police', 'RECEIVED')).toMatchObject({ code: 'not_found' })
+})
+
+test('so has a request without checks, once it has ended', () => {
+  expect(withoutChecks(request('ERROR'))).toMatchObject({
+    requestId: 'r-1',
+    checkId: null,
+    person: 'Ann Lee',
+  })
+  expect(withoutChecks(request('ERROR')).error.hint).toBe(nothingComes)
+  expect(withoutChecks(request('RECEIVED')).error.hint).toBeUndefined()
+})
+
+test('files that are in the way are named', () => {
+  expect(changed('a.pdf')).toMatchObject({ code: 'incomplete' })
+  expect(changed('a.pdf').message).toContain('"a.pdf"')
+  expect(inTheWay('it is a folder', 'a.pdf').message).toMatch(/"a\.pdf".*it is a folder/)
+})
+
+test('failures of one report leave the others; those of the disk, the quota and ourselves end it', () => {
+  const one = [
+    NotFoundError,
+    ForbiddenError,
+    UnavailableError,
+    UnauthenticatedError,
+    InvalidInputError,
+    IncompleteError,
+  ]
+  const all = [IoError, ThrottledError, InternalError, InterruptedError]
+  expect(one.map((Kind) => isAboutOne(new Kind('x')))).toEqual(one.map(() => true))
+  expect(all.map((Kind) => isAboutOne(new Kind('x')))).toEqual(all.map(() => false))
+})
+
+test('what is missing in one sentence; the hint is about what may still come', () => {
+  const never = missingReport(target, notThere('Police', 'CANCELLED'))
+  const later = missingReport(target, notThere('Police', 'RECEIVED'))
+  expect(incomplete([])).toBeUndefined()
+  expect(incomplete([never])).toMatchObject({ code: 'incomplete', hint: nothingComes })
+  expect(incomplete([never])?.message).toBe(never.error.message)
+  expect(incomplete([never, later])?.message).toMatch(/^2 .*CANCELLED/)
+  expect(incomplete([never, later])?.hint).not.toBe(nothingComes)
+  expect(never).toMatchObject({ person: 'Ann Lee', checkId: 'c-1', refereeId: null })
+})

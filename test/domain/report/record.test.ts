@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+
+import {
+  manifestTable,
+  parseLine,
+  parseManifest,
+  type ReportRecord,
+} from '../../../src/domain/report/record.ts'
+import { IoError } from '../../../src/errors/kinds.ts'
+
+const record: ReportRecord = {
+  request_id: 'r-1',
+  check_id: 'c-1',
+  referee_id: null,
+  first_name: 'Ann',
+  last_name: 'Lee',
+  check_name: 'Police',
+  file: 'Lee/Ann.pdf',
+  bytes: 3,
+  sha256: 'a'.repeat(64),
+  stored_at: '2026-11-20T12:00:00.000Z',
+  request_reports: 1,
+  request_without: null,
+}
+
+test('a manifest and a line of the journal read back as they were written', () => {
+  expect(parseManifest(JSON.stringify([record]), 'manifest.json')).toEqual([record])
+  expect(parseLine(JSON.stringify(record))).toEqual(record)
+})
+
+test.each([
+  '../x.pdf',
+  '/x.pdf',
+  'a//b.pdf',
+  'a/../b.pdf',
+  './a.pdf',
+  'a\\b.pdf',
+  'a\0.pdf',
+  '',
+  'x'.repeat(4097),
+])('a file that leads elsewhere is no record: %j', (file) => {
+  expect(() => parseManifest(JSON.stringify([{ ...record, file }]), 'm')).toThrow(IoError)
+  expect(parseLine(JSON.stringify({ ...record, file }))).toBeUndefined()
+})
+
+test.each([
+  { bytes: -1 },
+  { bytes: 1.5 },
+  { sha256: 'A'.repeat(64) },
+  { sha256: 'a'.repeat(63) },
+  { stored_at: 'now' },
+])('nor is one with %j', (over) => {
+  expect(parseLine(JSON.stringify({ ...record, ...over }))).toBeUndefined()
+})
+
+test('what is something else is refused by its path, and half a line is passed over', () => {
+  for (const text of ['', '{}', '{"name":"a web page"}', '[1]']) {
+    expect(() => parseManifest(text, '/reports/manifest.json')).toThrow(/manifest\.json/)
+  }
+  expect(parseLine(JSON.stringify(record).slice(0, 50))).toBeUndefined()
+})
+
+test('the table has a column for each thing a record says', () => {
+  expect(manifestTable([record])).toEqual([Object.keys(record), Object.values(record)])
+  expect(manifestTable([])).toHaveLength(1)
+})

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+
+import type { RequestResource } from '../../../src/contract/request.ts'
+import { endedWithout, reportTargets } from '../../../src/domain/report/targets.ts'
+
+const referee = {
+  referee_id: 9,
+  referee_name: 'Kim Q',
+  referee_email: null,
+  status: 'COMPLETED',
+  report_pdf_url: 'https://k',
+}
+
+const request: RequestResource = {
+  request_id: 'r-1',
+  package_id: 7,
+  status: 'PARTIAL',
+  created_at: '2026-11-20T12:00:00Z',
+  requester: { email: 'o@example.com' },
+  recipient: { first_name: 'Ann', last_name: 'Lee', email: 'a@example.com', phone: '+614' },
+  checks: [
+    { id: 'c-1', type: 'background', status: 'COMPLETED', check_name: 'Police', report_pdf_url: 'https://p' },
+    { id: 'c-2', type: 'background', status: 'IN_PROGRESS' },
+    { id: null, type: 'background', status: 'RECEIVED', check_name: 'Later' },
+    {
+      id: 'c-3',
+      type: 'reference',
+      status: 'IN_PROGRESS',
+      references: [referee, { ...referee, referee_id: 'x', referee_name: null, report_pdf_url: null }],
+    },
+    { id: 'c-4', type: 'reference', status: 'RECEIVED' },
+  ],
+}
+
+test('a report for each background check and each referee; checks not created yet have none', () => {
+  expect(
+    reportTargets(request).map(({ checkId, refereeId, title, url }) => [checkId, refereeId, title, url]),
+  ).toEqual([
+    ['c-1', undefined, 'Police', 'https://p'],
+    ['c-2', undefined, 'background-check', undefined],
+    ['c-3', '9', 'reference-Kim Q', 'https://k'],
+    ['c-3', 'x', 'reference-referee', undefined],
+  ])
+  expect(reportTargets(request)[0]).toMatchObject({
+    requestId: 'r-1',
+    packageId: 7,
+    person: { firstName: 'Ann', lastName: 'Lee', email: 'a@example.com' },
+  })
+})
+
+test.each([
+  ['CANCELLED', undefined, true],
+  ['ERROR', undefined, true],
+  ['COMPLETED', undefined, false],
+  ['IN_PROGRESS', undefined, false],
+  ['CANCELLED', 'https://x', false],
+])('%s with the URL %s: no report will come: %s', (status, url, never) => {
+  const [target] = reportTargets(request)
+  expect(target && endedWithout({ ...target, status, url })).toBe(never)
+})

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+
+import type { Check, RequestResource } from '../../../src/contract/request.ts'
+import { reached, settled, verdict, type WaitGoal } from '../../../src/domain/request/goal.ts'
+
+const check = (over: Partial<Check> = {}): Check => ({
+  id: 'c-1',
+  type: 'background',
+  status: 'COMPLETED',
+  report_pdf_url: 'https://x',
+  ...over,
+})
+
+const request = (status: string, checks: Check[] = [check()], request_id = 'r-1'): RequestResource => ({
+  request_id,
+  package_id: 7,
+  status,
+  created_at: '2026-11-20T12:00:00Z',
+  requester: { email: 'o@example.com' },
+  recipient: { first_name: 'Ann', last_name: 'Lee', email: 'a@example.com', phone: '+614' },
+  checks,
+})
+
+const referee = (status: string, report_pdf_url: string | null) => ({
+  referee_id: 1,
+  referee_name: null,
+  referee_email: null,
+  status,
+  report_pdf_url,
+})
+
+/** Goals that a status reaches, and those for which nothing more will come. */
+const goals: WaitGoal[] = ['terminal', 'partial', 'completed', 'report']
+const reachedBy = (status: string) => goals.filter((goal) => reached(request(status), goal))
+const settledBy = (status: string) => goals.filter((goal) => settled(request(status), goal))
+
+test.each([
+  ['RECEIVED', [], []],
+  ['IN_PROGRESS', [], []],
+  ['PARTIAL', ['partial'], ['partial']],
+  ['COMPLETED', goals, goals],
+  ['CANCELLED', [], goals],
+  ['ERROR', [], goals],
+])('%s reaches %j and settles %j', (status, reach, settle) => {
+  expect(reachedBy(status)).toEqual(reach)
+  expect(settledBy(status)).toEqual(settle)
+})
+
+test('a report is waited for after COMPLETED, as long as one of a completed check or referee is missing', () => {
+  const late = request('COMPLETED', [check(), check({ report_pdf_url: null })])
+  expect([reached(late, 'report'), settled(late, 'report'), settled(late, 'terminal')]).toEqual([
+    false,
+    false,
+    true,
+  ])
+  expect(
+    reached(request('COMPLETED', [check({ status: 'CANCELLED', report_pdf_url: null })]), 'report'),
+  ).toBe(true)
+  const of = (...references: ReturnType<typeof referee>[]) =>
+    reached(request('COMPLETED', [check({ type: 'reference', report_pdf_url: null, references })]), 'report')
+  expect(of(referee('COMPLETED', 'https://x'), referee('CANCELLED', null))).toBe(true)
+  expect(of(referee('COMPLETED', null))).toBe(false)
+})
+
+test('what a wait has come to: all reached, timed out, or ended without', () => {
+  expect(verdict([request('COMPLETED')], 0, 'terminal')).toBeUndefined()
+  expect(verdict([request('COMPLETED'), request('RECEIVED')], 0, 'terminal')?.code).toBe('timed_out')
+  expect(verdict([request('COMPLETED')], 1, 'terminal')?.code).toBe('timed_out')
+  expect(verdict([request('CANCELLED'), request('COMPLETED')], 0, 'terminal')?.code).toBe('incomplete')
+})
+
+test('how to go on names up to five requests; beyond that, or with some unread, the command is run again', () => {
+  const open = (count: number) =>
+    Array.from({ length: count }, (_, at) => request('RECEIVED', [], `r-${at + 1}`))
+  expect(verdict(open(5), 0, 'terminal')?.hint).toContain('refcheck request wait r-1 r-2 r-3 r-4 r-5')
+  expect(verdict(open(6), 0, 'terminal')?.hint).not.toContain('r-1')
+  expect(verdict(open(6), 0, 'terminal')?.message).toMatch(/r-5 is RECEIVED, 1 more$/)
+  expect(verdict(open(1), 2, 'terminal')?.hint).not.toContain('r-1')
+  expect(verdict(open(1), 2, 'terminal')?.message).toContain('2 not read yet')
+})

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+
+import { changedElsewhere, longestPauseMs } from '../../../src/domain/submission/attempt.ts'
+
+test('an order is not sent more than five seconds after it was journaled (ordering protocol)', () => {
+  expect(longestPauseMs).toBe(5000)
+})
+
+test('an order that somebody else changed is an internal error: locks exclude it', () => {
+  expect(changedElsewhere()).toMatchObject({ code: 'internal' })
+})

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+
+import type { Outcome } from '../../../src/domain/submission/outcome.ts'
+import { changeFor, known, untold } from '../../../src/domain/submission/settlement.ts'
+import { InvalidInputError, ThrottledError, UnavailableError } from '../../../src/errors/kinds.ts'
+
+const accepted = {
+  kind: 'accepted',
+  requestId: 'r-1',
+  requestStatus: 'RECEIVED',
+  answerStatus: 201,
+} as Outcome
+const refusal = new InvalidInputError('email: is wrong', { field: 'email' })
+const rejected = { kind: 'rejected', error: refusal, answerStatus: 400 } as Outcome
+const unknown = { kind: 'unknown', reason: 'cut', offeredId: 'r-2', answerStatus: 500 } as Outcome
+const unsent = { kind: 'unsent', error: new UnavailableError('refused') } as Outcome
+const throttled = { kind: 'throttled', error: new ThrottledError('used up'), answerStatus: 429 } as Outcome
+const halted = { kind: 'halted', error: new UnavailableError('gone'), answerStatus: 404 } as Outcome
+
+test('what each outcome makes of its row', () => {
+  expect(changeFor(accepted, 5)).toEqual({
+    to: 'accepted',
+    at: 5,
+    requestId: 'r-1',
+    requestStatus: 'RECEIVED',
+    answerStatus: 201,
+  })
+  expect(changeFor(rejected, 5)).toEqual({
+    to: 'rejected',
+    at: 5,
+    reason: 'email: is wrong',
+    field: 'email',
+    answerStatus: 400,
+  })
+  expect(changeFor(unknown, 5)).toEqual({
+    to: 'unknown',
+    at: 5,
+    reason: 'cut',
+    offeredId: 'r-2',
+    answerStatus: 500,
+  })
+})
+
+test('only where nothing was ordered may the row be sent again', () => {
+  for (const outcome of [unsent, throttled, halted])
+    expect(changeFor(outcome, 5)).toMatchObject({ to: 'pending', at: 5 })
+  expect(changeFor(throttled, 5)).toMatchObject({ answerStatus: 429, reason: 'used up' })
+})
+
+test('an outcome that could not be recorded is told whole, with why', () => {
+  expect(known(accepted)).toContain('r-1')
+  expect(known(unknown)).toContain('cut')
+  for (const outcome of [rejected, unsent, throttled, halted])
+    expect(known(outcome)).toMatch(/nothing was ordered/)
+  const error = untold(accepted, new Error('disk full'))
+  expect(error).toMatchObject({ code: 'io' })
+  expect(error.message).toMatch(/r-1.*disk full/)
+  expect(untold(accepted, 'x').message).not.toContain('disk full')
+})
