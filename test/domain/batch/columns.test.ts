@@ -81,15 +81,15 @@ test('a column that one of several packages does not need may be missing', () =>
 })
 
 test('an unknown column is refused with the flags that would do', () => {
-  try {
-    settle(['Given name', ...four.slice(1), "it's"])
-    expect.unreachable()
-  } catch (error) {
-    const { hint, field } = error as InvalidInputError
-    expect(field).toBe('Given name')
-    expect(hint).toContain("--map 'Given name=first_name'")
-    expect(hint).toContain(String.raw`--ignore 'it'\''s'`)
+  const refused = (): unknown => {
+    try {
+      return settle(['Given name', ...four.slice(1), "it's"])
+    } catch (error) {
+      return error
+    }
   }
+  const hint = expect.stringMatching(/--map 'Given name=first_name' --ignore 'it'\\''s'/) as string
+  expect(refused()).toMatchObject({ code: 'invalid_input', field: 'Given name', hint })
 })
 
 test('flags that name no column of the file, or of a batch file, are slips', () => {
