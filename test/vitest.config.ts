@@ -15,7 +15,7 @@ export default defineConfig({
     restoreMocks: true,
     testTimeout: 20_000,
     // Vitest leaves one processor idle, and loads everything anew for each file: together half of a run's time. A
-    // test leaves no state behind (folders, sandboxes and streams are its own), so that files may share a process.
+    // file leaves no state of the process behind (trustAuthority gives back what it changed), so that files share one.
     maxWorkers: '100%',
     isolate: false,
   },

@@ -1,16 +1,22 @@
 import type { Socket } from 'node:net'
-import { setDefaultCACertificates } from 'node:tls'
-
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { collect } from '../../src/http/body.ts'
 import { startConnectProxy } from './connect-proxy.ts'
-import { answer, identity, type RawServer, startRawServer, vector } from './raw-server.ts'
-import { expectNoProcessFaults, nextTurn, openSockets, post, startClient, transportError } from './setup.ts'
+import { answer, identity, type RawServer, startRawServer } from './raw-server.ts'
+import {
+  expectNoProcessFaults,
+  nextTurn,
+  openSockets,
+  post,
+  startClient,
+  transportError,
+  trustAuthority,
+} from './setup.ts'
 
 expectNoProcessFaults()
 
-beforeAll(() => setDefaultCACertificates([vector('authority.pem')]))
+trustAuthority()
 
 test('reads use connections again; every create has one of its own, closed after it', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(200, {}, 'x')) })

@@ -1,17 +1,15 @@
-import { setDefaultCACertificates } from 'node:tls'
-
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { TransportError } from '../../src/http/failure.ts'
 import { startFaultProxy } from '../harness/fault-proxy.ts'
-import { enveloped, identity, startRawServer, vector } from './raw-server.ts'
-import { expectNoProcessFaults, post, startClient } from './setup.ts'
+import { enveloped, identity, startRawServer } from './raw-server.ts'
+import { expectNoProcessFaults, post, startClient, trustAuthority } from './setup.ts'
 
 /** faults-and-threats: "network cut after byte N, both directions … 0 sent again". */
 
 expectNoProcessFaults()
 
-beforeAll(() => setDefaultCACertificates([vector('authority.pem')]))
+trustAuthority()
 
 const created = enveloped(201, { request_id: '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f', status: 'RECEIVED' })
 

@@ -1,18 +1,23 @@
-import { setDefaultCACertificates } from 'node:tls'
-
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { UsageError } from '../../src/errors/kinds.ts'
 import { proxySettings } from '../../src/http/proxy.ts'
 import { startConnectProxy } from './connect-proxy.ts'
-import { answer, identity, startRawServer, vector } from './raw-server.ts'
-import { expectNoProcessFaults, nextTurn, post, startClient, transportError } from './setup.ts'
+import { answer, identity, startRawServer } from './raw-server.ts'
+import {
+  expectNoProcessFaults,
+  nextTurn,
+  post,
+  startClient,
+  transportError,
+  trustAuthority,
+} from './setup.ts'
 
 /** cli-contract "Environment": HTTPS_PROXY/NO_PROXY. The proxy of these tests takes service.test to a TLS server here. */
 
 expectNoProcessFaults()
 
-beforeAll(() => setDefaultCACertificates([vector('authority.pem')]))
+trustAuthority()
 
 const key = 'K'.repeat(32)
 

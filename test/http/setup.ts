@@ -1,9 +1,12 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient, type HttpClientOptions } from '../../src/http/client.ts'
 import { TransportError } from '../../src/http/failure.ts'
 import type { HttpRequest } from '../../src/http/types.ts'
+import { vector } from './raw-server.ts'
 
 /** A client on this machine's clock, without any environment; close it with `await using`. */
 export function startClient(options: Partial<HttpClientOptions> = {}): HttpClient & AsyncDisposable {
@@ -27,6 +30,13 @@ export async function transportError(work: Promise<unknown>): Promise<TransportE
   )
   expect(error).toBeInstanceOf(TransportError)
   return error as TransportError
+}
+
+/** The file's tests trust the authority of test/vectors/tls, and those of other files in this process do not. */
+export function trustAuthority(): void {
+  const before = getCACertificates('default')
+  beforeAll(() => setDefaultCACertificates([vector('authority.pem')]))
+  afterAll(() => setDefaultCACertificates(before))
 }
 
 /** After every test of the file: nothing was thrown or rejected that nobody heard of. */

@@ -79,7 +79,7 @@ describe('500 requests at once', () => {
 })
 
 describe('with a receiver', () => {
-  test('few requests: silence is believed, a change is read at once', async () => {
+  test('few requests: silence is believed, a change is read at once', { timeout: slow }, async () => {
     const { reads, lateness } = await waiting({ seed: 5, requests: 10, spanMs: 6 * hour, receiver: 'runs' })
     const without = await waiting({ seed: 5, requests: 10, spanMs: 6 * hour, receiver: 'none' })
     expect(reads.length).toBeLessThan(without.reads.length / 2)
