@@ -47,7 +47,7 @@ export async function batchPlanPorts(scope: Scope) {
 /** What running, resuming and settling need. */
 export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promise<StartPorts> {
   const { api: own, ledger, clock, random } = await ordering(scope, signal)
-  const { batches, inbox } = await store(scope)
+  const { batches, inbox, orphans } = await store(scope)
   const running: Running = {
     api: own,
     ledger,
@@ -62,6 +62,7 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
     ...running,
     ...noticing(scope),
     inbox,
+    orphans,
     place: filePlace(scope),
     prompter: scope.prompter(),
     meter: await batchMeter({

@@ -70,7 +70,8 @@ test('the same as JSON, with what it cost', async () => {
       ],
       "ambiguous": [],
       "open": [],
-      "reads": 1
+      "reads": 1,
+      "second_orders": []
     }
     exit 0
   `)
@@ -100,6 +101,7 @@ test('nothing was created: silence proves nothing', async () => {
         }
       ],
       "reads": 0,
+      "second_orders": [],
       "error": {
         "code": "outcome_unknown",
         "message": "1 order is still not settled: no proof whether they were accepted",
@@ -155,6 +157,7 @@ test('two requests that fit are shown and left to a person', async () => {
       ],
       "open": [],
       "reads": 2,
+      "second_orders": [],
       "error": {
         "code": "outcome_unknown",
         "message": "1 order is still not settled: no proof whether they were accepted",

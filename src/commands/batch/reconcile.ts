@@ -8,7 +8,9 @@ import type { ProvidersAnswer } from '../../domain/batch/decision.ts'
 import { requestIdsIn } from '../../domain/batch/events-file.ts'
 import { unsettled } from '../../domain/batch/proof.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
+import { NotFoundError } from '../../errors/kinds.ts'
 import { batchStatusView, reconciledView } from '../../output/views/batches.ts'
+import { acknowledgeSecondOrder } from '../../usecases/batch/second-orders.ts'
 import { reconcileFrom, settleManually } from '../../usecases/batch/settle.ts'
 
 export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
@@ -16,6 +18,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override description = [
     'Reads the requests that webhook events told of and that no order of this store holds, and takes one for proof where it fits one row alone, and that row it alone: package, person, user and time. The events come from the inbox ("refcheck webhook listen"), or from --events FILE. Silence proves nothing.',
     'Where no proof is found, ask the provider whether they have a request for the person, and record the answer for the row with --row N: they have it (--request-id UUID), they do not and it is to be ordered (--confirm-email EMAIL; a new order, not within 15 minutes of the attempt), or leave it (--drop). On a terminal --row N alone asks.',
+    'An event for a person who was ordered here, of a request that nobody here ordered, is reported as a possible second order until --acknowledge REQUEST_ID. Such requests are read ten an hour at most.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> batch reconcile',
@@ -45,15 +48,24 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       dependsOn: ['row'],
     }),
     drop: Flags.boolean({ summary: 'Leave it: never send the row.', dependsOn: ['row'] }),
+    acknowledge: uuidFlag({
+      summary: 'A possible second order was looked into, and is not reported any more.',
+      exclusive: ['row', 'events'],
+    }),
     reason: Flags.string({ summary: 'Why, for the record.', helpValue: 'TEXT', dependsOn: ['row'] }),
     timeout: timeoutFlag,
   }
 
   async run(): Promise<void> {
-    const { row, events, reason } = this.flags
+    const { row, events, reason, acknowledge } = this.flags
     const { scope, context } = this
     const batchId = this.args.batch_id
     const ports = await batchStartPorts(scope, this.signal)
+    if (acknowledge !== undefined && !(await acknowledgeSecondOrder(ports, acknowledge))) {
+      throw new NotFoundError(`request ${acknowledge} is no possible second order that was reported`, {
+        hint: 'See those that were: refcheck batch reconcile',
+      })
+    }
     if (row === undefined) {
       const ids =
         events === undefined

@@ -2,6 +2,7 @@ import type { RequestResource } from '../../contract/request.ts'
 import { OutcomeUnknownError } from '../../errors/kinds.ts'
 import { threeAnswers } from './answers.ts'
 import { type Difference, differencesText } from './fit.ts'
+import type { SecondOrder } from './second-orders.ts'
 import type { Submission } from '../submission/submission.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 
@@ -18,6 +19,8 @@ export interface Reconciliation {
   open: Submission[]
   /** Requests that were read. */
   reads: number
+  /** Requests that nobody here ordered, for people who were ordered here. */
+  secondOrders?: SecondOrder[]
 }
 
 /** A request for the same or a similar person, and in what it differs from what was sent; nothing: it fits in all. */

@@ -188,7 +188,7 @@ export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: Ba
 
 /** What `batch reconcile` found. */
 export function reconciledView(found: Reconciliation): View {
-  const { settled, ambiguous, open, reads } = found
+  const { settled, ambiguous, open, reads, secondOrders = [] } = found
   const place = ({ batchId, row, recipient }: Reconciliation['open'][number]) => ({
     batch_id: batchId,
     row,
@@ -212,6 +212,11 @@ export function reconciledView(found: Reconciliation): View {
       })),
       open: open.map(place),
       reads,
+      second_orders: secondOrders.map(({ requestId, createdAt, order }) => ({
+        request_id: requestId,
+        created_at: createdAt,
+        order: { request_id: order.requestId, batch_id: order.batchId, row: order.row },
+      })),
     },
     text: () =>
       [
@@ -220,7 +225,13 @@ export function reconciledView(found: Reconciliation): View {
           ({ batchId, row, recipient }) =>
             `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${harmless(recipient.email)})`}: no request for this person was seen`,
         ),
-        settled.length + ambiguous.length + open.length === 0 ? 'There is nothing to settle.' : '',
+        ...secondOrders.map(
+          ({ requestId, createdAt, order }) =>
+            `possible second order: request ${requestId}, created ${harmless(createdAt)}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and nobody here ordered it. Ask the provider; then: refcheck batch reconcile --acknowledge ${requestId}`,
+        ),
+        settled.length + ambiguous.length + open.length + secondOrders.length === 0
+          ? 'There is nothing to settle.'
+          : '',
       ]
         .filter((line) => line !== '')
         .join('\n'),

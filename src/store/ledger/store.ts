@@ -1,6 +1,7 @@
 import type { Batches } from './batches.ts'
 import type { Inbox } from './inbox.ts'
 import type { Ledger } from './ledger.ts'
+import type { Orphans } from './orphans.ts'
 import type { Quota } from './quota.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -12,6 +13,7 @@ export interface Store {
   readonly batches: Batches
   readonly quota: Quota
   readonly inbox: Inbox
+  readonly orphans: Orphans
   readonly upkeep: Upkeep
   /** What is wrong with the file itself; none where it is sound. */
   problems(): Promise<string[]>

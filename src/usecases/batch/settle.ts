@@ -12,6 +12,7 @@ import { recordAnswer } from './record-answer.ts'
 import { reconcile } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
 import { findBatch } from './standing.ts'
+import { secondOrders } from './second-orders.ts'
 import { startBatch, type StartPorts } from './start.ts'
 
 /** Looks for proof among requests: `ids` of captured events, or what the inbox tells of where undefined. */
@@ -23,12 +24,13 @@ export async function reconcileFrom(
   const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
   await ledger.recover(clock.now())
   const unknown = await ledger.list({ states: ['unknown'], batchId: batch?.id })
-  const found = await reconcile(ports, unknown, ids ?? (await inbox.unclaimed()))
+  const named = ids ?? (await inbox.unclaimed())
+  const found = await reconcile(ports, unknown, named)
   for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
     const settled = await batches.find(each)
     if (settled !== undefined) await renewResults(ports, settled)
   }
-  return found
+  return { ...found, secondOrders: await secondOrders(ports, named) }
 }
 
 /** What was settled is told by the results file too, where there is one and its file of people is as it was. */

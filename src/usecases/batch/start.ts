@@ -3,6 +3,7 @@ import { starterLeft } from '../../domain/batch/who-orders.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Hold } from '../../store/ledger/ledger.ts'
+import type { Orphans } from '../../store/ledger/orphans.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { CarriedOut } from './carry-out.ts'
 import type { BatchFile } from './open-file.ts'
@@ -18,6 +19,7 @@ export interface Meter {
 
 export interface StartPorts extends Running, Noticing {
   inbox: Pick<Inbox, 'unclaimed'>
+  orphans: Orphans
   place: FilePlace
   /** Undefined where nobody can be asked. */
   prompter: Prompter | undefined
@@ -43,7 +45,7 @@ export async function startBatch(
   batchId: string,
   { file: given, max, only, held }: StartOptions,
 ): Promise<CarriedOut> {
-  const { inbox, place, meter, waitBudgetMs, onNotice, prompter, ...running } = ports
+  const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...running } = ports
   const { carryOut } = await import('./carry-out.ts')
   await loadForResults()
   return carryOut({ ...running, onEvent: meter.onEvent }, batchId, {

@@ -8,6 +8,7 @@ import { makeDurable } from './durability.ts'
 import { fileHolds, memoryHolds } from './holds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { SqliteInbox } from './inbox.ts'
+import { SqliteOrphans } from './orphans.ts'
 import { SqliteLedger } from './ledger.ts'
 import { inspect, migrate } from './migrate.ts'
 import { StoreBusyError } from '../../../errors/kinds.ts'
@@ -43,6 +44,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       batches: new SqliteBatches(database, holds, age),
       quota: new SqliteQuota(database),
       inbox: new SqliteInbox(database, holds),
+      orphans: new SqliteOrphans(database),
       upkeep: new SqliteUpkeep(database, age),
       problems: async () => fileProblems(database),
       close() {

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { session } from '../harness/session.ts'
+
+/** Issue 15, item 6: 0.1.0 never told of an order that a proxy had repeated. */
+test('a POST that a proxy repeated is told of as a possible second order, with both ids, until acknowledged', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(2))
+  let posts = 0
+  here.intercept(async (request, ask) => {
+    if (request.method !== 'POST') return ask(request)
+    posts += 1
+    if (posts === 1) await ask(request.clone())
+    return ask(request)
+  })
+  expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
+  const requests = here.sandbox.requests().map(({ request_id }) => request_id)
+  expect(requests).toHaveLength(3)
+  const lines = requests.map((request_id) =>
+    JSON.stringify({ event: 'request.updated', request_id, status: 'IN_PROGRESS' }),
+  )
+  here.write('events.ndjson', `${lines.join('\n')}\n`)
+  expect(await here.type('batch reconcile --events events.ndjson')).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile --events events.ndjson
+    possible second order: request REQUEST_1, created 2026-11-20T12:00:00.000Z, is for the same person and package as request REQUEST_2 (row 1 of batch BATCH_1), and nobody here ordered it. Ask the provider; then: refcheck batch reconcile --acknowledge REQUEST_1
+    exit 0
+  `)
+  const calls = here.calls().length
+  const again = await here.type('batch reconcile --json')
+  expect([again.code, again.json()]).toMatchObject([
+    0,
+    { second_orders: [{ request_id: requests[0], order: { request_id: requests[1], row: 1 } }] },
+  ])
+  expect(here.calls()).toHaveLength(calls)
+  expect(await here.type(`batch reconcile --acknowledge ${requests[0]}`)).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile --acknowledge REQUEST_1
+    There is nothing to settle.
+    exit 0
+  `)
+  expect((await here.type(`batch reconcile --acknowledge ${requests[2]}`)).code).toBe(5)
+})

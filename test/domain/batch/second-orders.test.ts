@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+
+import {
+  emptyBook,
+  type OrphanBook,
+  possibleSecondOrders,
+  readable,
+  withAcknowledged,
+  withRead,
+} from '../../../src/domain/batch/second-orders.ts'
+
+const order = { requestId: 'x', batchId: 'b-1', row: 1 }
+const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `id-${at}`)
+const hour = 60 * 60_000
+const by = (now: number, reader = 'a') => ({ reader, now })
+
+function readAll(book: OrphanBook, all: readonly string[], now: number): OrphanBook {
+  return all.reduce((sofar, id) => withRead(sofar, id, by(now), { createdAt: 't', order: undefined }), book)
+}
+
+test('at most ten reads an hour, and no request twice', () => {
+  expect(readable(emptyBook, ids(12), by(0))).toEqual(ids(10))
+  const full = readAll(emptyBook, ids(10), 0)
+  expect(readable(full, ids(12), by(hour - 1))).toEqual([])
+  expect(readable(full, ids(12), by(hour))).toEqual(['id-10', 'id-11'])
+  expect(readable(readAll(emptyBook, ids(9), 0), ids(12), by(1))).toEqual(['id-9'])
+  expect(readable(emptyBook, ['ID-1', 'id-1'], by(0))).toEqual(['id-1'])
+})
+
+test('told of until somebody acknowledges it; what is for nobody of ours is never told', () => {
+  const stranger = withRead(emptyBook, 'id-1', by(0), undefined)
+  const book = withRead(stranger, 'ID-2', by(0), { createdAt: 't', order })
+  expect(possibleSecondOrders(book)).toEqual([{ requestId: 'id-2', createdAt: 't', order }])
+  expect(withAcknowledged(book, 'id-1', { at: 1, by: 'a' })).toBeUndefined()
+  expect(withAcknowledged(book, 'constructor', { at: 1, by: 'a' })).toBeUndefined()
+  const after = withAcknowledged(book, 'Id-2', { at: 1, by: 'a' })
+  expect(after && possibleSecondOrders(after)).toEqual([])
+})
+
+test('one that this user cannot read may be another organisation’s: not read again by this one', () => {
+  const book = withRead(emptyBook, 'id-1', by(0), undefined)
+  expect(readable(book, ['id-1'], by(1))).toEqual([])
+  expect(readable(book, ['id-1'], by(1, 'b'))).toEqual(['id-1'])
+})
