@@ -135,7 +135,7 @@ class Run {
     const goesOn = signal?.aborted !== true && this.#sent < this.#limits.max
     if (outcome.kind !== 'accepted' || row === undefined || !goesOn) return { settled: false }
     const change = changeFor(outcome, clock.now())
-    const { moved, attempt: next } = await writtenDown({ attempt, outcome }, () =>
+    const { moved, attempt: next } = await writtenDown(clock, { attempt, outcome }, () =>
       ledger.moveAndBegin(attempt, change, row, newAttempt(this.#running), governor.place()),
     )
     return next === undefined ? { settled: moved } : { settled: moved, ahead: { row, attempt: next } }

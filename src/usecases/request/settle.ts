@@ -3,7 +3,13 @@ import type { Change } from '../../domain/submission/change.ts'
 import { answeredWithAnothers, type Outcome } from '../../domain/submission/outcome.ts'
 import { changeFor, untold } from '../../domain/submission/settlement.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
+import { StoreBusyError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
 import type { Ordering } from './ports.ts'
+
+/** How long a busy store is waited for before an outcome is given up for unrecorded, beside SQLite's own 5 s a try. */
+const longestBusyMs = 600_000
+const busyPauseMs = 500
 
 /** A row as its attempt has left it, and what the attempt came to in the end. */
 export interface Settled {
@@ -16,7 +22,7 @@ export interface Settled {
  * this one. A store that cannot record it throws an IoError that says what is known: it is the only place left for it.
  */
 export async function settle(ordering: Ordering, tried: Tried): Promise<Settled> {
-  return writtenDown(tried, () => record(ordering, tried))
+  return writtenDown(ordering.clock, tried, () => record(ordering, tried))
 }
 
 async function record(ordering: Ordering, { attempt, outcome }: Tried): Promise<Settled> {
@@ -45,12 +51,19 @@ async function otherHolder(
   )
 }
 
-/** Writes an outcome to the store; where that fails, the error thrown is the only place left that tells it. */
-export async function writtenDown<T>(tried: Tried, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    throw untold(tried, error)
+/**
+ * Writes an outcome to the store; where that fails, the error thrown is the only place left that tells it. So a store
+ * that another process has for itself is waited for.
+ */
+export async function writtenDown<T>(clock: Clock, tried: Tried, write: () => Promise<T>): Promise<T> {
+  const deadline = clock.monotonic() + longestBusyMs
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      if (!(error instanceof StoreBusyError) || clock.monotonic() >= deadline) throw untold(tried, error)
+      await clock.sleep(busyPauseMs)
+    }
   }
 }
 

@@ -1,0 +1,57 @@
+import { DatabaseSync } from 'node:sqlite'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { scratch } from '../../store/ledger/scratch.ts'
+import { order, requestId, taken } from './answers.ts'
+import { refusal, scriptedOrdering, twoMinutes } from './scripted-ordering.ts'
+import { createRequest } from '../../../src/usecases/request/create.ts'
+
+/** A clock that lets go of a lock once it has slept for so long. */
+class ReleasingClock extends ManualClock {
+  readonly #release: () => void
+  #leftMs: number
+
+  constructor(leftMs: number, release: () => void) {
+    super({ now: Date.UTC(2026, 10, 21, 9, 30), auto: true })
+    this.#leftMs = leftMs
+    this.#release = release
+  }
+
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await super.sleep(ms, signal)
+    if (this.#leftMs > 0 && (this.#leftMs -= ms) <= 0) this.#release()
+  }
+}
+
+/** The service takes an order, and from that moment on another process writes for `busyMs`. */
+async function orderedWhileBusy(busyMs: number) {
+  const place = scratch(1)
+  onTestFinished(() => place.end())
+  const ledger = await place.open()
+  const other = new DatabaseSync(place.path)
+  onTestFinished(() => other.close())
+  const clock = new ReleasingClock(busyMs, () => other.exec('ROLLBACK'))
+  const lockAndTake = () => {
+    other.exec('BEGIN IMMEDIATE')
+    return Promise.resolve(taken())
+  }
+  return { ledger, parts: scriptedOrdering(ledger, { creates: [lockAndTake] }, { clock }) }
+}
+
+test('a store that is busy for 90 s while an outcome is recorded is waited for', async () => {
+  const { ledger, parts } = await orderedWhileBusy(90_000)
+  expect(await createRequest(parts, order, twoMinutes)).toMatchObject({ requestId })
+  expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
+})
+
+test('one that is busy without end: the error is the place that tells the outcome', async () => {
+  const { parts } = await orderedWhileBusy(Number.POSITIVE_INFINITY)
+  const start = parts.clock.monotonic()
+  expect(await refusal(parts)).toMatchObject({
+    code: 'io',
+    message: expect.stringContaining(requestId) as string,
+  })
+  expect(parts.clock.monotonic() - start).toBe(600_000)
+})
