@@ -2,15 +2,15 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { forgotten } from '../../domain/store/forget.ts'
+import { forgotten, notScrubbed } from '../../domain/store/forget.ts'
 import { storePurgeView } from '../../output/views/store.ts'
 import { store } from '../../compose/store.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
   static override summary = 'Remove a person, or what is old, from the store.'
   static override description = [
-    'Names, addresses, bodies and received events go, from the database and its journal. What stays names nobody: ids, statuses, and a keyed fingerprint of each order, so that an old file run again still orders nobody twice. Rows that are not settled are left as they are: pending, sending, unknown.',
-    'Nothing is removed by itself; run this from cron to keep to a time limit. It reaches neither the service, nor results files, nor PDFs.',
+    'Names, addresses, bodies and received events go, from the database and its journal, and names of files that name the person. Rows of the person that wait are cancelled. What stays names nobody: ids, statuses, and keyed fingerprints, so that an old file run again still orders nobody twice. Whoever has the store and knows a person’s details can confirm by them that the person was in it; --completely removes them too, and an old file then orders the person again. Rows that may be accepted are left as they are: in flight, unknown.',
+    'Nothing is removed by itself; run this from cron to keep to a time limit. It does not reach: the service, results files and other exports, PDFs and their record, input files, plans, drafts, backups of the store, captured events, and whatever a receiver was forwarded.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> store purge --email priya@example.com',
@@ -24,6 +24,10 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     }),
     'request-id': uuidFlag({ summary: 'The recipient of this request.', exclusive: ['older-than'] }),
     'older-than': momentFlag({ summary: 'What ended before this date, or this long ago: 365d.' }),
+    completely: Flags.boolean({
+      summary: 'Remove the fingerprints too; the person may be ordered again',
+      default: false,
+    }),
     'dry-run': Flags.boolean({ summary: 'Count, remove nothing.', default: false }),
     yes: Flags.boolean({ summary: 'Remove without a question.' }),
   }
@@ -36,13 +40,19 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       requestId: this.flags['request-id'],
       endedBefore: this.flags['older-than'],
     })
-    const { upkeep } = await store(this.scope)
-    const found = await upkeep.purge(who, { dryRun: true })
-    if (dryRun || found.rows + found.events === 0) return this.answer(storePurgeView(found, dryRun))
-    await this.confirm(
-      `Remove what names people from ${found.rows} rows and ${found.events} events, for good?`,
-      yes,
-    )
-    this.answer(storePurgeView(await upkeep.purge(who, { dryRun: false }), false))
+    const { completely } = this.flags
+    const { upkeep, location } = await store(this.scope)
+    const found = await upkeep.purge(who, { dryRun: true, completely })
+    const isNothing = found.rows + found.events === 0
+    if (dryRun || (isNothing && found.isScrubbed && !completely))
+      return this.answer(storePurgeView(found, dryRun))
+    if (!isNothing || completely) {
+      await this.confirm(
+        `Remove what names people from ${found.rows} rows and ${found.events} events, for good?`,
+        yes,
+      )
+    }
+    const purged = await upkeep.purge(who, { dryRun: false, completely })
+    this.answer(storePurgeView(purged, false), purged.isScrubbed ? undefined : notScrubbed(location))
   }
 }

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors/kinds.ts'
+import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 import type { Forgotten } from './told.ts'
 
 /** Whom a purge is about; a UsageError where nobody is named. */
@@ -14,4 +14,38 @@ export function forgotten(given: {
   throw new UsageError('whose data is to be removed is not said', {
     hint: 'Give --email EMAIL, --request-id UUID, or --older-than 365d.',
   })
+}
+
+/** Who is removed, as far as a file's name may say it. */
+export interface Named {
+  first_name: string | null
+  last_name: string | null
+  email: string | null
+}
+
+const shortestName = 3
+
+/** Whether a text, such as a file's name, names a person in its words. */
+export function namesPerson(text: string, { first_name, last_name, email }: Named): boolean {
+  const found = new Set(wordsOf(text))
+  const [mailbox] = email?.split('@') ?? []
+  const all = (name: string | null | undefined): boolean => {
+    const words = wordsOf(name ?? '').filter((word) => word.length >= shortestName)
+    return words.length > 0 && words.every((word) => found.has(word))
+  }
+  return all(first_name) || all(last_name) || all(mailbox)
+}
+
+/** Its letters and digits, without case and accents. */
+function wordsOf(text: string): string[] {
+  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  return plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+}
+
+/** What a purge that could not be finished fails with. */
+export function notScrubbed(location: string): IncompleteError {
+  return new IncompleteError(
+    `what was removed may still be read in the files of the store "${location}": another process uses it`,
+    { hint: 'Run the same command again once the other process has ended.' },
+  )
 }

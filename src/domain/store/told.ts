@@ -28,6 +28,8 @@ export interface Purged {
   /** Rows that name nobody any more. */
   rows: number
   events: number
-  /** Rows that are not settled yet, and were left as they are. */
+  /** Rows that may be in flight or accepted, and were left as they are. */
   kept: number
+  /** Whether no older copy of what was removed is left in the store's files. */
+  isScrubbed: boolean
 }

@@ -60,7 +60,7 @@ export function storePurgeView(
 ): View {
   const { rows, events, kept } = purged
   return {
-    json: { ...purged, dry_run: dryRun },
+    json: { rows, events, kept, dry_run: dryRun },
     text: () => {
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =

@@ -138,6 +138,25 @@ export class AttemptLists {
     }
   }
 
+  /** Puts lines in the place of others of the same length, and on the disk, while anybody may append. */
+  replace({ path }: FoundList, lines: readonly { old: string; new: string }[]): void {
+    try {
+      const content = readFileSync(path)
+      const descriptor = openSync(path, 'r+')
+      try {
+        for (const line of lines) {
+          const at = content.indexOf(line.old)
+          if (at !== -1) writeSync(descriptor, Buffer.from(line.new), 0, undefined, at)
+        }
+        fsyncSync(descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
+    } catch (error) {
+      throw diskFailure('write', path, error)
+    }
+  }
+
   close(): void {
     if (this.#open !== undefined) closeSync(this.#open.descriptor)
     this.#open = undefined

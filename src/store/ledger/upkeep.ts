@@ -19,7 +19,7 @@ export interface Upkeep {
   /**
    * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the
    * database or its journal. The keyed fingerprints stay, so that an old file run again orders nobody twice.
-   * With `dryRun` it counts.
+   * `completely` removes the fingerprints too. With `dryRun` it counts.
    */
-  purge(who: Forgotten, options: { dryRun: boolean }): Promise<Purged>
+  purge(who: Forgotten, options: { dryRun: boolean; completely: boolean }): Promise<Purged>
 }

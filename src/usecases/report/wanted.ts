@@ -13,8 +13,14 @@ export async function batchRequests(ledger: Ledger, batchId: string): Promise<st
       hint: 'It knows only what was ordered with it: refcheck batch list',
     })
   }
-  const ids = requestIds(rows)
+  const known = rows.filter(isKnown)
+  const ids = requestIds(known)
   if (ids.length > 0) return ids
+  if (known.length === 0) {
+    throw new IncompleteError(`every person of batch ${batchId} was removed from the store`, {
+      hint: 'A report can still be had by its check: refcheck report download CHECK_ID',
+    })
+  }
   throw new IncompleteError(`no row of batch ${batchId} has become a request yet`, {
     hint: `See where it stands: refcheck batch status ${batchId}`,
   })
@@ -22,7 +28,7 @@ export async function batchRequests(ledger: Ledger, batchId: string): Promise<st
 
 /**
  * Requests of this service that the store knows and that may have reports: all but those last seen
- * CANCELLED or ERROR, which never change.
+ * CANCELLED or ERROR, which never change, and those of people who were removed.
  */
 export async function requestsWithReports(
   ledger: Ledger,
@@ -31,8 +37,15 @@ export async function requestsWithReports(
   const { origin } = new URL(baseUrl)
   const rows = await ledger.list({ states: ['accepted'], since })
   return requestIds(
-    rows.filter((row) => new URL(row.baseUrl).origin === origin && !fruitless.has(row.requestStatus)),
+    rows.filter(
+      (row) => isKnown(row) && new URL(row.baseUrl).origin === origin && !fruitless.has(row.requestStatus),
+    ),
   )
+}
+
+/** What was purged stays so: their reports are not fetched anew. */
+function isKnown({ recipient }: Submission): boolean {
+  return recipient !== undefined
 }
 
 function requestIds(rows: readonly Submission[]): string[] {

@@ -122,6 +122,11 @@ export class Age {
     this.#listing?.allowUnlisted()
   }
 
+  /** For a person who is to be removed completely. */
+  removeFingerprints(attemptIds: ReadonlySet<string>): void {
+    this.#listing?.removeFingerprints(attemptIds)
+  }
+
   #look(listing: Listing, { whole }: { whole: boolean }) {
     const found = listing.find()
     const own = listing.ownOf(found)

@@ -1,7 +1,12 @@
 import type { AttemptLists, FoundList } from '../attempt-lists.ts'
 import type { Database } from './connection.ts'
 import { type ComparedList, noListPossible } from '../../../domain/store/age.ts'
-import { type ListedAttempt, listLine, readList } from '../../../domain/store/attempt-list.ts'
+import {
+  type ListedAttempt,
+  listLine,
+  readList,
+  withoutFingerprints,
+} from '../../../domain/store/attempt-list.ts'
 import { sha256 } from './fingerprints.ts'
 import { metaBytes, metaText, setMeta } from './meta.ts'
 import { fingerprintKeyName } from './migrate.ts'
@@ -119,6 +124,17 @@ export class Listing {
     const place = { store: this.#database.location, key: this.#key() }
     if (own.place?.store !== place.store) this.#lists.rename(own, place)
     if (metaText(this.#database, folderName) !== own.folder) setMeta(this.#database, folderName, own.folder)
+  }
+
+  /** Takes the fingerprints out of what lists say of these attempts. */
+  removeFingerprints(attemptIds: ReadonlySet<string>): void {
+    for (const list of this.find()) {
+      const { attempts } = readList(this.#lists.read(list, 0).toString(), digest)
+      const lines = attempts
+        .filter(({ attemptId }) => attemptIds.has(attemptId))
+        .map((each) => ({ old: listLine(each, digest), new: listLine(withoutFingerprints(each), digest) }))
+      if (lines.length > 0) this.#lists.replace(list, lines)
+    }
   }
 
   append(own: FoundList, attempt: ListedAttempt): void {

@@ -3,17 +3,18 @@ import { rm } from 'node:fs/promises'
 import { backup } from 'node:sqlite'
 
 import type { Age } from './age.ts'
-import { Database, type Values } from './connection.ts'
+import { Database } from './connection.ts'
 import { diskFailure } from '../../../disk/failure.ts'
 import { placeAsNew } from '../../../disk/whole-file.ts'
 import type { Closed } from '../../../domain/store/age.ts'
 import type { Forgotten, Purged, StoreInfo } from '../../../domain/store/told.ts'
-import { type SubmissionState, submissionStates, unsettled } from '../../../domain/submission/states.ts'
+import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
 import { IoError, UsageError } from '../../../errors/kinds.ts'
 import { sha256 } from './fingerprints.ts'
 import { makePrivate, preparePlace } from './place.ts'
 import { markAsBackup } from './listing.ts'
-import { chosenEvents, chosenRows, danglingAttempts } from './upkeep-statements.ts'
+import { purge, type PurgeOptions } from './purge.ts'
+import { danglingAttempts } from './upkeep-statements.ts'
 import type { Upkeep } from '../upkeep.ts'
 
 /** Looking after an SQLite file. */
@@ -119,51 +120,8 @@ export class SqliteUpkeep implements Upkeep {
     }
   }
 
-  async purge(who: Forgotten, { dryRun }: { dryRun: boolean }): Promise<Purged> {
-    const { where, values } = chosenRows(who)
-    const events = chosenEvents(who)
-    const database = this.#database
-    const purged = database.transaction(() => {
-      const count = (sql: string, more: Values): number =>
-        (database.get(sql, more) as { count: number }).count
-      const settled = `${where} AND s.state NOT IN ${unsettled}`
-      const named = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
-      const result: Purged = {
-        rows: count(`SELECT count(*) AS count FROM submissions s WHERE ${settled} AND ${named}`, values),
-        events: count(`SELECT count(*) AS count FROM events e WHERE ${events.where}`, events.values),
-        kept: count(
-          `SELECT count(*) AS count FROM submissions s WHERE ${where} AND s.state IN ${unsettled}`,
-          values,
-        ),
-      }
-      if (dryRun) return result
-      const rows = `SELECT s.batch_id, s.row_number FROM submissions s WHERE ${settled}`
-      database.run(`UPDATE attempts SET reason = NULL WHERE (batch_id, row_number) IN (${rows})`, values)
-      database.run(`UPDATE decisions SET why = 'removed' WHERE (batch_id, row_number) IN (${rows})`, values)
-      database.run(`DELETE FROM events AS e WHERE ${events.where}`, events.values)
-      database.run(
-        `UPDATE submissions AS s SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL,
-          reason = NULL, field = NULL, offered_id = NULL WHERE ${settled}`,
-        values,
-      )
-      // A file's name can be a person's, once nobody else is in it.
-      database.run(
-        `UPDATE batches AS b SET name = NULL, path = NULL, results_file = NULL, reading = NULL,
-            halt_message = NULL, halt_hint = NULL
-          WHERE b.kind = 'file' AND NOT EXISTS (
-            SELECT 1 FROM submissions s
-            WHERE s.batch_id = b.id AND (s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL))`,
-      )
-      return result
-    })
-    if (!dryRun) this.#scrub()
-    return purged
-  }
-
-  /** secure_delete has overwritten what was removed; VACUUM and a truncated journal leave no older page either. */
-  #scrub(): void {
-    this.#database.exec('VACUUM')
-    if (this.#database.location !== ':memory:') this.#database.pragma('wal_checkpoint(TRUNCATE)')
+  async purge(who: Forgotten, options: PurgeOptions): Promise<Purged> {
+    return purge(this.#database, this.#age, who, options)
   }
 
   *#wrongBodies(): Generator<string> {

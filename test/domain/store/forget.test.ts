@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+
+import { namesPerson, notScrubbed } from '../../../src/domain/store/forget.ts'
+
+const priya = { first_name: 'Priya', last_name: 'Nåir Singh', email: 'p.nair@example.com' }
+
+test.each([
+  ['/home/hr/priya.csv', true],
+  ['PRIYA nair.csv', true],
+  ['Nair-Singh_2026.csv', true],
+  ['singh.csv', false],
+  ['people.csv', false],
+  ['priyanka.csv', false],
+  ['nurses of march.csv', false],
+])('%s names Priya: %s', (name, names) => {
+  expect(namesPerson(name, priya)).toBe(names)
+})
+
+test('a name of two letters is in no file’s name, and nobody is named by nothing', () => {
+  expect(namesPerson('al.csv', { first_name: 'Al', last_name: null, email: null })).toBe(false)
+  expect(namesPerson('', { first_name: '', last_name: null, email: '' })).toBe(false)
+})
+
+test('an unfinished purge says what may be left', () => {
+  expect(notScrubbed('/d/s')).toMatchObject({
+    code: 'incomplete',
+    hint: expect.stringContaining('again') as string,
+  })
+})
