@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 
+import { marked } from '../domain/sheet/formula.ts'
 import type { Cell } from './view.ts'
 
 /**
@@ -15,6 +16,5 @@ export function csv(rows: readonly (readonly Cell[])[]): string {
 
 function csvCell(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
-  const text = String(cell)
-  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(?:\.\d+)?$/.test(text) ? `'${text}` : text
+  return marked(String(cell))
 }

@@ -1,5 +1,6 @@
 import { csvBytes } from './csv/write.ts'
-import { type Cell, type Dialect, plainDialect, type SheetRow } from '../domain/sheet/cell.ts'
+import { type Cell, type Dialect, plainDialect, type SheetRow, textOf } from '../domain/sheet/cell.ts'
+import { refusedMark } from '../domain/sheet/loss.ts'
 import { jsonBytes } from './json/write.ts'
 import type { Sheet } from './sheet.ts'
 import { bookBytes } from './xlsx/book.ts'
@@ -8,6 +9,8 @@ import { bookBytes } from './xlsx/book.ts'
 export interface AnnotatedRow {
   row: Pick<SheetRow, 'cells' | 'source'>
   added: readonly Cell[]
+  /** Columns of the person's own whose cells were refused: where a file has texts only, they stay so. */
+  refused?: ReadonlySet<number> | undefined
 }
 
 export interface Annotated {
@@ -27,7 +30,8 @@ export function annotatedBytes(
   )
   const own = kept.map((at) => sheet.columns[at] ?? '')
   const header = [...own, ...addedColumns]
-  const cells = flat(rows, kept)
+  const isText = dialect.format === 'csv'
+  const cells = flat(isText ? stillRefused(rows) : rows, kept)
   switch (dialect.format) {
     case 'csv':
       return csvBytes(header, cells, dialect)
@@ -42,7 +46,7 @@ export function annotatedBytes(
       })
     case 'json':
     case 'jsonl':
-      return jsonBytes(sheet.columns, addedColumns, rows, dialect)
+      return jsonBytes(sheet.columns, addedColumns, stillRefused(rows), dialect)
   }
 }
 
@@ -63,4 +67,24 @@ async function* bare(rows: Iterable<readonly Cell[]>): AsyncGenerator<AnnotatedR
 
 async function* flat(rows: AsyncIterable<AnnotatedRow>, kept: readonly number[]): AsyncGenerator<Cell[]> {
   for await (const { row, added } of rows) yield [...kept.map((at) => row.cells[at] ?? ''), ...added]
+}
+
+/** A cell whose type says why it was refused would be any text where it is written as one. */
+async function* stillRefused(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
+  for await (const each of rows) {
+    const { refused, row } = each
+    const isTyped = refused !== undefined && row.source === undefined && row.cells.some(isRefusable)
+    if (!isTyped) {
+      yield each
+      continue
+    }
+    const cells = row.cells.map((cell, at) =>
+      refused.has(at) && isRefusable(cell) ? `${refusedMark} ${textOf(cell)}` : cell,
+    )
+    yield { ...each, row: { cells } }
+  }
+}
+
+function isRefusable(cell: Cell): boolean {
+  return typeof cell !== 'string' && ['number', 'date', 'boolean', 'fault'].includes(cell.kind)
 }

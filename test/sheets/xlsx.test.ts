@@ -59,6 +59,17 @@ test('a workbook from an old Mac counts days from 1904', async () => {
   expect((await rowsOf(await zipped(parts), 'w.xlsx'))[0]?.cells).toMatchObject([{ text: '1990-07-05' }, ''])
 })
 
+test('what Excel for Mac appends says nothing of 1904: a later x14:workbookPr is of another namespace', async () => {
+  const parts = excelParts(`<sheetData>${row('<c r="A2" s="1"><v>31597</v></c>')}</sheetData>`)
+  parts['xl/workbook.xml'] = String(parts['xl/workbook.xml'])
+    .replace('<workbookPr/>', '<workbookPr date1904="1"/>')
+    .replace(
+      '</sheets>',
+      '</sheets><extLst><ext uri="{79F54976-1DA5-4618-B147-4CDE4B953A38}" xmlns:x14="http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"><x14:workbookPr defaultImageDpi="32767"/></ext></extLst>',
+    )
+  expect((await rowsOf(await zipped(parts), 'w.xlsx'))[0]?.cells).toMatchObject([{ text: '1990-07-05' }, ''])
+})
+
 test.each([
   ['<c r="A2" t="e"><v>#REF!</v></c>', 'is the error #REF!'],
   ['<c r="A2"><f>B2+1</f></c>', 'is a formula whose value was not saved'],

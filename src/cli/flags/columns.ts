@@ -3,6 +3,11 @@ import type { HiddenRows } from '../../domain/batch/doubts.ts'
 import { Flags } from '../oclif.ts'
 import { packageIdFlag } from './identifiers.ts'
 
+export const defaultCountryFlag = Flags.string({
+  summary: 'Read phones without + as of this country, such as AU.',
+  helpValue: 'CC',
+})
+
 /** How the columns of a batch file are read; the same for every command that takes one. */
 export const columnFlags = {
   package: packageIdFlag({ summary: 'Package to order (default: column package_id, or config).' }),
@@ -42,10 +47,7 @@ export const columnFlags = {
   }),
   mapping: Flags.string({ summary: 'A mapping kept by --save-mapping.', helpValue: 'NAME' }),
   'save-mapping': Flags.string({ summary: 'Keep how the columns were read.', helpValue: 'NAME' }),
-  'default-country': Flags.string({
-    summary: 'Read phones without + as of this country, such as AU.',
-    helpValue: 'CC',
-  }),
+  'default-country': defaultCountryFlag,
 }
 
 export const showChangesFlag = Flags.boolean({ summary: 'Show every value that is changed before sending.' })

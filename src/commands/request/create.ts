@@ -1,4 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
+import { defaultCountryFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
@@ -7,12 +8,13 @@ import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { commandLine } from '../../domain/form/command-line.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { bodyView, changeText, createdView, reviewText } from '../../output/views/order.ts'
+import { phoneRepair } from '../../usecases/form/phone-repair.ts'
 import { placeOrder } from '../../usecases/request/place-order.ts'
 import { composeOrder } from '../../usecases/request/prepare-order.ts'
 import { api } from '../../compose/api.ts'
 import { orderingAndFollowing } from '../../compose/request.ts'
 import { schemas } from '../../compose/schemas.ts'
-import { packageSetting } from '../../compose/session.ts'
+import { packageSetting, setting } from '../../compose/session.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order the checks of a package on one person.'
@@ -31,6 +33,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     'last-name': Flags.string({ summary: 'Last name of the recipient.', helpValue: 'NAME' }),
     email: Flags.string({ summary: 'E-mail of the recipient.', helpValue: 'EMAIL' }),
     phone: Flags.string({ summary: 'Phone of the recipient, as +61412345678.', helpValue: 'PHONE' }),
+    'default-country': defaultCountryFlag,
     field: Flags.string({
       summary: 'A field of additional information; may be repeated.',
       helpValue: 'CODE.NAME=VALUE',
@@ -86,7 +89,9 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
         fields: flags.field,
       },
     }
+    const country = flags['default-country'] ?? (await setting(scope, 'default-country'))
     return composeOrder(given, {
+      repair: country === undefined ? undefined : await phoneRepair(country),
       api: await api(scope),
       cache: await schemas(scope),
       prompter: scope.prompter(),

@@ -16,8 +16,9 @@ import {
 } from './cell-value.ts'
 import { damage, nameDamage } from '../sheet/loss.ts'
 import { headerName } from './mapping.ts'
-import type { PhoneRepair } from './national-phone.ts'
+import { type PhoneRepair, repaired } from '../form/national-phone.ts'
 import { placed } from './placed.ts'
+import { type Column, readingOrder } from './reading-order.ts'
 import type { RowChange, RowProblem, RowReading } from './row-reading.ts'
 import type { Target } from './targets.ts'
 
@@ -39,12 +40,6 @@ interface File extends RowRules {
   /** -1 where there is no such column. */
   packageAt: number
   packages: ReadonlyMap<number, PackageReading>
-}
-
-/** A column that says something, and where it stands. */
-interface Column {
-  at: number
-  target: Target
 }
 
 /** What is the same for all rows of a package. */
@@ -71,19 +66,6 @@ function packageReading(schema: PackageSchema, targets: readonly Target[]): Pack
     target.kind === 'field' ? definitionOf(target, schema) : undefined,
   )
   return { schema, ready: readyBody(schema), definitions }
-}
-
-/** Columns as they stand, but those of one list by their numbers. */
-function readingOrder(targets: readonly Target[]): Column[] {
-  const place = (target: Target, at: number): [first: number, number: number] =>
-    target.kind === 'field' && /^\d+$/.test(target.path[0] ?? '')
-      ? [targets.findIndex(({ column }) => column === target.column), Number(target.path[0])]
-      : [at, 0]
-  const ordered = [...targets.entries()].map(([at, target]) => ({ at, target, place: place(target, at) }))
-  ordered.sort((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.at - b.at)
-  return ordered.flatMap(({ at, target }) =>
-    target.kind === 'recipient' || target.kind === 'field' ? [{ at, target }] : [],
-  )
 }
 
 type Names<T> = Record<string, T>
@@ -156,10 +138,10 @@ class Reading {
     // It is still whom the row is about: a damaged name may be that of another row.
     this.#recipient[column] = text
     if (column !== 'email' && column !== 'phone' && this.#isDamagedName(column, text, at)) return undefined
-    const national = column === 'phone' && !text.trimStart().startsWith('+')
-    const repaired = national ? this.#file.repair?.(text) : undefined
-    if (repaired !== undefined) this.#change(at, text, repaired)
-    this.#recipient[column] = repaired ?? text
+    if (column !== 'phone') return undefined
+    const phone = repaired(text, this.#file.repair)
+    if (phone !== text) this.#change(at, text, phone)
+    this.#recipient.phone = phone
     return undefined
   }
 

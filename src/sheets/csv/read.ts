@@ -10,7 +10,7 @@ import { type DecodedText, decodedText } from '../text.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { undecidedEncoding } from '../undecided-encoding.ts'
 import { detectDialect, parserOptions } from './dialect.ts'
-import { unmarked } from './marks.ts'
+import { unmarked } from '../../domain/sheet/formula.ts'
 
 const sampleBytes = 64 * 1024
 

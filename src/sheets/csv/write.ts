@@ -1,7 +1,7 @@
 import { delimiters } from './dialect.ts'
 import type { Cell, Dialect } from '../../domain/sheet/cell.ts'
 import { encoderOf } from '../encode.ts'
-import { marked } from './marks.ts'
+import { marked } from '../../domain/sheet/formula.ts'
 
 const rowsAtOnce = 200
 

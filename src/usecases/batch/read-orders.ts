@@ -27,7 +27,9 @@ export async function readOrders(
     kept: choices.mapping === undefined ? noMapping : await keptMapping(mappings, choices.mapping),
     schemaOf: (id) => loadSchema(id, { api, cache }),
     repair:
-      country === undefined ? undefined : await (await import('./phone-repair.ts')).phoneRepair(country),
+      country === undefined
+        ? undefined
+        : await (await import('../form/phone-repair.ts')).phoneRepair(country),
     prompter,
     hidden: choices.hidden,
     accepted: choices.acceptLines,

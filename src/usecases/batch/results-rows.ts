@@ -19,13 +19,15 @@ export async function* resultRows(
   batches: Batches,
   batchId: string,
 ): AsyncGenerator<AnnotatedRow> {
+  const everyColumn = new Set(sheet.columns.keys())
   const taken = batches.rows(batchId)[Symbol.asyncIterator]()
   try {
     let next = await taken.next()
     for await (const row of sheet.rows()) {
       while (next.done !== true && next.value.row < row.row) next = await taken.next()
       const found = next.done !== true && next.value.row === row.row ? next.value : undefined
-      yield { row, added: found === undefined ? resultColumns.map(() => '') : resultCells(found) }
+      const refused = found?.state === 'invalid' ? everyColumn : undefined
+      yield { row, refused, added: found === undefined ? resultColumns.map(() => '') : resultCells(found) }
     }
   } finally {
     await taken.return(undefined)

@@ -4,6 +4,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import { askStructure } from './ask-structure.ts'
 import { readFieldText, type ValueReading } from '../../domain/form/field-value.ts'
 import type { FormField } from '../../domain/form/fields.ts'
+import { type PhoneRepair, repaired } from '../../domain/form/national-phone.ts'
 import { readRecipientField } from '../../domain/form/recipient.ts'
 import { valueInWords } from '../../domain/form/review.ts'
 
@@ -12,6 +13,7 @@ export async function askField(
   prompter: Prompter,
   field: FormField,
   current?: FieldValue,
+  repair?: PhoneRepair,
 ): Promise<FieldValue | undefined> {
   const { type, required } = field
   if (isStructure(type)) {
@@ -21,19 +23,20 @@ export async function askField(
     message: `${titleOf(field)} (${required ? 'required' : 'optional'})`,
     help: helpOf(field),
     initial: current === undefined ? undefined : valueInWords(current),
-    check: (value) => (value === '' && !required ? undefined : readAnswer(field, value).problem),
+    check: (value) => (value === '' && !required ? undefined : readAnswer(field, value, repair).problem),
   })
-  return text === '' && !required ? undefined : readAnswer(field, text).value
+  return text === '' && !required ? undefined : readAnswer(field, text, repair).value
 }
 
 function isStructure(type: string): type is 'array' | 'object' {
   return type === 'array' || type === 'object'
 }
 
-function readAnswer(field: FormField, text: string): ValueReading {
+function readAnswer(field: FormField, text: string, repair: PhoneRepair | undefined): ValueReading {
   if (field.code !== undefined) return readFieldText(field, text)
   const name = recipientFields.find((known) => known === field.name)
-  return name === undefined ? { problem: 'is not asked of a recipient' } : readRecipientField(name, text)
+  if (name === undefined) return { problem: 'is not asked of a recipient' }
+  return readRecipientField(name, name === 'phone' ? repaired(text, repair) : text)
 }
 
 function titleOf({ code, group, label }: FormField): string {

@@ -3,6 +3,7 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { type Answers, answersIn, bodyOf, keep, nextSteps } from '../../domain/form/answers.ts'
 import { type FormField, formFields } from '../../domain/form/fields.ts'
+import type { PhoneRepair } from '../../domain/form/national-phone.ts'
 import { refusal } from '../../domain/form/problem.ts'
 import { type ReviewRow, reviewRows } from '../../domain/form/review.ts'
 import { type DraftBody, validateBody } from '../../domain/form/validate.ts'
@@ -19,6 +20,8 @@ export interface InterviewOptions {
   review?: boolean | undefined
   /** What saying yes does, as a choice reads: "Create the request". */
   action?: string | undefined
+  /** Reads phones without + as of the country that the person named. */
+  repair?: PhoneRepair | undefined
 }
 
 /**
@@ -30,15 +33,15 @@ export async function interview(
   prompter: Prompter,
   schema: PackageSchema,
   given: DraftBody,
-  { show, review = true, action = 'Create the request' }: InterviewOptions = {},
+  { show, review = true, action = 'Create the request', repair }: InterviewOptions = {},
 ): Promise<RequestBody> {
   const fields = formFields(schema)
   const answers = answersIn(given, schema, fields)
   const open = fields.filter((field) => !answers.has(field) && (review || field.required))
   for (const field of open) {
-    keep(answers, field, await askField(prompter, field))
+    keep(answers, field, await askField(prompter, field, undefined, repair))
   }
-  if (review) await reviewAnswers(prompter, fields, answers, { show, action })
+  if (review) await reviewAnswers(prompter, fields, answers, { show, action, repair })
   const { body, problems } = validateBody(bodyOf(schema, fields, answers), schema)
   if (problems !== undefined) throw refusal(problems, 'Give these values again.')
   return body
@@ -49,7 +52,7 @@ async function reviewAnswers(
   prompter: Prompter,
   fields: readonly FormField[],
   answers: Answers,
-  { show, action }: { show: InterviewOptions['show']; action: string },
+  { show, action, repair }: Pick<InterviewOptions, 'show' | 'repair'> & { action: string },
 ): Promise<void> {
   for (;;) {
     show?.(reviewRows(fields, answers))
@@ -59,6 +62,6 @@ async function reviewAnswers(
     })
     if (next === 'send') return
     if (next === 'leave') throw new InterruptedError('left without creating a request')
-    keep(answers, next, await askField(prompter, next, answers.get(next)))
+    keep(answers, next, await askField(prompter, next, answers.get(next), repair))
   }
 }

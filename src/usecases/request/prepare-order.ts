@@ -2,6 +2,7 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
+import { type PhoneRepair, withNationalPhone } from '../../domain/form/national-phone.ts'
 import { type Change, refusal } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { validateBody, validateDraft } from '../../domain/form/validate.ts'
@@ -27,6 +28,8 @@ export interface ComposeOptions extends SchemaSource {
   yes: boolean
   /** Draws the answers for review. */
   show: (rows: ReviewRow[]) => void
+  /** Reads phones without + as of the country that the person named. */
+  repair?: PhoneRepair | undefined
 }
 
 /**
@@ -38,17 +41,19 @@ export async function composeOrder(given: GivenOrder, options: ComposeOptions): 
   const pack = await orderable(given, options)
   const schema = await loadSchema(pack.id, options)
   if (given.body !== undefined) {
-    const whole = await confirmed(checked(given.body, schema), schema, options)
-    return { ...whole, package: pack, schema }
+    const national = withNationalPhone(given.body, options.repair)
+    const whole = await confirmed(checked(national.body, schema), schema, options)
+    return { ...whole, changes: [...national.changes, ...whole.changes], package: pack, schema }
   }
-  const draft = bodyFromFlags(given.flags, schema)
+  const { body: draft, changes } = withNationalPhone(bodyFromFlags(given.flags, schema), options.repair)
   if (prompter === undefined) {
     const whole = checked(draft, schema)
     requireYes(yes)
-    return { ...whole, package: pack, schema }
+    return { ...whole, changes: [...changes, ...whole.changes], package: pack, schema }
   }
-  const changes = validateDraft(draft, schema).changes ?? []
-  const body = await interview(prompter, schema, draft, { show: options.show, review: !yes })
+  changes.push(...(validateDraft(draft, schema).changes ?? []))
+  const { show, repair } = options
+  const body = await interview(prompter, schema, draft, { show, review: !yes, repair })
   return { body, changes, package: pack, schema }
 }
 
@@ -126,11 +131,11 @@ function checked(input: unknown, schema: PackageSchema): { body: RequestBody; ch
 async function confirmed(
   whole: { body: RequestBody; changes: Change[] },
   schema: PackageSchema,
-  { prompter, yes, show }: ComposeOptions,
+  { prompter, yes, show, repair }: ComposeOptions,
 ): Promise<{ body: RequestBody; changes: Change[] }> {
   if (yes) return whole
   if (prompter === undefined) requireYes(yes)
-  else return { ...whole, body: await interview(prompter, schema, whole.body, { show }) }
+  else return { ...whole, body: await interview(prompter, schema, whole.body, { show, repair }) }
   return whole
 }
 

@@ -1,0 +1,222 @@
+import iconv from 'iconv-lite'
+import { expect, test } from 'vitest'
+
+import { session } from '../harness/session.ts'
+import { type Parts, excelParts, zipped } from '../sheets/workbook.ts'
+
+const head = ['first_name', 'last_name', 'email', 'phone']
+const validate = 'batch validate people.xlsx --package 102'
+
+const cellXml = (text: string, at: number, row: number, style = ''): string =>
+  `<c r="${String.fromCodePoint(65 + at)}${String(row)}"${style} t="inlineStr"><is><t>${text}</t></is></c>`
+
+const rowXml = (texts: readonly string[], row: number, attributes = '', style = ''): string =>
+  `<row r="${String(row)}"${attributes}>${texts.map((text, at) => cellXml(text, at, row, style)).join('')}</row>`
+
+const ana = ['Ana', 'Silva', 'ana@example.com', '+61400000001']
+const bo = ['Bo', 'Li', 'bo@example.com', '+61400000002']
+
+const struckStyles: Parts = {
+  'xl/styles.xml':
+    '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts><font/><font><strike/></font></fonts><cellXfs><xf numFmtId="0" fontId="0"/><xf numFmtId="0" fontId="1"/></cellXfs></styleSheet>',
+}
+
+function book(rows: string, before = '', after = ''): Promise<Buffer> {
+  return zipped(excelParts(`${before}<sheetData>${rows}</sheetData>${after}`, struckStyles))
+}
+
+test('a filtered list and a struck-through row are refused with their lines, until --hidden says', async () => {
+  const { type, write } = await session()
+  write(
+    'people.xlsx',
+    await book(
+      rowXml(head, 1) +
+        rowXml(ana, 2) +
+        rowXml(bo, 3, ' hidden="1"') +
+        rowXml(['Cy', 'Ng', 'cy@example.com', '+61400000003'], 4, '', ' s="1"'),
+    ),
+  )
+  expect(await type(validate)).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.xlsx --package 102
+    2> Error: people.xlsx: the row on line 3 is hidden, and the row on line 4 is struck through
+    2> Leave them out with --hidden skip, or order them too with --hidden include.
+    exit 2
+  `)
+  expect(await type(`${validate} --hidden skip`)).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.xlsx --package 102 --hidden skip
+    people.xlsx: 1 row, 1 is fit to be ordered
+    exit 0
+  `)
+  expect(await type(`${validate} --hidden include`)).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.xlsx --package 102 --hidden include
+    people.xlsx: 3 rows, 3 are fit to be ordered
+    exit 0
+  `)
+})
+
+test('on a terminal it is asked whether hidden rows are ordered', async () => {
+  const { type, write, ordered } = await session()
+  write('people.xlsx', await book(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
+  const answers = [
+    { ask: /the row on line 3 is hidden/, choose: 'No, leave out this row' },
+    { ask: /Order checks for 1 people/, confirm: true },
+  ]
+  expect(await type('batch run people.xlsx --package 102', { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.xlsx --package 102
+    ? people.xlsx: the row on line 3 is hidden. Order checks for it too?: No, leave out this row
+    2>
+    2> people.xlsx: 1 row
+    2>   1 order of package 102
+    2> Time by quota: under a minute
+    2>
+    ? Order checks for 1 people? yes
+    batch  BATCH_1
+    people.xlsx, package 102
+
+    1  accepted
+    1  rows
+
+    results  HOME/people.results.xlsx
+    exit 0
+  `)
+  expect(ordered()).toEqual(['ana@example.com'])
+})
+
+test('hidden rows that hold nothing, hidden sheets and hidden columns that are not sent do not matter', async () => {
+  const { type, write } = await session()
+  const columns = '<cols><col min="5" max="5" hidden="1"/></cols>'
+  write(
+    'people.xlsx',
+    await book(
+      rowXml([...head, 'Notes'], 1) + rowXml([...ana, 'x'], 2) + rowXml([' '], 3, ' hidden="1"'),
+      columns,
+    ),
+  )
+  expect(await type(`${validate} --ignore Notes`)).toMatchObject({ code: 0 })
+  write(
+    'people.xlsx',
+    await book(rowXml(head, 1) + rowXml(ana, 2), '<cols><col min="3" max="3" hidden="1"/></cols>'),
+  )
+  expect(await type(validate)).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.xlsx --package 102
+    2> Error: people.xlsx: the column "email" is hidden, and would be sent
+    2> Show it and look at it, or leave it out with --ignore email, or send it as it is with --hidden include.
+    exit 2
+  `)
+})
+
+test('merged cells are refused where they are sent, and nowhere else', async () => {
+  const { type, write } = await session()
+  const rows = rowXml([...head, 'Team'], 1) + rowXml([...ana, 'x'], 2) + rowXml(bo, 3)
+  const merge = (range: string): string => `<mergeCells><mergeCell ref="${range}"/></mergeCells>`
+  write('people.xlsx', await book(rows, '', merge('E2:E3')))
+  expect(await type(`${validate} --ignore Team`)).toMatchObject({ code: 0 })
+  write('people.xlsx', await book(rows, '', merge('A2:A3')))
+  expect(await type(`${validate} --ignore Team`)).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.xlsx --package 102 --ignore Team
+    2> Error: people.xlsx: the cells A2:A3 are merged, so which row the value belongs to is not said
+    2> Unmerge them, and give every row its own value.
+    exit 2
+  `)
+})
+
+test('an encoding is chosen by values of the file, and kept by a mapping or a setting', async () => {
+  const { type, write } = await session()
+  const file = iconv.encode(`${head.join(',')}\nAntonín,Dvořák,a@example.com,+61400000001\n`, 'windows-1250')
+  write('people.csv', file)
+  const csv = 'batch validate people.csv --package 102'
+  const answers = [{ ask: /is not UTF-8. Which of these/, choose: /Antonín.*windows-1250/ }]
+  expect(await type(`${csv} --save-mapping czech`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 102 --save-mapping czech
+    2> Kept how the file was read: use it with --mapping czech
+    ? people.csv is not UTF-8. Which of these is right?: Antonín, Dvořák (windows-1250, Central Europe)
+    2> Kept how the file was read: use it with --mapping czech
+    people.csv: 1 row, 1 is fit to be ordered
+    exit 0
+  `)
+  expect(await type(`${csv} --mapping czech`)).toMatchObject({ code: 0 })
+  expect(await type(csv)).toMatchObject({ code: 2 })
+  await type('config set encoding windows-1250')
+  expect(await type(csv)).toMatchObject({ code: 0 })
+})
+
+test('what was refused in a workbook stays refused in the errors file', async () => {
+  const { type, write, cat } = await session()
+  const cells = `${cellXml('Bo', 0, 2)}<c r="B2" t="b"><v>1</v></c>${cellXml('bo@example.com', 2, 2)}${cellXml('+61400000002', 3, 2)}`
+  const more = `<c r="A3" t="e"><v>#N/A</v></c>${cellXml('Li', 1, 3)}${cellXml('li@example.com', 2, 3)}${cellXml('+61400000003', 3, 3)}`
+  write('people.xlsx', await book(`${rowXml(head, 1)}<row r="2">${cells}</row><row r="3">${more}</row>`))
+  expect(await type(`${validate} --errors mend.csv`)).toMatchObject({ code: 2 })
+  expect(cat('mend.csv')).toMatchInlineSnapshot(`
+    $ cat mend.csv
+    first_name,last_name,email,phone,refcheck_row,refcheck_column,refcheck_problem,refcheck_suggestion
+    Bo,#REFUSED! true,bo@example.com,+61400000002,1,last_name,"is a TRUE or FALSE of the spreadsheet, not a text; format the column as text and type it again",
+    #REFUSED! #N/A,Li,li@example.com,+61400000003,2,first_name,is the error #N/A,
+  `)
+  expect(await type('batch validate mend.csv --package 102')).toMatchInlineSnapshot(`
+    $ refcheck batch validate mend.csv --package 102
+    mend.csv: 2 rows, 0 are fit to be ordered, 2 are not
+
+    LINE  PERSON  COLUMN      VALUE           PROBLEM
+    2     Bo      last_name   #REFUSED! true  was refused when it was read before; type it again
+    3     Li      first_name  #REFUSED! #N/A  was refused when it was read before; type it again
+    2> Error: mend.csv: 2 of 2 rows are not fit to be ordered
+    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    exit 2
+  `)
+})
+
+test('a damaged name is refused, unless its line is said to be right', async () => {
+  const { type, write } = await session()
+  write('people.csv', `${head.join(',')}\n?ukasz,Nowak,l@example.com,+48221234567\n`)
+  const csv = 'batch validate people.csv --package 102'
+  expect(await type(csv)).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 102
+    people.csv: 1 row, 0 are fit to be ordered, 1 is not
+
+    LINE  PERSON        COLUMN      VALUE   PROBLEM
+    2     ?ukasz Nowak  first_name  ?ukasz  holds ?, which may stand for a letter that was lost; if it is right, add --accept-line 2
+    2> Error: people.csv: 1 of 1 rows is not fit to be ordered
+    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    exit 2
+  `)
+  expect(await type(`${csv} --accept-line 2`)).toMatchObject({ code: 0 })
+})
+
+test('every change is in the JSON, and on a terminal with --show-changes', async () => {
+  const { type, write } = await session()
+  const rows = Array.from(
+    { length: 12 },
+    (_, at) => `Ana,R,a${String(at)}@example.com,+61 400 000 0${String(10 + at)}`,
+  )
+  write('people.csv', `${head.join(',')}\n${rows.join('\n')}\n`)
+  const csv = 'batch validate people.csv --package 102'
+  expect(await type(csv)).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 102
+    people.csv: 12 rows, 12 are fit to be ordered
+
+    Changed before sending:
+      12 × phone: spaces, (), - and . are removed
+        line 2, phone: "+61 400 000 010" is sent as "+61400000010"
+        line 3, phone: "+61 400 000 011" is sent as "+61400000011"
+        line 4, phone: "+61 400 000 012" is sent as "+61400000012"
+        … and 9 more: --show-changes
+    exit 0
+  `)
+  const { stdout } = await type(`${csv} --json`)
+  expect((JSON.parse(stdout) as { changes: unknown[] }).changes).toHaveLength(12)
+  expect((await type(`${csv} --show-changes`)).stdout.match(/is sent as/g)).toHaveLength(12)
+})
+
+test('a single request takes a national number where a country is named', async () => {
+  const { type } = await session()
+  const create =
+    'request create --package 102 --first-name Ana --last-name Silva --email ana@example.com --phone "0412 345 678" --dry-run --json'
+  expect(await type(create)).toMatchObject({ code: 2 })
+  const { stdout, code } = await type(`${create} --default-country AU`)
+  expect([code, (JSON.parse(stdout) as { recipient: { phone: string } }).recipient.phone]).toEqual([
+    0,
+    '+61412345678',
+  ])
+  await type('config set default-country AU')
+  expect(await type(create)).toMatchObject({ code: 0 })
+})

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+
+import { shownNumber, shownOtherwise } from '../../../src/domain/sheet/shown-number.ts'
+
+test.each([
+  [12, 'General', '12'],
+  [0.5, '@', '0.5'],
+  [0.5, '0.00', '0.50'],
+  [12.6, '0', '13'],
+  [1_234_567.5, '#,##0.00', '1,234,567.50'],
+  [412_345_678, '"0412 345 678"', '0412 345 678'],
+  [0.5, '0%', undefined],
+  [412_345_678, '0000000000', undefined],
+])('%d as %s is seen as %s', (value, format, shown) => {
+  expect(shownNumber(value, format)).toBe(shown)
+})
+
+test.each([
+  [12, 'General'],
+  [85_000.5, '#,##0.00'],
+  [85_000.5, '"$"#,##0.00'],
+  [7, '0000'],
+  [1234.5, '"1.234,50"'],
+  [-5, '"-5,00 €"'],
+])('%d as %s is the number that is seen', (value, format) => {
+  expect(shownOtherwise(value, format)).toBeUndefined()
+})
+
+test.each([
+  [0.5, '0%'],
+  [12.5, '0'],
+  [1.005, '0.00'],
+  [12_000, '0,'],
+  [0.5, '# ?/?'],
+  [12, ';;;'],
+  [1, '"yes";;"no"'],
+  [0.1 + 0.2, 'General'],
+  [0.5, '"50 %"'],
+])('%d as %s is seen as something else', (value, format) => {
+  expect(shownOtherwise(value, format)).toBeDefined()
+})
