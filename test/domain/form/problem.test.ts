@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+
+import { refusal, sentence, shown } from '../../../src/domain/form/problem.ts'
+
+test('a value is shown as it is, anything but a text as JSON, and cut after 80 characters', () => {
+  expect(shown('a "b"')).toBe('a "b"')
+  expect(shown({ a: [1] })).toBe('{"a":[1]}')
+  expect(shown(undefined)).toBe('undefined')
+  expect(shown('x'.repeat(80))).toBe('x'.repeat(80))
+  expect(shown('x'.repeat(81))).toBe(`${'x'.repeat(80)}…`)
+})
+
+test('a value that JSON cannot say is named by its kind', () => {
+  const round: unknown[] = []
+  round.push(round)
+  expect(shown(round)).toBe('a list')
+  expect(shown({ round })).toBe('an object')
+})
+
+test('a sentence names the field, the value, what is wrong and what was meant', () => {
+  expect(sentence({ path: 'phone', value: '04', problem: 'has no +' })).toContain('phone: "04" has no +')
+  expect(sentence({ path: 'phone', problem: 'is required', suggestion: '+61' })).toMatch(
+    /^phone: is required.*"\+61"/,
+  )
+})
+
+test('several problems are one refusal that names each, its field the first', () => {
+  const found = refusal(
+    [
+      { path: 'phone', problem: 'is required' },
+      { path: 'email', problem: 'has no @' },
+    ],
+    'Correct them.',
+  )
+  expect(found).toMatchObject({ code: 'invalid_input', field: 'phone', hint: 'Correct them.' })
+  expect(found.message).toMatch(/phone[\s\S]*email/)
+})

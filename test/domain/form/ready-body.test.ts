@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+
+import { readyBody } from '../../../src/domain/form/ready-body.ts'
+import { type DraftBody, validateBody } from '../../../src/domain/form/validate.ts'
+import { plainSchema, recipientOf, sampleBody, sampleSchema } from './sample-schema.ts'
+
+const ready = readyBody(sampleSchema)
+
+/** The sound body, changed. */
+function changed(change: (body: ReturnType<typeof sampleBody>) => void): DraftBody {
+  const body = sampleBody()
+  change(body)
+  return body
+}
+
+test('a sound body is ready as it stands', () => {
+  expect(ready(sampleBody())).toEqual(sampleBody())
+  const plain = { package_id: 7, recipient: recipientOf() } as DraftBody
+  expect(readyBody(plainSchema)(plain)).toEqual(plain)
+})
+
+test.each<[string, (body: ReturnType<typeof sampleBody>) => void]>([
+  ['another package', (body) => (body.package_id = 13)],
+  ['white space around a name', (body) => (body.recipient.first_name = ' Ann')],
+  ['a phone with punctuation', (body) => (body.recipient.phone = '+61 400')],
+  ['an address that is none', (body) => (body.recipient.email = 'ann')],
+  ['a check that is missing', (body) => body.additional_information.pop()],
+  ['a check twice', (body) => body.additional_information.push(...body.additional_information.slice(0, 1))],
+  [
+    'a check that the package has not',
+    (body) => (body.additional_information[0] = { code: 'x', fields: {} } as never),
+  ],
+  [
+    'a required field that is missing',
+    (body) => (body.additional_information[0] = { code: 'ncc_acic', fields: {} } as never),
+  ],
+  [
+    'a day that does not exist',
+    (body) =>
+      body.additional_information.splice(0, 1, {
+        code: 'ncc_acic',
+        fields: { date_of_birth: '1990-02-30' },
+      } as never),
+  ],
+])('%s is looked at the careful way', (_what, change) => {
+  expect(ready(changed(change))).toBeUndefined()
+})
+
+test('what is ready is what the careful way would send', () => {
+  const { body, problems, changes } = validateBody(sampleBody(), sampleSchema)
+  expect(problems ?? []).toEqual([])
+  expect(changes ?? []).toEqual([])
+  expect(ready(sampleBody())).toEqual(body)
+})

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+
+import { columnName, placeOf, plainDialect, textOf } from '../../../src/domain/sheet/cell.ts'
+
+test.each([
+  [0, 'A'],
+  [25, 'Z'],
+  [26, 'AA'],
+  [51, 'AZ'],
+  [52, 'BA'],
+  [701, 'ZZ'],
+  [702, 'AAA'],
+  [16_383, 'XFD'],
+])('column %i is %s', (column, name) => {
+  expect(columnName(column)).toBe(name)
+})
+
+test('a cell is found as its program counts', () => {
+  expect(placeOf({ ...plainDialect, format: 'xlsx' }, 5, 2)).toBe('C5')
+  expect(placeOf(plainDialect, 5, 2)).toBe('line 5, column 3')
+  expect(placeOf({ ...plainDialect, format: 'jsonl' }, 5, 2)).toBe('line 5')
+})
+
+test('a cell’s text, whatever its type', () => {
+  expect(textOf('a')).toBe('a')
+  expect(textOf({ kind: 'number', text: '1.5', value: 1.5, format: '0' })).toBe('1.5')
+})

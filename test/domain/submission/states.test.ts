@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+
+import { type SubmissionState, submissionStates, transitions } from '../../../src/domain/submission/states.ts'
+
+/** Every state that can come after this one, in any number of steps. */
+function after(state: SubmissionState, found = new Set<SubmissionState>()): Set<SubmissionState> {
+  for (const next of transitions[state]) {
+    if (found.has(next)) continue
+    found.add(next)
+    after(next, found)
+  }
+  return found
+}
+
+test('every state has its ways on', () => {
+  expect(Object.keys(transitions).sort()).toEqual([...submissionStates].sort())
+})
+
+test('an order is sent from pending alone', () => {
+  expect(submissionStates.filter((state) => transitions[state].includes('sending'))).toEqual(['pending'])
+})
+
+test('what was accepted stays accepted: nobody is ordered twice by a change of state', () => {
+  expect([...after('accepted')]).toEqual([])
+})
+
+test('an order in flight ends as one of the answers, or goes back where nothing was sent', () => {
+  expect([...transitions.sending].sort()).toEqual(['accepted', 'pending', 'rejected', 'unknown'])
+})

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+
+import { commandWords } from '../../../src/domain/webhook/command-words.ts'
+import { UsageError } from '../../../src/errors/kinds.ts'
+
+test.each([
+  ['a b  c', ['a', 'b', 'c']],
+  [" 'a b' c ", ['a b', 'c']],
+  [String.raw`"a \"b\" \\ \n"`, [String.raw`a "b" \ \n`]],
+  [String.raw`a\ b`, ['a b']],
+  [String.raw`'a\b'`, [String.raw`a\b`]],
+  ["it''s", ['its']],
+  ["''", ['']],
+  ['$HOME * | ;', ['$HOME', '*', '|', ';']],
+])('%s', (text, words) => {
+  expect(commandWords(text, '--exec')).toEqual(words)
+})
+
+test.each(['', '  ', "'a", '"a', String.raw`"a\"`])('%j is refused: no command, or an open quote', (text) => {
+  expect(() => commandWords(text, '--exec')).toThrow(UsageError)
+  expect(() => commandWords(text, '--exec')).toThrow(/^--exec/)
+})
