@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+
+import {
+  cellText,
+  cellValue,
+  isEmpty,
+  isoSuggestion,
+  packageIdIn,
+  textIn,
+} from '../../../src/domain/batch/cell-value.ts'
+import type { Cell } from '../../../src/domain/sheet/cell.ts'
+
+const field = (type: string, description = '') => ({ type, required: false, description })
+const day = field('string', 'Date of birth (YYYY-MM-DD)')
+const number = (value: number, format = 'General'): Cell => ({
+  kind: 'number',
+  text: String(value),
+  value,
+  format,
+})
+const date = (text: string, format: string): Cell => ({ kind: 'date', text, serial: 1, format })
+const yes: Cell = { kind: 'boolean', text: 'TRUE', value: true }
+
+/** The value, or `refused`. */
+const read = (type: string, cell: Cell): unknown => {
+  const { value, problem } = cellValue(field(type), cell)
+  return problem === undefined ? value : 'refused'
+}
+
+test('where a text is wanted, a number is its digits as they are seen, up to fifteen', () => {
+  expect(cellText('Ann')).toEqual({ text: 'Ann' })
+  expect(cellText(number(61_400_000_000))).toEqual({ text: '61400000000' })
+  expect(cellText(number(999_999_999_999_999)).problem).toBeUndefined()
+  expect(cellText(number(1e15)).problem).toBeDefined()
+  expect(cellText(number(0.5, '0%')).problem).toBeDefined()
+})
+
+test.each([date('1990-04-23', 'yyyy-mm-dd'), yes, { kind: 'json', text: '1', value: 1 } as Cell])(
+  'what a spreadsheet made of a text is refused, never undone: %j',
+  (cell) => {
+    expect(cellText(cell).problem).toBeDefined()
+  },
+)
+
+test('a value of a field’s type', () => {
+  expect(read('string', 'x')).toBe('x')
+  expect(read('number', number(1.5))).toBe(1.5)
+  expect(read('boolean', yes)).toBe(true)
+  expect(read('string', yes)).toBe('refused')
+  expect(read('number', number(0.5, '0%'))).toBe('refused')
+})
+
+test('a number that can be read in two ways is refused', () => {
+  expect(read('number', '52.000')).toBe('refused')
+  expect(read('number', '1e5')).toBe('refused')
+  expect(read('number', '52.00')).toBe(52)
+  expect(read('number', '1234.5')).toBe(1234.5)
+})
+
+test('a list is JSON, or texts with ; between them; a word for nothing is not guessed', () => {
+  expect(read('array', '["a"]')).toEqual(['a'])
+  expect(read('array', 'a; b')).toEqual(['a', 'b'])
+  expect(read('array', 'a, b')).toEqual(['a, b'])
+  for (const text of ['none', 'N/A', '-', 'a;;b', '{"a":1}']) expect(read('array', text)).toBe('refused')
+})
+
+test('a date of a sheet is its day where the day is what is seen', () => {
+  expect(cellValue(day, date('1990-04-23', 'dd/mm/yyyy'))).toEqual({ value: '1990-04-23' })
+  expect(cellValue(day, date('1990-04-23', 'mmm yyyy')).problem).toBeDefined()
+  expect(cellValue(day, date('1990-04-23T10:00', 'dd/mm/yyyy')).problem).toBeDefined()
+  expect(read('string', date('1990-04-23', 'dd/mm/yyyy'))).toBe('refused')
+})
+
+test('only a date that can be one day alone is suggested', () => {
+  expect(isoSuggestion(day, '30/04/1990')).toBe('1990-04-30')
+  expect(isoSuggestion(day, '04-30-1990')).toBe('1990-04-30')
+  expect(isoSuggestion(day, '4.4.1990')).toBe('1990-04-04')
+  expect(isoSuggestion(day, '04/05/1990')).toBeUndefined()
+  expect(isoSuggestion(day, '31/31/1990')).toBeUndefined()
+  expect(isoSuggestion(field('string'), '30/04/1990')).toBeUndefined()
+})
+
+test.each<[Cell, number | 'none' | 'wrong']>([
+  ['102', 102],
+  [' 102 ', 102],
+  [number(102), 102],
+  ['', 'none'],
+  ['  ', 'none'],
+  ['0', 'wrong'],
+  ['0102', 'wrong'],
+  ['1.0', 'wrong'],
+  ['1234567890123456', 'wrong'],
+  [yes, 'wrong'],
+])('%j names the package %s', (cell, id) => {
+  expect(packageIdIn(cell)).toBe(id)
+})
+
+test('a cell of white space is empty, whichever space it is', () => {
+  expect(['', ' ', '\t', '\u00A0', '\u3000'].map(isEmpty)).toEqual([true, true, true, true, true])
+  expect(['0', ' x', 'é'].map(isEmpty)).toEqual([false, false, false])
+  expect(isEmpty(number(0))).toBe(false)
+})
+
+test('a cell as it stands', () => {
+  expect([textIn('a'), textIn(number(5))]).toEqual(['a', '5'])
+})
