@@ -16,14 +16,16 @@ test('an unknown column is refused with the flags that would do, then mapped, ke
   `)
   expect(await type(`${validate} --map 'Given name=first_name' --ignore Notes --save-mapping workday`))
     .toMatchInlineSnapshot(`
-    $ refcheck batch validate people.csv --package 102 --map 'Given name=first_name' --ignore Notes --save-mapping workday
-    2> Kept how the columns were read: use it with --mapping workday
-    people.csv: 1 row, 1 is fit to be ordered
-    exit 0
-  `)
+      $ refcheck batch validate people.csv --package 102 --map 'Given name=first_name' --ignore Notes --save-mapping workday
+      2> Kept how the file was read: use it with --mapping workday
+      people.csv: 1 row, 1 is fit to be ordered
+      2> Order them with: refcheck batch run people.csv --package 102 --map 'Given name=first_name' --ignore Notes
+      exit 0
+    `)
   expect(await type(`${validate} --mapping workday`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102 --mapping workday
     people.csv: 1 row, 1 is fit to be ordered
+    2> Order them with: refcheck batch run people.csv --package 102 --mapping workday
     exit 0
   `)
   expect(await type(`${validate} --mapping nobody`)).toMatchInlineSnapshot(`
@@ -41,7 +43,9 @@ test('a suggestion for a column is followed only after a yes', async () => {
   expect(await type(validate, { answers: [{ ask, confirm: true }] })).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     ? Does the column "Given name" say first_name? yes
+    2> Kept your answers about the columns: use them with --mapping people
     people.csv: 1 row, 1 is fit to be ordered
+    2> Order them with: refcheck batch run people.csv --package 102 --map 'Given name=first_name'
     exit 0
   `)
   expect(await type(validate, { answers: [{ ask, confirm: false }] })).toMatchInlineSnapshot(`
@@ -61,7 +65,7 @@ test('a column twice, one that is missing, and flags that name none', async () =
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     2> Error: people.csv: the columns "email" and "recipient.email" both say email
-    2> Leave one out: --ignore 'recipient.email'
+    2> Leave one out: --ignore recipient.email
     exit 2
   `)
   withHeader('first_name,last_name,email')

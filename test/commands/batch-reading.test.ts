@@ -45,11 +45,13 @@ test('a filtered list and a struck-through row are refused with their lines, unt
   expect(await type(`${validate} --hidden skip`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102 --hidden skip
     people.xlsx: 1 row, 1 is fit to be ordered
+    2> Order them with: refcheck batch run people.xlsx --package 102 --hidden skip
     exit 0
   `)
   expect(await type(`${validate} --hidden include`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102 --hidden include
     people.xlsx: 3 rows, 3 are fit to be ordered
+    2> Order them with: refcheck batch run people.xlsx --package 102 --hidden include
     exit 0
   `)
 })
@@ -132,6 +134,7 @@ test('an encoding is chosen by values of the file, and kept by a mapping or a se
     ? people.csv is not UTF-8. Which of these is right?: Antonín, Dvořák (windows-1250, Central Europe)
     2> Kept how the file was read: use it with --mapping czech
     people.csv: 1 row, 1 is fit to be ordered
+    2> Order them with: refcheck batch run people.csv --package 102 --encoding windows-1250
     exit 0
   `)
   expect(await type(`${csv} --mapping czech`)).toMatchObject({ code: 0 })
@@ -200,6 +203,7 @@ test('every change is in the JSON, and on a terminal with --show-changes', async
         line 3, phone: "+61 400 000 011" is sent as "+61400000011"
         line 4, phone: "+61 400 000 012" is sent as "+61400000012"
         … and 9 more: --show-changes
+    2> Order them with: refcheck batch run people.csv --package 102
     exit 0
   `)
   const { stdout } = await type(`${csv} --json`)

@@ -13,7 +13,7 @@ test('a CSV is the header and nothing else', async () => {
   const { type } = await session()
   expect(await type('schema template 101')).toMatchInlineSnapshot(`
     $ refcheck schema template 101
-    first_name,last_name,email,phone,reference.position_title,reference.referee_relationships,ncc_acic.date_of_birth,ncc_acic.licence_number,ncc_acic.is_volunteer,ncc_acic.previous_names,ncc_acic.residential_address,icrc.years_of_history,icrc.annual_income
+    first_name,last_name,email,phone,reference.position_title,reference.referee_relationships,ncc_acic.date_of_birth,ncc_acic.licence_number,ncc_acic.is_volunteer,ncc_acic.previous_names,ncc_acic.residential_address.street,ncc_acic.residential_address.suburb,ncc_acic.residential_address.state,ncc_acic.residential_address.postcode,ncc_acic.residential_address.country,icrc.years_of_history,icrc.annual_income
     exit 0
   `)
 })
@@ -23,7 +23,7 @@ test('a workbook to fill in, with an example on a sheet of its own, and what to 
   const header = (await type('schema template 101')).stdout.trim()
   expect(await type('schema template 101 --output people.xlsx')).toMatchInlineSnapshot(`
     $ refcheck schema template 101 --output people.xlsx
-    written  people.xlsx  13 fields, 11 of them required
+    written  people.xlsx  17 fields, 15 of them required
     2> Give each person a row, then: refcheck batch validate people.xlsx --package 101
     exit 0
   `)
@@ -40,12 +40,16 @@ test('a workbook to fill in, with an example on a sheet of its own, and what to 
     'priya.shah@example.com',
     '+61400000000',
     'Position title of Priya',
-    '["first", "second"]',
+    'first; second',
     '1990-04-30',
     'Licence number of Priya',
     'yes',
-    '["first", "second"]',
-    '{"name": "value"}',
+    'first; second',
+    'Residential address, street of Priya',
+    'Residential address, suburb of Priya',
+    'Residential address, state of Priya',
+    'Residential address, postcode of Priya',
+    'Residential address, country of Priya',
     '3',
     '12.5',
   ])

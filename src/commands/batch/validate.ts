@@ -3,6 +3,8 @@ import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/col
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { batchFilePorts, filePlace, readingDefaults } from '../../compose/batch.ts'
+import { readingFlags } from '../../domain/batch/columns.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
 import { badRows } from '../../domain/batch/check.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
 import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
@@ -51,6 +53,10 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
       const path = await writeBatchErrors(place, orders, check, flags.errors)
       scope.reporter.note(`The rows to mend are in ${path}`)
     }
-    this.answer(batchCheckView(check, file.name, flags['show-changes']), badRows(check, file.name))
+    const failure = badRows(check, file.name)
+    this.answer(batchCheckView(check, file.name, flags['show-changes']), failure)
+    if (failure !== undefined || file.path === undefined) return
+    const words = ['refcheck batch run', shellWord(this.args.file), readingFlags(choices)]
+    scope.reporter.note(`Order them with: ${words.join(' ').trim()}`)
   }
 }

@@ -213,3 +213,22 @@ function rivals(unknown: readonly UnknownColumn[]): string[] {
     return [`Several columns may be ${field}; say which, as in ${flags}.`]
   })
 }
+
+/** All flags that say how a file is read, for a command that can be pasted. */
+export function readingFlags(choices: ColumnChoices): string {
+  const { packageId, sheet, headerRow, encoding, hidden, defaultCountry, mapping } = choices
+  const one = (flag: string, value: string | number | undefined): string[] =>
+    value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]
+  return [
+    ...one('package', packageId),
+    ...one('sheet', sheet),
+    ...one('header-row', headerRow),
+    ...one('encoding', encoding),
+    ...one('hidden', hidden),
+    ...one('default-country', defaultCountry),
+    ...one('mapping', mapping),
+    ...(choices.acceptLines ?? []).flatMap((line) => one('accept-line', line)),
+    ...(choices.map ?? []).flatMap((each) => one('map', each)),
+    ...(choices.ignore ?? []).flatMap((each) => one('ignore', each)),
+  ].join(' ')
+}

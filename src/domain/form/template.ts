@@ -44,7 +44,7 @@ export function templateColumns(schema: PackageSchema): TemplateColumn[] {
       },
     )
   }
-  return fields.map((field) => ({
+  return fields.flatMap(partsOf).map((field) => ({
     header: field.column,
     required: field.required,
     note: noteOf(field),
@@ -52,6 +52,20 @@ export function templateColumns(schema: PackageSchema): TemplateColumn[] {
     choices: field.type === 'boolean' ? ['yes', 'no'] : [],
     example: exampleOf(field),
   }))
+}
+
+/** An object as a column for each of its parts, where its description lists them; people need no JSON then. */
+function partsOf(field: FormField): FormField[] {
+  if (field.type !== 'object' || field.code === undefined) return [field]
+  const list = /:\s*((?:[a-z_]{2,30}, )+[a-z_]{2,30}(?:,? and [a-z_]{2,30})?)\.?$/.exec(
+    field.description.slice(0, 400),
+  )?.[1]
+  const parts = list?.split(/,? and |, /) ?? []
+  if (parts.length < 2) return [field]
+  return parts.map((part) => {
+    const [column, label] = [`${field.column}.${part}`, `${field.label}, ${part}`]
+    return Object.assign({}, field, { column, label, type: 'string' })
+  })
 }
 
 function noteOf({ group, label, type, required, description }: FormField): string {
@@ -66,7 +80,7 @@ const forms: ReadonlyMap<string, string> = new Map([
   ['integer', 'a whole number'],
   ['number', 'a number'],
   ['boolean', 'yes or no'],
-  ['array', 'a list as JSON, such as ["first", "second"]'],
+  ['array', 'a list: texts with ; between them, such as first; second'],
   ['object', 'JSON, such as {"name": "value"}'],
 ])
 
@@ -81,7 +95,7 @@ function exampleOf({ code, column, label, type, description }: FormField): Templ
     case 'boolean':
       return 'yes'
     case 'array':
-      return '["first", "second"]'
+      return 'first; second'
     case 'object':
       return '{"name": "value"}'
     default:

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { all, bytesOf, openBytes } from '../../sheets/table.ts'
 import { packageSchema } from '../../../src/contract/package-schema.ts'
-import { readFieldText } from '../../../src/domain/form/field-value.ts'
+import { cellValue } from '../../../src/domain/batch/cell-value.ts'
 import { readRecipientField } from '../../../src/domain/form/recipient.ts'
 import { templateBody, templateColumns, templateFormat } from '../../../src/domain/form/template.ts'
 import { validateBody } from '../../../src/domain/form/validate.ts'
@@ -58,7 +58,7 @@ test('what each field wants is said in its note', () => {
     'k.count': 'Check: Count\nRequired, a whole number.',
     'k.sum': 'Check: Sum\nOptional, a number.',
     'k.flag': 'Check: Flag\nRequired, yes or no.',
-    'k.list': 'Check: List\nRequired, a list as JSON, such as ["first", "second"].',
+    'k.list': 'Check: List\nRequired, a list: texts with ; between them, such as first; second.',
     'k.map': 'Check: Map\nOptional, JSON, such as {"name": "value"}.',
   })
 })
@@ -78,9 +78,21 @@ test('every cell of the example would be taken', () => {
     const problem =
       definition === undefined
         ? readRecipientField(header as 'email', textOf(example)).problem
-        : readFieldText(definition, textOf(example)).problem
+        : cellValue(definition, example).problem
     expect([header, problem]).toEqual([header, undefined])
   }
+})
+
+test('an object has a column for each part that its description lists', () => {
+  const address = {
+    type: 'object',
+    required: true,
+    description: 'Current address: street, suburb and post_code.',
+  }
+  const columns = templateColumns(schemaOf({ address })).map(({ header }) => header)
+  expect(columns.slice(4)).toEqual(['k.address.street', 'k.address.suburb', 'k.address.post_code'])
+  const vague = { type: 'object', required: true, description: 'Say where: e.g. the place, and so on.' }
+  expect(templateColumns(schemaOf({ vague })).at(-1)?.header).toBe('k.vague')
 })
 
 test('no placeholder of a body would be sent', () => {

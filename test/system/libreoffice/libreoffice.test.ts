@@ -27,8 +27,9 @@ const typed: Record<string, string> = {
   'ncc_acic.date_of_birth': '1990-04-30',
   'ncc_acic.licence_number': '00123',
   'ncc_acic.is_volunteer': 'no',
-  'ncc_acic.previous_names': '["李 小龍"]',
-  'ncc_acic.residential_address': '{"street": "1 \\"High\\" St", "postcode": "0800"}',
+  'ncc_acic.previous_names': '李 小龍; Li Xiaolong',
+  'ncc_acic.residential_address.street': '1 "High" St',
+  'ncc_acic.residential_address.postcode': '0800',
   'icrc.years_of_history': '7',
   'icrc.annual_income': '85000.5',
 }
@@ -83,7 +84,7 @@ test('the notes and drop-downs of our template are there in LibreOffice', async 
   const { run } = await world()
   const { bytes } = await run(['schema', 'template', '101', '--format', 'xlsx'])
   const document = (await office.convert('template.xlsx', bytes, 'fods')).toString()
-  expect(document.match(/<office:annotation/g)).toHaveLength(13)
+  expect(document.match(/<office:annotation/g)).toHaveLength(17)
   expect(document).toContain('Required, a date as YYYY-MM-DD.')
   expect(document).toContain('cell-content-is-in-list(&quot;yes&quot;;&quot;no&quot;)')
 })
