@@ -84,7 +84,9 @@ class Simulation {
         reading: '{}',
         allowDuplicate: false,
       },
-      Array.from({ length: this.rows }, (_, at) => this.#row(at + 1)),
+      Array.from({ length: this.rows }, (_, at) =>
+        simulatedRow(at + 1, this.sandbox.packageIds.simple, baseUrl),
+      ),
     )
   }
 
@@ -163,25 +165,6 @@ class Simulation {
     }
   }
 
-  #row(row: number): NewRow {
-    const recipient = {
-      first_name: 'Ana',
-      last_name: `Row ${row}`,
-      email: `row${row}@example.com`,
-      phone: `+614000${String(row).padStart(5, '0')}`,
-    }
-    const packageId = this.sandbox.packageIds.simple
-    const body = Buffer.from(JSON.stringify({ package_id: packageId, recipient }))
-    return {
-      row,
-      state: 'pending',
-      packageId,
-      recipient,
-      body,
-      identity: orderIdentity(baseUrl, packageId, recipient),
-    }
-  }
-
   readonly #random: Random = {
     uuid: () => randomUUID(),
     bytes: (count) => Buffer.alloc(count, 7),
@@ -246,4 +229,17 @@ function methods<T extends object>(object: T): T {
     }),
   )
   return { ...object, ...own }
+}
+
+/** A row of people of whom nobody resembles another. */
+export function simulatedRow(row: number, packageId: number, service: string): NewRow {
+  const recipient = {
+    first_name: 'Ana',
+    last_name: `Row ${row}`,
+    email: `row${row}@example.com`,
+    phone: `+614000${String(row).padStart(5, '0')}`,
+  }
+  const body = Buffer.from(JSON.stringify({ package_id: packageId, recipient }))
+  const identity = orderIdentity(service, packageId, recipient)
+  return { row, state: 'pending', packageId, recipient, body, identity }
 }
