@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseWindows } from '../../../src/domain/quota/windows.ts'
+import { parseWindows, windowsFor } from '../../../src/domain/quota/windows.ts'
 
 test('calls/seconds, several with commas between', () => {
   expect(parseWindows('60/60,1000/3600', '--quota')).toEqual([
@@ -16,3 +16,14 @@ test.each(['', '60', '60/', '/60', '0/60', '60/0', '1e3/60', '-1/60', '60/60,', 
     expect(() => parseWindows(text, '--quota')).toThrow(/^--quota: /)
   },
 )
+
+test('the document’s windows hold unless something is said, and that only for this machine', () => {
+  const documented = [
+    { calls: 60, seconds: 60 },
+    { calls: 1000, seconds: 3600 },
+  ]
+  expect(windowsFor('https://api.example.com', undefined)).toEqual(documented)
+  expect(windowsFor('http://127.0.0.1:4010', undefined)).toEqual(documented)
+  expect(windowsFor('http://127.0.0.1:4010', '5/60')).toEqual([{ calls: 5, seconds: 60 }])
+  expect(() => windowsFor('https://api.example.com', '5/60')).toThrow(/REFCHECK_QUOTA/)
+})
