@@ -39,7 +39,7 @@ export function parseData<T extends z.ZodType>(shape: T, data: unknown): z.outpu
     {
       field: path,
       status: 200,
-      hint: 'The service may be newer than this program, or something else answered; check the base URL.',
+      hint: 'Check the base URL: something other than the service may have answered, or a newer version of it.',
     },
   )
 }

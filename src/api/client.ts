@@ -79,10 +79,10 @@ export class ApiClient {
     if (response.status !== 200) throw this.failed(response, wrapped, hints)
     if (wrapped === undefined) {
       throw new UnavailableError(
-        'the answer is not the service’s: no envelope {data, status_message, message}',
+        'the answer does not come from the service: it has no envelope {data, status_message, message}',
         {
           status: 200,
-          hint: 'Check the base URL: something else may have answered.',
+          hint: 'Check the base URL: something other than the service may have answered.',
         },
       )
     }
@@ -171,7 +171,7 @@ export class ApiClient {
 function sendable(value: string, what: string): string {
   if (/^[\u0021-\u007E]+$/.test(value)) return value
   throw new InvalidInputError(`${what} is empty or holds characters that cannot be sent`, {
-    hint: 'Log in again: refcheck auth login, or mend REFCHECK_API_KEY and REFCHECK_USER_EMAIL.',
+    hint: 'Log in again with: refcheck auth login (or correct REFCHECK_API_KEY and REFCHECK_USER_EMAIL)',
   })
 }
 
@@ -180,8 +180,8 @@ async function refuseOther(stream: HttpStream): Promise<void> {
   const type = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(header(stream.headers, 'content-type') ?? '')?.[1]
   if (type?.toLowerCase() === 'application/pdf') return
   await collect(stream.body, 0)
-  throw new UnavailableError(`the answer is not a PDF but ${type ?? 'of no told type'}`, {
+  throw new UnavailableError(`the answer is not a PDF but ${type ?? 'without a type'}`, {
     status: 200,
-    hint: 'Check the base URL: something else may have answered.',
+    hint: 'Check the base URL: something other than the service may have answered.',
   })
 }

@@ -22,7 +22,7 @@ export interface FailedAnswer {
   hints?: StatusHints | undefined
 }
 
-const proxyHint = 'Something between here and the service may have answered in its place; check the base URL.'
+const proxyHint = 'Check the base URL: something between this machine and the service may have answered.'
 
 /** The typed error for an answer, by the status matrix of the document ("Errors"). */
 export function failure({ status, envelope, retryAfter, hints = {} }: FailedAnswer): RefcheckError {
@@ -37,7 +37,7 @@ export function failure({ status, envelope, retryAfter, hints = {} }: FailedAnsw
   }
   if (status < 400 || status >= 500) return unexpected(status, said)
   if (envelope === undefined) {
-    return new UnavailableError(`the answer (${status}) is not the service’s: no envelope`, {
+    return new UnavailableError(`the answer (${status}) does not come from the service: it has no envelope`, {
       status,
       hint: proxyHint,
     })
@@ -48,17 +48,16 @@ export function failure({ status, envelope, retryAfter, hints = {} }: FailedAnsw
       return new InvalidInputError(told('the service refused the request as invalid'), {
         status,
         field: namedField(said),
-        hint: 'Nothing was done. Mend it and run it again.',
+        hint: 'Nothing was done. Correct it and run it again.',
       })
     case 401:
-      return new UnauthenticatedError(told('the API key was not accepted'), {
+      return new UnauthenticatedError(told('the API key was refused'), {
         status,
         hint:
-          hints[401] ??
-          'Log in again with a current key: refcheck auth login. A newer key revokes the one before it.',
+          hints[401] ?? 'A newer key revokes the older one. Log in with the current key: refcheck auth login',
       })
     case 403:
-      return new ForbiddenError(told('the service does not permit this'), {
+      return new ForbiddenError(told('the service does not allow this'), {
         status,
         hint: forbiddenHints[forbiddenCause(said)],
       })
@@ -66,8 +65,7 @@ export function failure({ status, envelope, retryAfter, hints = {} }: FailedAnsw
       return new NotFoundError(told('not found'), {
         status,
         hint:
-          hints[404] ??
-          'Check the id; it may belong to another organisation, or not be visible to this user.',
+          hints[404] ?? 'Check the id. It may belong to another organisation, or be hidden from this user.',
       })
     default:
       return unexpected(status, said)
@@ -102,14 +100,14 @@ const causes: readonly [ForbiddenCause, RegExp][] = [
 ]
 
 const forbiddenHints: Readonly<Record<ForbiddenCause, string>> = {
-  credits: 'The organisation has to buy credits; nothing was ordered.',
-  trial: 'The organisation’s trial is over; an Owner can subscribe. Nothing was ordered.',
-  subscription: 'An Owner of the organisation has to renew the subscription; nothing was ordered.',
+  credits: 'Nothing was ordered. The organisation has to buy credits.',
+  trial: 'Nothing was ordered. The organisation’s trial is over; an Owner can subscribe.',
+  subscription: 'Nothing was ordered. An Owner of the organisation has to renew the subscription.',
   role: 'This user’s role does not allow it: use another user’s e-mail, or ask an Owner.',
-  package: 'This user may not use the package; "refcheck packages list" shows those that may be used.',
+  package: 'List the packages that this user may use with: refcheck packages list',
   membership:
-    'The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.',
-  unknown: 'Check that the user e-mail is an active user’s, and the organisation’s plan and credits.',
+    'The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list',
+  unknown: 'Check that the user e-mail belongs to an active user, and the organisation’s plan and credits.',
 }
 
 /** The 403s have one status and six causes; only the message tells them apart ("Errors", message texts). */
@@ -121,16 +119,19 @@ function unexpected(status: number, said: string): RefcheckError {
   if (status >= 500) {
     return new UnavailableError(`the service failed (${status})${said === '' ? '' : `: ${said}`}`, {
       status,
-      hint: 'Try again in a moment; "refcheck ping" tells whether the service is up.',
+      hint: 'Try again in a moment. Check whether the service is up with: refcheck ping',
     })
   }
   if (status >= 300 && status < 400) {
-    return new UnavailableError(`the service answered with a redirect (${status}), which is never followed`, {
-      status,
-      hint: 'Set the base URL to where the service really is.',
-    })
+    return new UnavailableError(
+      `the service answered with a redirect (${status}); redirects are not followed`,
+      {
+        status,
+        hint: 'Set the base URL to the service’s own address.',
+      },
+    )
   }
-  return new UnavailableError(`the service answered ${status}, which the API does not use here`, {
+  return new UnavailableError(`the service answered ${status}, which is not in the API document`, {
     status,
     hint: proxyHint,
   })

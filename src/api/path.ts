@@ -10,7 +10,7 @@ export function apiPath(texts: TemplateStringsArray, ...ids: (string | number)[]
 
 function segment(id: string): string {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) {
-    throw new InvalidInputError(`"${id}" is not an id`, { hint: 'Use an id as the service shows it.' })
+    throw new InvalidInputError(`"${id}" is not an id`, { hint: 'Copy the id as the service shows it.' })
   }
   return encodeURIComponent(id)
 }

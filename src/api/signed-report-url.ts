@@ -16,22 +16,22 @@ export function signedReportUrl(text: string, baseUrl: string): URL {
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') throw refuse('it has a user name in it')
   if (url.origin !== base.origin) {
-    throw refuse(`it leads to ${url.protocol}//${url.host}, not to ${base.origin}`)
+    throw refuse(`it points to ${url.protocol}//${url.host}, not to ${base.origin}`)
   }
-  if (url.href !== text) throw refuse('it is not written as the service writes it')
+  if (url.href !== text) throw refuse('it differs from the URLs that the service makes')
   const prefix = base.pathname.replace(/\/$/, '')
   if (!url.pathname.startsWith(prefix) || !reportPath.test(url.pathname.slice(prefix.length))) {
     throw refuse('its path is not that of a report')
   }
   if (!/^\?t=[^&;]+$/.test(url.search) || text.includes('#')) {
-    throw refuse('it does not carry exactly one token "t"')
+    throw refuse('it does not have exactly one token "t"')
   }
   return url
 }
 
 function refuse(why: string): InvalidInputError {
-  return new InvalidInputError(`the report URL is refused: ${why}`, {
+  return new InvalidInputError(`refused the report URL: ${why}`, {
     field: 'url',
-    hint: 'Read the request again for a fresh URL: refcheck request get REQUEST_ID --json',
+    hint: 'Get a new URL with: refcheck request get REQUEST_ID --json',
   })
 }

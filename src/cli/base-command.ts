@@ -12,7 +12,7 @@ import { Command, Flags } from './oclif.ts'
 import { ofCommand } from './parse-failure.ts'
 import { Scope } from './scope.ts'
 import { lightConfig } from './start/light-config.ts'
-import { Told } from './told.ts'
+import { AlreadyReported } from './already-reported.ts'
 
 type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
   (typeof BaseCommand)['baseFlags'] & T['flags']
@@ -30,11 +30,14 @@ export type LaunchableCommand = Pick<typeof BaseCommand, 'args' | 'id'> & {
  */
 export abstract class BaseCommand<T extends typeof Command> extends Command {
   static override baseFlags = {
-    json: Flags.boolean({ summary: 'Print one JSON document.', helpGroup: 'GLOBAL' }),
-    profile: Flags.string({ summary: 'Use this profile.', helpValue: 'NAME', helpGroup: 'GLOBAL' }),
-    'no-color': Flags.boolean({ summary: 'No colours.', helpGroup: 'GLOBAL' }),
-    quiet: Flags.boolean({ summary: 'Only the answer and errors.', helpGroup: 'GLOBAL' }),
-    verbose: Flags.boolean({ summary: 'A line per HTTP exchange, secrets masked.', helpGroup: 'GLOBAL' }),
+    json: Flags.boolean({ summary: 'Print one JSON document', helpGroup: 'GLOBAL' }),
+    profile: Flags.string({ summary: 'Use this profile', helpValue: 'NAME', helpGroup: 'GLOBAL' }),
+    'no-color': Flags.boolean({ summary: 'Print without colours', helpGroup: 'GLOBAL' }),
+    quiet: Flags.boolean({ summary: 'Print only the result and errors', helpGroup: 'GLOBAL' }),
+    verbose: Flags.boolean({
+      summary: 'Print a line for each HTTP exchange, secrets masked',
+      helpGroup: 'GLOBAL',
+    }),
   }
 
   /** Runs a command as oclif does, without the reading of manifests and plugins that it does around one. */
@@ -101,9 +104,13 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected async confirm(question: string, yes: boolean): Promise<void> {
     if (yes) return
     const prompter = this.scope.prompter()
-    this.refuse(prompter === undefined, 'there is no terminal to confirm on', 'Nothing was done. Add --yes.')
+    this.refuse(
+      prompter === undefined,
+      'there is no terminal to confirm on',
+      'Nothing was done. Run it again with --yes to skip the confirmation.',
+    )
     if (await prompter?.confirm({ message: question })) return
-    throw new InterruptedError('not confirmed; nothing was done')
+    throw new InterruptedError('cancelled; nothing was done')
   }
 
   /** How stdout looks to a view. */
@@ -149,7 +156,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected end(failure: RefcheckError): never {
     const { stderr } = this.context.streams
     stderr.write(failureText(failure, this.terminalAt(stderr)))
-    throw new Told(failure)
+    throw new AlreadyReported(failure)
   }
 
   private fail(failure: RefcheckError): never {
@@ -157,6 +164,6 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     if (!this.flags.json) {
       stderr.write(failureText(failure, this.terminalAt(stderr)))
     }
-    throw new Told(failure)
+    throw new AlreadyReported(failure)
   }
 }

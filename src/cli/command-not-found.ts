@@ -1,32 +1,28 @@
 import type { Hook } from '@oclif/core/hooks'
 
 import { UsageError } from '../errors/kinds.ts'
-import { concealed } from './concealed.ts'
-import { nearest } from '../domain/form/nearest.ts'
+import { redact } from './redact.ts'
+import { commandNames, unknownCommand } from './suggest.ts'
 
 /** Only suggests. Running a guess is never right for a tool that orders things. */
-const commandNotFound: Hook.CommandNotFound = async ({ config, id }) => {
+const commandNotFound: Hook.CommandNotFound = async ({ argv, config, id }) => {
   if (id.startsWith('-')) {
-    const flag = concealed(id.replace(/=.*$/s, ''))
-    throw new UsageError(`the flag ${flag} stands before the command`, {
-      hint: 'Flags come after it: refcheck COMMAND … See "refcheck --help".',
+    const flag = redact(id.replace(/=.*$/s, ''))
+    throw new UsageError(`the flag ${flag} is before the command`, {
+      hint: 'Put flags after the command. List the commands with: refcheck help',
     })
   }
   const words = id.split(':')
-  const known = config.commandIDs.map((each) => each.replaceAll(':', ' '))
+  const known = commandNames(config)
   // oclif takes what follows a command without arguments for a part of its name.
   for (let length = words.length - 1; length > 0; length -= 1) {
     const command = words.slice(0, length).join(' ')
     if (!known.includes(command)) continue
-    throw new UsageError(`unexpected argument "${concealed(words[length] ?? '')}"`, {
-      hint: `See "refcheck ${command} --help".`,
+    throw new UsageError(`unexpected argument "${redact(words[length] ?? '')}"`, {
+      hint: `Show its help with: refcheck ${command} --help`,
     })
   }
-  const typed = words.map(concealed).join(' ')
-  const guess = nearest(typed, known)
-  throw new UsageError(`there is no command "${typed}"`, {
-    hint: guess === undefined ? 'See "refcheck --help".' : `Did you mean "refcheck ${guess}"?`,
-  })
+  throw unknownCommand([...words, ...(argv ?? [])], known)
 }
 
 export default commandNotFound

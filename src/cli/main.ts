@@ -13,7 +13,7 @@ import { type Context, within } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { isParseFailure, unframed, usageError } from './parse-failure.ts'
 import type { BuiltCommand } from './start/built-command.ts'
-import { Told } from './told.ts'
+import { AlreadyReported } from './already-reported.ts'
 
 export interface MainOptions {
   /** Run src/ as it is instead of the built dist/ and its manifest. */
@@ -62,8 +62,8 @@ async function codeOf(
 
 /** The command did what it was asked for, and its answer went nowhere. */
 function unwritten(cause: Error, argv: readonly string[], context: Context): number {
-  const { message } = diskFailure('write the answer to', 'stdout', cause)
-  const hint = 'What was asked for was done all the same; look at it where there is room for the answer.'
+  const { message } = diskFailure('write the result to', 'stdout', cause)
+  const hint = 'The command itself was carried out; only its output is lost.'
   const failure = new IoError(message, { hint, cause })
   tell(failure, argv, context)
   return exitCodes[failure.code]
@@ -113,7 +113,7 @@ export function packageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
 
 /** Tells a failure on the stream that the contract gives it, and decides the exit code: the only place. */
 function report(error: unknown, argv: readonly string[], context: Context): number {
-  if (error instanceof Told) return exitCodes[error.failure.code]
+  if (error instanceof AlreadyReported) return exitCodes[error.failure.code]
   const exit = plainExit(error)
   if (exit !== undefined) return exit
   const failure = asRefcheckError(error, context)
@@ -136,11 +136,14 @@ function plainExit(error: unknown): number | undefined {
 function asRefcheckError(error: unknown, context: Context): RefcheckError {
   if (error instanceof RefcheckError) return unframed(error)
   if (context.interrupts.stopped)
-    return new InterruptedError('interrupted', { hint: 'Run it again to go on.', cause: error })
+    return new InterruptedError('interrupted', {
+      hint: 'Run the same command again to continue.',
+      cause: error,
+    })
   if (isParseFailure(error)) return usageError(error)
   if (isOfTheSystem(error)) return diskFailure(error.syscall, error.path, error)
-  return new InternalError(`a fault of this program: ${error instanceof Error ? error.message : 'unknown'}`, {
-    hint: 'This should not happen. Run it again with --verbose and report what it prints.',
+  return new InternalError(`internal error: ${error instanceof Error ? error.message : 'unknown'}`, {
+    hint: 'This is a bug in refcheck. Run the same command with --verbose and report what it prints.',
     cause: error,
   })
 }

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 
 import type { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
-import { concealed } from './concealed.ts'
+import { redact } from './redact.ts'
 import { nearest } from '../domain/form/nearest.ts'
 
 /** What oclif's parser throws, as far as we read it; its classes are not exported by name. */
@@ -35,12 +35,12 @@ export function usageError(error: Error & ParseFailure): UsageError {
     case 'NonExistentFlagsError':
       return unknownFlag(error, hint)
     case 'UnexpectedArgsError': {
-      const shown = (error.args ?? []).map((arg) => `"${concealed(String(arg))}"`).join(', ')
+      const shown = (error.args ?? []).map((arg) => `"${redact(String(arg))}"`).join(', ')
       return new UsageError(`unexpected argument ${shown}`, { hint })
     }
     case 'RequiredArgsError': {
       const names = (error.args ?? []).map((arg) => argumentName(arg)).join(', ')
-      return new UsageError(`missing argument: ${names}`, { hint })
+      return new UsageError(`${names} ${error.args?.length === 1 ? 'is' : 'are'} required`, { hint })
     }
     default:
       return new UsageError(firstLine(error.message), { hint })
@@ -54,7 +54,7 @@ function unknownFlag(error: ParseFailure, hint: string): UsageError {
   const guess = nearest(typed[0] ?? '', known)
   return new UsageError(`unknown flag ${typed.join(', ')}`, {
     hint: secret
-      ? 'A key or secret is never taken from the command line: give it on stdin, at the prompt, or in the environment.'
+      ? 'Keys and secrets are refused on the command line. Give it on stdin, at the prompt, or in the environment.'
       : guess === undefined
         ? hint
         : `Did you mean ${guess}? ${hint}`,
@@ -79,23 +79,49 @@ function firstLine(message: string): string {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('See more help'))
-  const [first = 'the command line is not understood', second] = lines
-  const [, id] = /^Command (\S+) not found\.$/.exec(first) ?? []
-  if (id !== undefined) return `there is no command "${id.split(':').map(concealed).join(' ')}"`
+  const [first = 'invalid command line', second] = lines
   const [, flag] = /^Parsing (--[\w-]+)$/.exec(first) ?? []
-  if (second === undefined) return withoutValues(first)
-  if (flag !== undefined) return `${flag}: ${second}`
-  const line = /^The following errors? occurred:?$/.test(first) ? second : first
-  const [, lacking] = /^Missing required flag:? ([\w-]+)$/.exec(line) ?? []
-  return lacking === undefined ? withoutValues(line) : `missing flag: --${lacking}`
+  if (second === undefined) return inOurWords(first)
+  if (flag !== undefined) return `${flag}: ${inOurWords(second)}`
+  return inOurWords(/^The following errors? occurred:?$/.test(first) ? second : first)
 }
 
-/** `--url=… cannot also be provided when using --request`, without what stood behind the =. */
-function withoutValues(line: string): string {
-  return line.replace(/(--[\w-]+)=.*?(?= cannot | to be one of|$)/g, '$1')
+/** What oclif says of a command line, as the rest of this program would say it. */
+const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
+  [/^Missing required flag:? ([\w-]+)$/, (flag) => `--${flag} is required`],
+  [/^Flag (--[\w-]+) expects a value$/, (flag) => `${flag} requires a value`],
+  [
+    /^Expected (--[\w-]+)=(.*) to be one of: (.*)$/s,
+    (flag, value, options) => `${flag}: "${redact(value ?? '')}" is not one of: ${options}`,
+  ],
+  [
+    /^(--[\w-]+)(?:=.*)? cannot also be provided when using (--[\w-]+)$/s,
+    (one, other) => `${one} and ${other} cannot be combined`,
+  ],
+  [
+    /^All of the following must be provided when using (--[\w-]+): (.*)$/s,
+    (flag, others) => `${flag} requires ${others}`,
+  ],
+  [/^Expected an integer but received: (.*)$/s, (value) => `"${redact(value ?? '')}" is not a whole number`],
+  [
+    /^Expected an integer (greater|less) than or equal to (-?\d+) but received: (.*)$/s,
+    (side, limit, value) =>
+      `"${redact(value ?? '')}" must be ${limit} or ${side === 'greater' ? 'more' : 'less'}`,
+  ],
+]
+
+function inOurWords(line: string): string {
+  for (const [pattern, say] of sentences) {
+    const found = pattern.exec(line)
+    if (found !== null) return say(...found.slice(1))
+  }
+  // What stood behind the = of a flag may be a secret.
+  return line.replace(/(--[\w-]+)=.*?(?= cannot |$)/g, '$1')
 }
 
 function helpHint(error: ParseFailure): string {
   const id = error.command ?? error.parse?.input?.context?.id
-  return id === undefined ? 'See "refcheck --help".' : `See "refcheck ${id.replaceAll(':', ' ')} --help".`
+  return id === undefined
+    ? 'List the commands with: refcheck help'
+    : `Show its help with: refcheck ${id.replaceAll(':', ' ')} --help`
 }

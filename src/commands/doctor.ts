@@ -4,9 +4,9 @@ import { timeoutFlag } from '../cli/flags/duration.ts'
 import { doctorView } from '../output/views/doctor.ts'
 
 export default class Doctor extends BaseCommand<typeof Doctor> {
-  static override summary = 'Look at all that is set up, and say what is wrong and what to do.'
+  static override summary = 'Check the setup, and show what to fix'
   static override description =
-    'Node, folders, certificates, proxy, store, profile, service, clock, key and quota. Two pings and one call (GET /v1/users); nothing is changed but the modes of private files. Exit 0 where nothing fails, else the code of the first failure.'
+    'Checks Node, folders, certificates, proxy, store, profile, service, clock, key and quota. Makes two pings and one call (GET /v1/users). Changes nothing except the permissions of private files. Exit 0 if nothing fails, else the code of the first failure.'
   static override examples = ['<%= config.bin %> doctor', '<%= config.bin %> doctor --json']
   static override flags = { timeout: timeoutFlag }
 

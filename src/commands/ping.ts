@@ -4,9 +4,9 @@ import { pingView } from '../output/views/ping.ts'
 import { publicApi } from '../compose/api.ts'
 
 export default class Ping extends BaseCommand<typeof Ping> {
-  static override summary = 'Is the service up, and how fast does it answer?'
+  static override summary = 'Check that the service is up, and how fast it answers'
   static override description =
-    'Asks GET /v1/ping. It needs no key and costs no quota; it tells of the API itself, not of the partners behind it.'
+    'Calls GET /v1/ping, which needs no key and uses no quota. It says nothing about the partners behind the API.'
   static override examples = ['<%= config.bin %> ping', '<%= config.bin %> ping --json']
   static override flags = { timeout: timeoutFlag }
 

@@ -3,9 +3,9 @@ import { quotaView } from '../output/views/quota.ts'
 import { governor } from '../compose/api.ts'
 
 export default class Quota extends BaseCommand<typeof Quota> {
-  static override summary = 'Show the quota of the key in use, as this store has seen it.'
+  static override summary = 'Show how much of the quota is left'
   static override description =
-    'Calls of every command on this store with this key; no call is made for it. What others do with the key shows only once the service refuses a call: what it then says wins over what was counted here.'
+    'Counts the calls that every command on this store made with this key, and makes no call. Calls made elsewhere with the same key are seen only when the service refuses a call; what it then says overrides the count.'
   static override examples = ['<%= config.bin %> quota', '<%= config.bin %> quota --json']
 
   async run(): Promise<void> {

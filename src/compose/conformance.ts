@@ -17,6 +17,6 @@ export async function conformancePorts(scope: Scope): Promise<ConformancePorts> 
       throw error
     }),
     onCase: (id, done, of) => reporter.status(`${done}/${of} ${id}`),
-    onWait: (seconds) => reporter.note(`The quota is used up; going on in ${seconds} s.`),
+    onWait: (seconds) => reporter.note(`The quota is used up; continuing in ${seconds} s.`),
   }
 }

@@ -11,7 +11,7 @@ export const http = once(async (scope: Scope): Promise<HttpClient> => {
   const { clock, env } = context
   if (variable(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
     reporter.warn(
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 is heeded on this machine only: other hosts still have to prove who they are.',
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored for other machines; their certificates are still verified.',
     )
   }
   const client = new HttpClient({

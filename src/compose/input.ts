@@ -20,7 +20,9 @@ export async function readInput(
   const path = resolve(context.cwd, file)
   try {
     if ((await stat(path)).isDirectory())
-      throw new UsageError(`${file} is a folder, not ${what}`, { hint: 'Name a file.' })
+      throw new UsageError(`${file} is a folder; ${what} has to be a file`, {
+        hint: 'Give the name of a file.',
+      })
     return await collect(createReadStream(path), what, largest)
   } catch (error) {
     if (error instanceof UsageError || error instanceof InvalidInputError) throw error
@@ -37,8 +39,8 @@ export async function readSecretLine(context: Context, what: string): Promise<st
 async function readStdin(context: Context, what: string, largest = largestInput): Promise<Buffer> {
   const { stdin } = context.streams
   if (stdin.isTTY) {
-    throw new UsageError(`${what} is expected on stdin, and stdin is the terminal`, {
-      hint: `Name a file, or pipe it in: refcheck … < FILE`,
+    throw new UsageError(`${what} is missing: stdin is the terminal`, {
+      hint: `Give the name of a file, or pipe one in with: < FILE`,
     })
   }
   return collect(stdin.stream, what, largest)
@@ -56,7 +58,7 @@ async function collect(
     taken += bytes.byteLength
     if (taken > largest)
       throw new InvalidInputError(`${what} is larger than ${largest} bytes`, {
-        hint: 'Check that it is the right file.',
+        hint: 'Check that this is the right file.',
       })
     chunks.push(bytes)
   }
@@ -65,7 +67,7 @@ async function collect(
 
 function unreadable(file: string, error: unknown): Error {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code === 'ENOENT') return new UsageError(`there is no file ${file}`, { hint: 'Check the path.' })
+  if (code === 'ENOENT') return new UsageError(`file not found: ${file}`, { hint: 'Check the path.' })
   return new IoError(`${file} cannot be read${code === '' ? '' : ` (${code})`}`, {
     hint: 'Check its permissions.',
     cause: error,

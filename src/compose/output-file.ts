@@ -21,7 +21,7 @@ export interface OutputOptions {
 }
 
 /**
- * Reads `--output FILE`. A file that is there already is refused unless it may be replaced, and so is
+ * Reads `--output FILE`. A file that is already there is refused unless it may be replaced, and so is
  * standard output for bytes that a terminal cannot show.
  */
 export async function outputPlace(
@@ -31,8 +31,8 @@ export async function outputPlace(
 ): Promise<OutputPlace> {
   if (typed === undefined || typed === '-') {
     if (binary && context.streams.stdout.isTTY) {
-      throw new UsageError('a workbook is not written to a terminal', {
-        hint: 'Name a file with --output, or pipe it.',
+      throw new UsageError('refused to write a workbook to the terminal', {
+        hint: 'Add --output FILE, or pipe it to a program.',
       })
     }
     return { path: undefined, overwrite }
@@ -40,10 +40,12 @@ export async function outputPlace(
   const path = resolve(context.cwd, typed)
   const standing = await lstat(path).catch(() => undefined)
   if (standing?.isDirectory() === true) {
-    throw new UsageError(`${flag ?? '--output'}: ${typed} is a folder`, { hint: 'Name a file in it.' })
+    throw new UsageError(`${flag ?? '--output'}: ${typed} is a folder`, {
+      hint: 'Give the name of a file in it.',
+    })
   }
   if (standing !== undefined && !overwrite) {
-    throw new UsageError(`${flag ?? '--output'}: ${typed} exists already`, {
+    throw new UsageError(`${flag ?? '--output'}: ${typed} already exists`, {
       hint: `Choose another name, or ${flag === undefined ? 'replace it with --overwrite' : 'remove it first'}.`,
     })
   }

@@ -19,22 +19,24 @@ export async function reportSource(
   { referee, request, batch, 'all-completed': isAll, since, url }: SourceFlags,
 ): Promise<ReportSource> {
   if (referee !== undefined && checkId === undefined) {
-    throw new UsageError('--referee needs the CHECK_ID of its reference check', {
-      hint: 'See both: refcheck request get REQUEST_ID',
+    throw new UsageError('--referee requires the CHECK_ID of a reference check', {
+      hint: 'Both ids are shown by: refcheck request get REQUEST_ID',
     })
   }
   if (since !== undefined && !isAll) {
-    throw new UsageError('--since goes with --all-completed', { hint: 'Add --all-completed.' })
+    throw new UsageError('--since requires --all-completed', {
+      hint: 'Add --all-completed, or leave out --since.',
+    })
   }
   const given = [checkId, request, batch, url, isAll || undefined].filter((each) => each !== undefined)
   if (given.length === 0) {
-    throw new UsageError('nothing to download was named', {
-      hint: 'Name a CHECK_ID, --request ID, --batch ID, --all-completed, or --url SIGNED_URL.',
+    throw new UsageError('no report was named', {
+      hint: 'Give one of: CHECK_ID, --request ID, --batch ID, --all-completed, --url SIGNED_URL.',
     })
   }
   if (given.length > 1) {
-    throw new UsageError('CHECK_ID, --request, --batch, --all-completed and --url exclude each other', {
-      hint: 'Name one of them.',
+    throw new UsageError('CHECK_ID, --request, --batch, --all-completed and --url cannot be combined', {
+      hint: 'Give one of them.',
     })
   }
   if (url === '-') return { kind: 'url', url: await readSecretLine(context, 'the signed URL') }

@@ -77,7 +77,7 @@ async function openFolder(
   const options = { clock, random, pid: processId(), csv }
   if (place.kind === 'folder') return { folder: await ReportFolder.open(path, options), file: undefined }
   if (standing === 'file' && !overwrite && !(await holdsPdf(path))) {
-    throw new UsageError(`--output: ${typed} exists already`, {
+    throw new UsageError(`--output: ${typed} already exists`, {
       hint: 'Choose another name, or replace it with --overwrite.',
     })
   }

@@ -47,9 +47,10 @@ export async function following(scope: Scope) {
     inbox: (await store(scope)).inbox,
     onStatus: statusNote(scope),
     onTrouble: (error: UnavailableError, seconds: number) =>
-      scope.note(`${error.message}; trying again in ${seconds} s`),
+      scope.note(`${error.message}; retrying in ${seconds} s`),
     onPaced: (seconds: number) => {
-      if (seconds > longPause) scope.note(`The next read has its place in ${Math.ceil(seconds)} s.`)
+      if (seconds > longPause)
+        scope.note(`Waiting for the quota; the next read is in ${Math.ceil(seconds)} s.`)
     },
   }
 }

@@ -45,7 +45,7 @@ async function fromFile({ context, reporter }: Scope, file: string): Promise<str
   if (file !== '-') {
     const status = await stat(resolve(context.cwd, file))
     if (status.isFile() && (status.mode & others) !== 0) {
-      reporter.warn(`other accounts of this machine can read ${file}; make it private: chmod 600 ${file}`)
+      reporter.warn(`other users of this machine can read ${file}. Make it private with: chmod 600 ${file}`)
     }
   }
   return checkWebhookSecret(text, `the secret in ${file}`)

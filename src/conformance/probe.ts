@@ -118,10 +118,10 @@ export class Probe {
     const seconds = Number.isFinite(told) ? Math.min(longestWait, Math.max(1, told)) : 60
     this.#waited += seconds * 1000
     if (this.#waited > (this.#options.waitBudgetMs ?? Number.POSITIVE_INFINITY)) {
-      throw new ThrottledError(`the quota is used up; the service takes calls again in ${seconds} s`, {
+      throw new ThrottledError(`the quota is used up for the next ${seconds} s`, {
         status: 429,
         retryAfter: seconds,
-        hint: `Wait ${seconds} s and run it again, or allow the wait with a longer --timeout.`,
+        hint: `Run it again in ${seconds} s, or wait automatically with a longer --timeout.`,
       })
     }
     this.#options.onWait?.(seconds)

@@ -2,20 +2,20 @@ import { IoError } from '../errors/kinds.ts'
 
 /** What the operating system said, in words a person can act on: [what is wrong, what to do]. */
 const reasons: Readonly<Record<string, readonly [string, string]>> = {
-  ENOSPC: ['no space is left on the disk', 'Free some space, or use another folder, then run it again.'],
-  EDQUOT: ['your disk quota is used up', 'Free some space, or use another folder, then run it again.'],
+  ENOSPC: ['no space is left on the disk', 'Free some space or use another folder, then run it again.'],
+  EDQUOT: ['your disk quota is used up', 'Free some space or use another folder, then run it again.'],
   EFBIG: ['the file would be larger than this account may write', 'Raise the limit, or use another folder.'],
-  EROFS: ['the file system is read-only', 'Use a folder on a disk that can be written to.'],
+  EROFS: ['the file system is read-only', 'Use a folder on a writable disk.'],
   EACCES: ['permission denied', 'Check who owns the file and its folder, or use another folder.'],
   EPERM: ['the operation is not permitted', 'Check who owns the file and its folder, or use another folder.'],
   ENOENT: ['there is no such file or folder', 'Check the path.'],
   ENOTDIR: ['a part of the path is a file, not a folder', 'Check the path.'],
-  EISDIR: ['it is a folder', 'Name a file.'],
-  EEXIST: ['it exists already', 'Use another name, or move the existing file away.'],
-  ELOOP: ['it is a symbolic link', 'Name the real file instead of a link to it.'],
+  EISDIR: ['it is a folder', 'Give the name of a file.'],
+  EEXIST: ['it already exists', 'Use another name, or move the existing file away.'],
+  ELOOP: ['it is a symbolic link', 'Give the real file instead of a link to it.'],
   ENAMETOOLONG: ['the name is too long', 'Use a shorter name.'],
   EMFILE: ['too many files are open', 'Raise the limit of open files, then run it again.'],
-  ENOTEMPTY: ['it is a folder', 'Name a file.'],
+  ENOTEMPTY: ['it is a folder', 'Give the name of a file.'],
 }
 
 /** The `code` of a Node system error (`ENOENT` …); undefined for anything else. */

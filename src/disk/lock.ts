@@ -18,7 +18,7 @@ export interface LockOptions {
   signal?: AbortSignal | undefined
 }
 
-/** SQLite's primary result codes for "somebody else has it" and "it cannot be written to". */
+/** SQLite's primary result codes for "somebody else has it" and "it is not writable". */
 const sqliteBusy = 5
 const sqliteReadOnly = 8
 
@@ -74,7 +74,7 @@ function createLockFile(path: string): void {
   }
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
     throw new IoError(`cannot use the lock file "${path}": it is not a regular file`, {
-      hint: 'Move it away, then run it again.',
+      hint: 'Move it away, then run the same command again.',
     })
   }
 }
@@ -93,13 +93,13 @@ function lockOnce(path: string): DatabaseSync | undefined {
     if (database?.isOpen === true) database.close()
     if (resultCode(error) === sqliteBusy) return undefined
     if (resultCode(error) === sqliteReadOnly) {
-      throw new IoError(`cannot take the lock "${path}": it cannot be written to`, {
+      throw new IoError(`cannot lock "${path}": it is not writable`, {
         hint: 'Check who owns the file, and whether its disk is read-only.',
         cause: error,
       })
     }
-    throw new IoError(`cannot take the lock "${path}": ${reason(error)}`, {
-      hint: 'Check that the file is empty and can be written to; if nothing else is running, remove it.',
+    throw new IoError(`cannot lock "${path}": ${reason(error)}`, {
+      hint: 'Check that the file is empty and writable. If nothing else is running, remove it.',
       cause: error,
     })
   }

@@ -34,8 +34,8 @@ export async function mendFolder(path: string): Promise<string | undefined> {
   if (!status.isDirectory()) throw diskFailure('use the folder', path, notAFolder())
   if ((status.mode & others) === 0) return undefined
   if ((status.mode & stickyBit) !== 0) {
-    throw new IoError(`cannot keep private files in "${path}": every account of this machine shares it`, {
-      hint: 'Name a folder of your own inside it.',
+    throw new IoError(`cannot keep private files in "${path}": all users of this machine share it`, {
+      hint: 'Use a folder of your own inside it.',
     })
   }
   await chmod(path, status.mode & 0o7700).catch((error: unknown) => {
@@ -66,7 +66,7 @@ export async function readPrivate(path: string, maxBytes: number): Promise<Priva
       const why = odd ?? (status.size > maxBytes ? `it is larger than ${maxBytes} bytes` : undefined)
       if (why !== undefined) {
         throw new IoError(`cannot read "${path}": ${why}`, {
-          hint: 'It is not what stood there; move it away, then run it again.',
+          hint: 'Something replaced it. Move it away, then run the same command again.',
         })
       }
       let notice: string | undefined
@@ -100,12 +100,12 @@ function mendedNotice(kind: string, path: string, before: number, after: number)
   if ((after & others) !== 0) return undefined
   const was = (before & 0o777).toString(8).padStart(4, '0')
   const is = (after & 0o777).toString(8).padStart(4, '0')
-  return `The ${kind} "${path}" was open to other accounts (${was}); it is private now (${is}).`
+  return `The ${kind} "${path}" was readable by other users (${was}); it is now private (${is}).`
 }
 
 function cannotMend(path: string, cause: unknown): IoError {
-  return new IoError(`other accounts can read "${path}", and its permissions cannot be changed`, {
-    hint: `Make it private (chmod go= "${path}"), or use another folder.`,
+  return new IoError(`other users can read "${path}", and its permissions cannot be changed`, {
+    hint: `Use another folder, or make it private with: chmod go= "${path}"`,
     cause,
   })
 }

@@ -71,9 +71,9 @@ async function refuseTarget(path: string, overwrite: boolean): Promise<void> {
     throw diskFailure('write', path, error)
   })
   if (status === undefined) return
-  if (status.isSymbolicLink()) throw refusal(path, 'it is a symbolic link', 'Name the real file instead.')
-  if (status.isDirectory()) throw refusal(path, 'it is a folder', 'Name a file.')
-  if (!status.isFile()) throw refusal(path, 'it is not a regular file', 'Name a file.')
+  if (status.isSymbolicLink()) throw refusal(path, 'it is a symbolic link', 'Give the real file instead.')
+  if (status.isDirectory()) throw refusal(path, 'it is a folder', 'Give the name of a file.')
+  if (!status.isFile()) throw refusal(path, 'it is not a regular file', 'Give the name of a file.')
   if (!overwrite) throw alreadyThere(path)
 }
 

@@ -21,15 +21,15 @@ export async function openFile(
   platform: NodeJS.Platform = process.platform,
 ): Promise<string | undefined> {
   const [program, ...before] = openers[platform] ?? []
-  if (program === undefined) return `there is no opener for ${platform}`
-  if (variable(env, 'CI') !== undefined) return 'nobody looks at the screen of a CI job'
+  if (program === undefined) return `no program to open files is known for ${platform}`
+  if (variable(env, 'CI') !== undefined) return 'this is a CI job without a screen'
   const isX = program === 'xdg-open'
   if (isX && variable(env, 'DISPLAY') === undefined && variable(env, 'WAYLAND_DISPLAY') === undefined) {
-    return 'there is no desktop here'
+    return 'this machine has no desktop'
   }
   const child = spawn(program, [...before, path], { env: { ...env }, detached: true, stdio: 'ignore' })
   return new Promise((resolve) => {
-    child.once('error', () => resolve(`"${program}" cannot be run`))
+    child.once('error', () => resolve(`"${program}" could not be started`))
     child.once('spawn', () => {
       child.unref()
       resolve(undefined)

@@ -31,7 +31,7 @@ export function runProgram(
     })
     child.once('error', (error) => resolve({ code: null, failure: whyNot(program, error) }))
     child.once('close', (code, signal) =>
-      resolve({ code, failure: signal === null ? undefined : `it was ended by ${signal}` }),
+      resolve({ code, failure: signal === null ? undefined : `it was stopped by ${signal}` }),
     )
     // A program need not read what it is given.
     child.stdin?.once('error', () => undefined)
@@ -40,6 +40,6 @@ export function runProgram(
 }
 
 function whyNot(program: string, error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return `there is no program "${program}"`
-  return error.code === 'EACCES' ? `the program "${program}" may not be run` : error.message
+  if (error.code === 'ENOENT') return `program not found: "${program}"`
+  return error.code === 'EACCES' ? `the program "${program}" is not executable` : error.message
 }

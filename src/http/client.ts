@@ -58,9 +58,9 @@ export class HttpClient {
       return await this.#whole(flight, route.dispatcher, { reset: true })
     } catch (error) {
       if (error instanceof RefcheckError) throw error
-      throw new TransportError(`${url.host}: given up before an answer came`, {
+      throw new TransportError(`${url.host}: cancelled before an answer came`, {
         sent: flight.sent,
-        hint: flight.sent ? 'What was sent may still have been carried out.' : 'Nothing was sent.',
+        hint: flight.sent ? 'The service may still have carried out what was sent.' : 'Nothing was sent.',
         cause: error,
       })
     } finally {
@@ -150,14 +150,11 @@ async function* handedOver(body: Uint8Array, flight: Flight): AsyncGenerator<Uin
 function refused({ headers }: Dispatcher.ResponseData, flight: Flight): TransportError | undefined {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (typeof encoding !== 'string' || encoding.trim().toLowerCase() !== 'identity') {
-    return new TransportError(
-      `${flight.plan.url.host}: the answer is compressed, though none was asked for`,
-      {
-        sent: true,
-        permanent: true,
-        hint: 'Something between here and the service changes its answers.',
-      },
-    )
+    return new TransportError(`${flight.plan.url.host}: the answer is compressed, which was not requested`, {
+      sent: true,
+      permanent: true,
+      hint: 'Something between this machine and the service changes its answers.',
+    })
   }
   return Number(headers['content-length']) > flight.plan.limits.maxBytes ? flight.tooLarge() : undefined
 }

@@ -30,7 +30,7 @@ interface Reason {
   proxyHint?: string
 }
 
-const retryHint = 'Try again in a moment; "refcheck ping" tells whether the service is up.'
+const retryHint = 'Try again in a moment. Check whether the service is up with: refcheck ping'
 const networkHint = 'Check the base URL and the network.'
 const proxyHint =
   'A proxy is set in the environment: check HTTPS_PROXY, and NO_PROXY for hosts to reach without it.'
@@ -38,7 +38,7 @@ const proxyHint =
 const cut: Reason = { text: 'the connection was cut', hint: retryHint }
 const slow: Reason = { text: 'the connection timed out', hint: retryHint, proxyHint }
 const notHttp: Reason = {
-  text: 'what answered is not HTTP',
+  text: 'the answer is not HTTP',
   hint: 'Check the base URL and its port.',
   permanent: true,
 }
@@ -46,20 +46,24 @@ const proxyCut: Reason = { text: 'the proxy cut the connection', hint: proxyHint
 
 const reasons: Readonly<Record<string, Reason>> = {
   ECONNREFUSED: {
-    text: 'nothing listens there',
+    text: 'connection refused',
     hint: 'Check the base URL, and that the service is running.',
     proxyHint,
   },
-  ENOTFOUND: { text: 'no such host', hint: networkHint, proxyHint },
-  EAI_AGAIN: { text: 'the host name could not be looked up', hint: networkHint, proxyHint },
-  EHOSTUNREACH: { text: 'the host cannot be reached', hint: networkHint, proxyHint },
-  ENETUNREACH: { text: 'the network cannot be reached', hint: networkHint, proxyHint },
-  EADDRNOTAVAIL: { text: 'the address cannot be reached from here', hint: networkHint, proxyHint },
+  ENOTFOUND: { text: 'host not found', hint: networkHint, proxyHint },
+  EAI_AGAIN: { text: 'the host name could not be resolved', hint: networkHint, proxyHint },
+  EHOSTUNREACH: { text: 'the host is unreachable', hint: networkHint, proxyHint },
+  ENETUNREACH: { text: 'the network is unreachable', hint: networkHint, proxyHint },
+  EADDRNOTAVAIL: { text: 'the address is unreachable from this machine', hint: networkHint, proxyHint },
   ETIMEDOUT: slow,
   UND_ERR_CONNECT_TIMEOUT: slow,
-  UND_ERR_HEADERS_TIMEOUT: { text: 'no answer came in time', hint: retryHint },
-  UND_ERR_BODY_TIMEOUT: { text: 'the answer stopped coming', hint: retryHint },
-  UND_ERR_HEADERS_OVERFLOW: { text: 'the answer has headers without end', hint: retryHint, permanent: true },
+  UND_ERR_HEADERS_TIMEOUT: { text: 'timed out waiting for an answer', hint: retryHint },
+  UND_ERR_BODY_TIMEOUT: { text: 'timed out in the middle of the answer', hint: retryHint },
+  UND_ERR_HEADERS_OVERFLOW: {
+    text: 'the headers of the answer are too large',
+    hint: retryHint,
+    permanent: true,
+  },
   ECONNRESET: cut,
   ECONNABORTED: cut,
   EPIPE: cut,
@@ -74,18 +78,18 @@ const reasons: Readonly<Record<string, Reason>> = {
   CERT_REVOKED: certificate('its certificate was revoked'),
   DEPTH_ZERO_SELF_SIGNED_CERT: certificate('its certificate is self-signed'),
   SELF_SIGNED_CERT_IN_CHAIN: certificate('its certificate chain is self-signed'),
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate('its certificate is signed by nobody known here'),
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate('its certificate is signed by nobody known here'),
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate('its certificate is signed by an unknown authority'),
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate('its certificate is signed by an unknown authority'),
   ERR_TLS_CERT_ALTNAME_INVALID: certificate('its certificate is for another host'),
 }
 
 function certificate(text: string): Reason {
   const hint =
-    'The certificate is not trusted here: check the base URL, or name your own authority with NODE_EXTRA_CA_CERTS.'
+    'Check the base URL. If the certificate is signed by your own authority, set NODE_EXTRA_CA_CERTS to its file.'
   return {
     text,
     hint,
-    proxyHint: `${hint} A proxy is set in the environment (HTTPS_PROXY) and may show a certificate of its own.`,
+    proxyHint: `${hint} A proxy is set in the environment (HTTPS_PROXY); the certificate may be its own.`,
     permanent: true,
   }
 }
@@ -132,7 +136,7 @@ function refusedTunnel(error: unknown): Reason | undefined {
     text: `the proxy refused the connection (${status})`,
     hint:
       status === '407'
-        ? 'The proxy wants a user name and a password: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT'
+        ? 'The proxy requires a user name and a password: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT'
         : proxyHint,
     permanent: status.startsWith('4'),
   }

@@ -83,21 +83,18 @@ export class Flight {
 
   tooLarge(): TransportError {
     const { url, limits } = this.plan
-    return new TransportError(
-      `${url.host}: the answer is larger than ${limits.maxBytes} bytes and was given up`,
-      {
-        sent: true,
-        permanent: true,
-        hint: 'Check the base URL: the service does not answer like that.',
-      },
-    )
+    return new TransportError(`${url.host}: the answer is larger than ${limits.maxBytes} bytes, the limit`, {
+      sent: true,
+      permanent: true,
+      hint: 'Check the base URL: the service’s answers are smaller.',
+    })
   }
 
   /** Ends the flight with a failure and says which to throw: the caller's own reason where the caller gave up. */
   fail(error: unknown): unknown {
     const { url, proxied, request } = this.plan
     if (request.signal?.aborted && this.signal.reason === request.signal.reason) {
-      this.land('given up')
+      this.land('cancelled')
       return this.signal.reason
     }
     const failure = this.signal.aborted
@@ -130,9 +127,12 @@ export class Flight {
 
   #overtime(): TransportError {
     const { url, limits } = this.plan
-    return new TransportError(`${url.host}: no whole answer within ${limits.totalMs / 1000} s`, {
-      sent: this.sent,
-      hint: 'Try again in a moment; "refcheck ping" tells whether the service is up.',
-    })
+    return new TransportError(
+      `${url.host}: timed out after ${limits.totalMs / 1000} s without a complete answer`,
+      {
+        sent: this.sent,
+        hint: 'Try again in a moment. Check whether the service is up with: refcheck ping',
+      },
+    )
   }
 }

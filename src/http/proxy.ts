@@ -28,7 +28,7 @@ function proxyAddress(name: string, value: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || !decodable(url.username + url.password)) {
     throw new UsageError(`${name} in the environment is not the address of an http or https proxy`, {
-      hint: `Such as ${name}=http://proxy.example.com:3128`,
+      hint: `Set it like this: ${name}=http://proxy.example.com:3128`,
     })
   }
   url.pathname = ''

@@ -87,10 +87,10 @@ async function waitOut(
   const { seconds, understood } = policy.retryAfter(answer)
   policy.onThrottled?.(seconds, understood)
   if (seconds * 1000 > leftMs) {
-    throw new ThrottledError(`the quota is used up; the service takes calls again in ${seconds} s`, {
+    throw new ThrottledError(`the quota is used up for the next ${seconds} s`, {
       status: 429,
       retryAfter: seconds,
-      hint: `Wait ${seconds} s and run it again, or allow the wait with a longer --timeout.`,
+      hint: `Run it again in ${seconds} s, or wait automatically with a longer --timeout.`,
     })
   }
   policy.onNotice?.({ kind: 'throttled', seconds, understood })

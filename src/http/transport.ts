@@ -18,13 +18,13 @@ export function secureUrl(text: string, source = 'this'): URL {
   }
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') {
-    throw new UsageError(`a URL with a user name in it is not called: ${url.host}`, {
-      hint: 'Remove what stands before the @.',
+    throw new UsageError(`refused a URL with a user name in it: ${url.host}`, {
+      hint: 'Remove the part before the @.',
     })
   }
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))) return url
-  throw new UsageError(`${url.protocol}//${url.host} is not called: https is required`, {
-    hint: 'Plain http is for this machine only (127.0.0.1, ::1, localhost).',
+  throw new UsageError(`refused ${url.protocol}//${url.host}: https is required`, {
+    hint: 'http is allowed for this machine only (127.0.0.1, ::1, localhost).',
   })
 }
 

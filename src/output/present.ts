@@ -80,8 +80,8 @@ function isMissing(value: unknown): boolean {
 function named<Row>(columns: readonly Column<Row>[], name: string, flag: string): Column<Row> {
   const column = columns.find((each) => each.name === name)
   if (column === undefined) {
-    throw new UsageError(`${flag}: there is no column "${name}"`, {
-      hint: `Columns here: ${columns.map((each) => each.name).join(', ')}`,
+    throw new UsageError(`${flag}: no column named "${name}"`, {
+      hint: `Columns: ${columns.map((each) => each.name).join(', ')}`,
     })
   }
   return column

@@ -109,8 +109,8 @@ export class TerminalPrompter implements Prompter {
     const { input, output, signal } = this.#options
     // Without a terminal inquirer writes escapes into a pipe and never comes back.
     if (!input.isTTY || !output.isTTY) {
-      throw new UsageError(`"${message}" has to be answered, and there is no terminal to ask on`, {
-        hint: 'Give the answer on the command line; --help names the flags.',
+      throw new UsageError(`"${message}" needs an answer, and there is no terminal to ask on`, {
+        hint: 'Give the answer as a flag; list the flags with --help.',
       })
     }
     const left = new AbortController()
@@ -124,7 +124,7 @@ export class TerminalPrompter implements Prompter {
       })
     } catch (error) {
       if (!stoppedByPerson(error)) throw error
-      throw new InterruptedError('stopped at a question', { cause: error })
+      throw new InterruptedError('cancelled; nothing was done', { cause: error })
     } finally {
       unwatch()
     }

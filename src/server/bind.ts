@@ -18,20 +18,20 @@ export function bind(server: Server, host: string, port: number): Promise<number
 function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): IoError {
   const where = `${host}:${port}`
   if (error.code === 'EADDRINUSE') {
-    return new IoError(`port ${port} on ${host} is taken by another program`, {
+    return new IoError(`port ${port} on ${host} is used by another program`, {
       hint: 'Choose another port, or 0 for any free one.',
       cause: error,
     })
   }
   if (error.code === 'EACCES') {
-    return new IoError(`this user may not listen on ${where}`, {
-      hint: 'Ports below 1024 need rights; choose a higher one, or 0 for any free one.',
+    return new IoError(`not allowed to listen on ${where}`, {
+      hint: 'Ports below 1024 need special rights. Choose a higher one, or 0 for any free one.',
       cause: error,
     })
   }
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return new IoError(`"${host}" is no address of this machine`, {
-      hint: 'Use 127.0.0.1, ::1 or an address this machine has.',
+    return new IoError(`"${host}" is not an address of this machine`, {
+      hint: 'Use 127.0.0.1, ::1 or another address of this machine.',
       cause: error,
     })
   }

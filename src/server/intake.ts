@@ -98,7 +98,7 @@ async function settle(
       body,
     })
   } catch {
-    return { status: 500, text: 'it failed\n' }
+    return { status: 500, text: 'internal error\n' }
   }
 }
 

@@ -6,7 +6,7 @@ export function withTls<T>(create: () => T): T {
     return create()
   } catch (error) {
     throw new InvalidInputError('the TLS certificate and its key cannot be used', {
-      hint: 'Both are PEM files, the key is the certificate’s own and has no pass phrase.',
+      hint: 'Both have to be PEM files, and the key has to belong to the certificate and have no passphrase.',
       cause: error,
     })
   }

@@ -24,15 +24,15 @@ export async function detectFormat(source: SheetSource): Promise<SheetFormat> {
     throw refusal(
       name,
       `it is ${old}, whatever its name says`,
-      'Open it in a spreadsheet and save it as XLSX or CSV.',
+      'Open it in a spreadsheet program and save it as XLSX or CSV.',
     )
   }
   const text = decoded(first)
   if (/^\s*<(?:!doctype html|html|table|\?xml|\?mso|meta|head)/i.test(text)) {
     throw refusal(
       name,
-      'it is a web page or XML, whatever its name says',
-      'Open it in a spreadsheet and save it as XLSX or CSV.',
+      'it is a web page or XML',
+      'Open it in a spreadsheet program and save it as XLSX or CSV.',
     )
   }
   if (/\.(?:csv|tsv|tab|txt)$/i.test(name)) return 'csv'

@@ -76,7 +76,7 @@ export function headerOf(cells: readonly string[], name: string): string[] {
     throw refusal(
       name,
       `it has ${String(columns.length)} columns, and at most ${String(limits.columns)} are read`,
-      'Leave out what is not about the requests.',
+      'Remove the columns that are not needed.',
     )
   }
   return columns.map((column) => (column.trim() === '' ? '' : column))

@@ -32,8 +32,8 @@ export async function openSheet(source: SheetSource, options: OpenOptions): Prom
     return openWorkbook(source, { sheet, aside, headerRow })
   }
   if (sheet !== undefined) {
-    throw new UsageError(`--sheet: ${source.name} is no workbook, it has no sheets`, {
-      hint: 'Leave --sheet out.',
+    throw new UsageError(`--sheet: ${source.name} is not a workbook and has no sheets`, {
+      hint: 'Leave out --sheet.',
     })
   }
   if (format === 'csv') return openCsv(source, { headerRow, encoding })

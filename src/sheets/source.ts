@@ -76,7 +76,7 @@ async function identity(path: string, name: string): Promise<{ mark: string; siz
   const status = await stat(path).catch((error: unknown) => {
     throw unreadable(name, error)
   })
-  if (status.isDirectory()) throw new UsageError(`${name} is a folder`, { hint: 'Name a file.' })
+  if (status.isDirectory()) throw new UsageError(`${name} is a folder`, { hint: 'Give the name of a file.' })
   const { dev, ino, size, mtimeMs } = status
   return { mark: [dev, ino, size, mtimeMs].join(' '), size }
 }
@@ -85,15 +85,15 @@ function tooLarge(name: string): InvalidInputError {
   const mebibytes = String(limits.heldBytes / 1024 / 1024)
   return refusal(
     name,
-    `it is larger than ${mebibytes} MiB, and has to be held in memory`,
-    'Split it, or give it as a CSV file by name, which is read as a stream.',
+    `it is larger than ${mebibytes} MiB, the limit for data read into memory`,
+    'Split it, or save it as a CSV file, which is read piece by piece.',
   )
 }
 
 function unreadable(name: string, error: unknown): Error {
   if (error instanceof InvalidInputError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code === 'ENOENT') return new UsageError(`there is no file ${name}`, { hint: 'Check the path.' })
+  if (code === 'ENOENT') return new UsageError(`file not found: ${name}`, { hint: 'Check the path.' })
   return new IoError(`${name} cannot be read${code === '' ? '' : ` (${code})`}`, {
     hint: 'Check its permissions.',
     cause: error,

@@ -43,7 +43,7 @@ function check(header: string, format: 'csv' | 'xlsx'): void {
         ? `a field name of this package is longer than the ${String(longestHeader)} characters of a cell`
         : undefined
   if (problem !== undefined) {
-    throw new InvalidInputError(problem, { hint: 'Write a body instead: --format json' })
+    throw new InvalidInputError(problem, { hint: 'Write a JSON body instead with: --format json' })
   }
 }
 

@@ -87,7 +87,8 @@ async function* inEncoding(
   const decode = (bytes?: Buffer): Buffer => {
     try {
       const text = bytes === undefined ? decoder.end() : decoder.decode(bytes)
-      if (text.includes('\0')) throw refusal(name, 'it holds a NUL character', 'Save it again as CSV UTF-8.')
+      if (text.includes('\0'))
+        throw refusal(name, 'it contains a NUL character', 'Save it again as CSV UTF-8.')
       return Buffer.from(text)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error

@@ -95,7 +95,9 @@ test('--webhook-url is refused before anything starts, and the data is free agai
     env: emptyEnv(folder),
   })
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toMatch(/^Error: the webhook http:\/\/hooks\.example\.com is not https\nPlain http .+\n$/)
+  expect(stderr).toMatch(
+    /^Error: the webhook http:\/\/hooks\.example\.com is not https\nhttp is allowed .+\n$/,
+  )
   // The lock's file stays, and nobody holds it.
   expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state', 'state.claim'])
 })
@@ -110,7 +112,7 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
     })
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toBe(
-      `Error: --host: plain http is for this machine only, and ${host} is open to others\nGive --tls-cert and --tls-key, or leave --host out.\n`,
+      `Error: --host: ${host} is reachable from other machines, and http is allowed on this machine only\nAdd --tls-cert and --tls-key, or leave out --host.\n`,
     )
   })
 

@@ -63,7 +63,7 @@ test('an order on a real terminal, asked for from nothing', async () => {
     await terminal.until(question)
     terminal.type(typed + keys.enter)
   }
-  await terminal.until('Is this right?')
+  await terminal.until('Is everything correct?')
   terminal.type(keys.enter)
   await terminal.until('The same without questions')
   const { code, stdout } = await terminal.ended

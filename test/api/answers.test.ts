@@ -197,8 +197,8 @@ test.each(notTheService)('a 200 with %s is not the service’s', async (_name, b
   await expect(against(bytes, (api) => api.listUsers())).rejects.toMatchObject({
     code: 'unavailable',
     status: 200,
-    message: 'the answer is not the service’s: no envelope {data, status_message, message}',
-    hint: 'Check the base URL: something else may have answered.',
+    message: 'the answer does not come from the service: it has no envelope {data, status_message, message}',
+    hint: 'Check the base URL: something other than the service may have answered.',
   })
 })
 
@@ -222,7 +222,7 @@ test.each([401, 403, 404])('a %i of HTML was answered by something else', async 
   ).rejects.toMatchObject({
     code: 'unavailable',
     status,
-    message: expect.stringContaining('not the service’s'),
+    message: expect.stringContaining('does not come from the service'),
   })
 })
 

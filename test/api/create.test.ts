@@ -80,7 +80,7 @@ test('a 400 names its field, a 404 says where to look, a 429 how long to wait', 
   }
   expect(await told(400, 'recipient.phone: not E.164')).toMatchObject({ field: 'recipient.phone' })
   expect(await told(404, 'resource not found')).toMatchObject({
-    hint: 'Check the package: "refcheck packages list --status active" shows those that can be ordered.',
+    hint: 'List the packages that can be ordered with: refcheck packages list --status active',
   })
   expect(await told(429, 'rate limit exceeded')).toMatchObject({ retryAfter: 17 })
 })
@@ -119,7 +119,7 @@ test('a service that is not there: unsent', async () => {
   await using api = startApi(origin)
   expect(await api.createRequest(body)).toMatchObject({
     kind: 'unsent',
-    error: { code: 'unavailable', message: expect.stringContaining('nothing listens there') },
+    error: { code: 'unavailable', message: expect.stringContaining('connection refused') },
   })
 })
 

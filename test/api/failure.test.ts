@@ -42,8 +42,8 @@ test.each([400, 401, 403, 404, 408, 422])('a %i without the envelope is not the 
   expect(failure({ status, envelope: undefined })).toMatchObject({
     code: 'unavailable',
     status,
-    message: `the answer (${status}) is not the service’s: no envelope`,
-    hint: 'Something between here and the service may have answered in its place; check the base URL.',
+    message: `the answer (${status}) does not come from the service: it has no envelope`,
+    hint: 'Check the base URL: something between this machine and the service may have answered.',
   })
 })
 
@@ -65,8 +65,8 @@ test('the service’s own message is told as it is', () => {
 
 test.each([
   [400, 'the service refused the request as invalid'],
-  [401, 'the API key was not accepted'],
-  [403, 'the service does not permit this'],
+  [401, 'the API key was refused'],
+  [403, 'the service does not allow this'],
   [404, 'not found'],
   [429, 'the quota is used up'],
   [503, 'the service failed (503)'],
@@ -76,8 +76,8 @@ test.each([
 
 test('a redirect says that none is followed, and where to mend it', () => {
   expect(failure({ status: 302, envelope: undefined })).toMatchObject({
-    message: 'the service answered with a redirect (302), which is never followed',
-    hint: 'Set the base URL to where the service really is.',
+    message: 'the service answered with a redirect (302); redirects are not followed',
+    hint: 'Set the base URL to the service’s own address.',
   })
 })
 

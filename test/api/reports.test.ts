@@ -49,8 +49,8 @@ test('by token no key is needed at all', async () => {
 })
 
 test.each([
-  [401, 'invalid or expired token', 'unauthenticated', /good for an hour.*refcheck request get/],
-  [404, 'resource not found', 'not_found', /that the report is ready/],
+  [401, 'invalid or expired token', 'unauthenticated', /valid for one hour.*refcheck request get/],
+  [404, 'resource not found', 'not_found', /whether the report is ready/],
   [403, 'user not a member of the organisation', 'forbidden', /active user/],
 ])('a %i by token says what to do, and never tells the token', async (status, message, code, hint) => {
   await using server = await startRawServer({
@@ -89,8 +89,8 @@ test.each([
   ['text/html; charset=utf-8', 'the answer is not a PDF but text/html'],
   ['application/json', 'the answer is not a PDF but application/json'],
   ['application/pdfx', 'the answer is not a PDF but application/pdfx'],
-  ['<script>', 'the answer is not a PDF but of no told type'],
-  [undefined, 'the answer is not a PDF but of no told type'],
+  ['<script>', 'the answer is not a PDF but without a type'],
+  [undefined, 'the answer is not a PDF but without a type'],
 ])('a 200 of %s is no report', async (type, message) => {
   const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
   await using server = await startRawServer({

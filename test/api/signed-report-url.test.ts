@@ -130,7 +130,7 @@ test.each(hostile)('%s is refused, and its token not told', (_name, text) => {
   expect(error).toBeInstanceOf(InvalidInputError)
   const { message, hint, field, code } = error as InvalidInputError
   expect({ field, code }).toEqual({ field: 'url', code: 'invalid_input' })
-  expect(message).toMatch(/^the report URL is refused: /)
+  expect(message).toMatch(/^refused the report URL: /)
   expect(`${message} ${hint}`).not.toContain('SECRETTOKEN')
 })
 

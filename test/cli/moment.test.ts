@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { parseDuration } from '../../src/cli/flags/duration.ts'
 import { parseMoment } from '../../src/cli/flags/moment.ts'
-import { concealed } from '../../src/cli/concealed.ts'
+import { redact } from '../../src/cli/redact.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 
@@ -45,5 +45,5 @@ test.each([
   ['EqQm4LRGWP4mk2aEguhezNLhRkBuyRra', '…'],
   ['a sentence that is rather long and surely no key', 'a sentence that is rather long and surely no key'],
 ])('what may be a key is not repeated: %j', (argument, shown) => {
-  expect(concealed(argument)).toBe(shown)
+  expect(redact(argument)).toBe(shown)
 })

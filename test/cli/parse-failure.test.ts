@@ -22,16 +22,12 @@ async function thrown(argv: string[], args = { file: Args.string({ required: tru
 test.each([
   ['NonExistentFlagsError', ['a.csv', '--formt=x'], 'unknown flag --formt'],
   ['UnexpectedArgsError', ['a.csv', 'b.csv'], 'unexpected argument "b.csv"'],
-  ['RequiredArgsError', [], 'missing argument: FILE'],
+  ['RequiredArgsError', [], 'FILE is required'],
   ['CLIError', ['a.csv', '--format', 'csv', '--format', 'csv'], 'Flag --format can only be specified once'],
-  ['CLIError', ['a.csv', '--sheet'], 'Flag --sheet expects a value'],
-  ['FlagInvalidOptionError', ['a.csv', '--format', 'pdf'], 'Expected --format to be one of: csv, json'],
-  ['FailedFlagValidationError', ['needs-output'], 'missing flag: --output'],
-  [
-    'FailedFlagValidationError',
-    ['a.csv', '--sheet', '1'],
-    'All of the following must be provided when using --sheet: --output',
-  ],
+  ['CLIError', ['a.csv', '--sheet'], '--sheet requires a value'],
+  ['FlagInvalidOptionError', ['a.csv', '--format', 'pdf'], '--format: "pdf" is not one of: csv, json'],
+  ['FailedFlagValidationError', ['needs-output'], '--output is required'],
+  ['FailedFlagValidationError', ['a.csv', '--sheet', '1'], '--sheet requires --output'],
 ])('oclif still calls it %s at %j, and it is read as such', async (name, argv, message) => {
   const error = await thrown(argv)
   expect(error.constructor.name).toBe(name)

@@ -29,9 +29,9 @@ test('auth login with the key on stdin: kept for this account alone, and then no
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key <<EOF
     API_KEY
     EOF
-    2> There is no system keychain here.
+    2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
-    Profile "default" is in use. Its key is kept in a private file, readable by this account only: HOME/config/credentials.json.
+    Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json.
     exit 0
   `)
   expect(await type('auth status')).toMatchInlineSnapshot(`
@@ -55,7 +55,7 @@ test('asked for everything on a terminal; without one everything has to be given
   expect(await type('auth login')).toMatchInlineSnapshot(`
     $ refcheck auth login
     2> Error: there is no terminal to ask on, and --base-url URL, --with-key (the key on stdin), --email EMAIL is missing
-    2> Give all three: refcheck auth login --base-url URL --email EMAIL --with-key < key.txt
+    2> Give all three with: refcheck auth login --base-url URL --email EMAIL --with-key < key.txt
     exit 2
   `)
   const answers: Answer[] = [
@@ -67,14 +67,14 @@ test('asked for everything on a terminal; without one everything has to be given
   ]
   expect(await type('auth login', { answers })).toMatchInlineSnapshot(`
     $ refcheck auth login
-    ? Base URL of the service: http://api.example.com  (the base URL would call api.example.com in clear text: https is required)
+    ? Base URL of the service: http://api.example.com  (the base URL would call api.example.com unencrypted: https is required)
     ? Base URL of the service: http://127.0.0.1:PORT/
     ? API key (not shown): ****  (the API key has 5 characters instead of 32)
     ? API key (not shown): ****
     ? User e-mail: olive.owner@example.com
-    2> There is no system keychain here.
+    2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
-    Profile "default" is in use. Its key is kept in a private file, readable by this account only: HOME/config/credentials.json.
+    Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json.
     exit 0
   `)
 })
@@ -84,7 +84,7 @@ test('with a profile that works at hand, the e-mails of the organisation are off
   const answers: Answer[] = [
     { ask: /API key/, secret: sandbox.credentials.apiKey },
     {
-      ask: /User the calls are made for/,
+      ask: /User who makes the calls/,
       choose: 'max.member@example.com',
       offered: [
         owner,
@@ -98,10 +98,10 @@ test('with a profile that works at hand, the e-mails of the organisation are off
   expect(await type(`auth login --base-url ${url} --profile max`, { answers })).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --profile max
     ? API key (not shown): ****
-    ? User the calls are made for: max.member@example.com
-    2> There is no system keychain here.
+    ? User who makes the calls: max.member@example.com
+    2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Max Member (max.member@example.com, member).
-    Profile "max" is in use. Its key is kept in a private file, readable by this account only: HOME/config/credentials.json.
+    Profile "max" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json.
     exit 0
   `)
   expect(await type('auth status --json')).toMatchInlineSnapshot(`
@@ -146,7 +146,7 @@ test('credentials that are none, or that the service does not accept: nothing is
     abc
     EOF
     2> Error: the API key has 3 characters instead of 32
-    2> Copy it again from the organisation settings: 32 characters, nothing before or after.
+    2> Copy it again from the organisation settings: 32 characters, with nothing before or after.
     exit 2
   `)
   expect(await type(loginAt(url), { stdin: `${'x'.repeat(15)} ${'x'.repeat(16)}` })).toMatchInlineSnapshot(`
@@ -154,7 +154,7 @@ test('credentials that are none, or that the service does not accept: nothing is
     xxxxxxxxxxxxxxx xxxxxxxxxxxxxxxx
     EOF
     2> Error: the API key has 32 characters, but number 16 is a space, a line break or not plain ASCII
-    2> Copy it again from the organisation settings: 32 characters, nothing before or after.
+    2> Copy it again from the organisation settings: 32 characters, with nothing before or after.
     exit 2
   `)
   expect(await type(loginAt(url), { stdin: 'x'.repeat(32) })).toMatchInlineSnapshot(`
@@ -162,7 +162,7 @@ test('credentials that are none, or that the service does not accept: nothing is
     xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
     EOF
     2> Error: invalid API key
-    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
     exit 3
   `)
   expect(await type(loginAt(url, 'stan.stranger@example.net'), { stdin: apiKey })).toMatchInlineSnapshot(`
@@ -170,7 +170,7 @@ test('credentials that are none, or that the service does not accept: nothing is
     API_KEY
     EOF
     2> Error: user is not an active member of the organisation
-    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 4
   `)
   expect(await type(loginAt(url, 'ivy.inactive@example.com'), { stdin: apiKey })).toMatchInlineSnapshot(`
@@ -178,14 +178,14 @@ test('credentials that are none, or that the service does not accept: nothing is
     API_KEY
     EOF
     2> Error: user is not an active member of the organisation
-    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 4
   `)
   expect(await type(loginAt(url, 'nobody'), { stdin: apiKey })).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'nobody' --with-key <<EOF
     API_KEY
     EOF
-    2> Error: the e-mail is not an address
+    2> Error: the e-mail is not valid
     2> Give the e-mail of an active user of the organisation, like ana@example.com.
     exit 2
   `)
@@ -194,7 +194,7 @@ test('credentials that are none, or that the service does not accept: nothing is
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'a@b.co\\r\\nX: y' --with-key <<EOF
     API_KEY
     EOF
-    2> Error: the e-mail holds a line break or another control character
+    2> Error: the e-mail contains a line break or another control character
     2> Give the e-mail of an active user of the organisation, like ana@example.com.
     exit 2
   `)
@@ -211,7 +211,7 @@ test('a key on the command line is refused and not repeated', async () => {
   }
   expect((await type(`auth login --key=${key}`)).stderr).toMatchInlineSnapshot(`
     "Error: unknown flag --key
-    A key or secret is never taken from the command line: give it on stdin, at the prompt, or in the environment.
+    Keys and secrets are refused on the command line. Give it on stdin, at the prompt, or in the environment.
     "
   `)
 })
@@ -223,10 +223,10 @@ test('a new key of the same organisation: told which profiles held the old one',
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key --profile second <<EOF
     API_KEY
     EOF
-    2> There is no system keychain here.
-    2> Warning: Profile "default" held another key for the same address. If it is the same organisation, the new key has revoked that one: log in there again.
+    2> No system keychain is available.
+    2> Warning: Profile "default" had another key for the same base URL. If it is the same organisation, the new key has revoked that one.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
-    Profile "second" is in use. Its key is kept in a private file, readable by this account only: HOME/config/credentials.json.
+    Profile "second" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json.
     exit 0
   `)
   expect(await type('auth status --profile default')).toMatchInlineSnapshot(`
@@ -236,7 +236,7 @@ test('a new key of the same organisation: told which profiles held the old one',
     user      olive.owner@example.com
     key       ****MaGM, from a private file; it does not work
     2> Error: invalid API key
-    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
     exit 3
   `)
   expect(await type('auth status --profile default --json')).toMatchInlineSnapshot(`
@@ -252,7 +252,7 @@ test('a new key of the same organisation: told which profiles held the old one',
       "error": {
         "code": "unauthenticated",
         "message": "invalid API key",
-        "hint": "Log in again with a current key: refcheck auth login. A newer key revokes the one before it.",
+        "hint": "A newer key revokes the older one. Log in with the current key: refcheck auth login",
         "status": 401
       }
     }
@@ -283,7 +283,7 @@ test('auth list, switch and logout', async () => {
     exit 0
 
     $ refcheck auth switch default
-    Profile "default" is in use from now on.
+    Profile "default" is now in use.
     exit 0
 
     $ refcheck auth list --columns profile,current
@@ -293,7 +293,7 @@ test('auth list, switch and logout', async () => {
     exit 0
 
     $ refcheck auth logout second
-    Profile "second" and what it kept are removed.
+    Profile "second", its key and its secrets are removed.
     exit 0
 
     $ refcheck auth list
@@ -302,21 +302,21 @@ test('auth list, switch and logout', async () => {
     exit 0
 
     $ refcheck packages list --profile nope
-    2> Error: there is no profile "nope"
-    2> The profiles are default.
+    2> Error: no profile named "nope"
+    2> Profiles: default
     exit 2
 
     $ refcheck auth logout
-    Profile "default" and what it kept are removed.
+    Profile "default", its key and its secrets are removed.
     exit 0
 
     $ refcheck packages list
     2> Error: you are not logged in
-    2> Run: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
+    2> Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
     exit 3
 
     $ refcheck auth list
-    No profiles. Make one with: refcheck auth login
+    No profiles. Add one with: refcheck auth login
     exit 0
   `)
 })
@@ -329,16 +329,16 @@ test('a profile name that is none is refused before a call', async () => {
   const told: string[] = []
   for (const name of names) told.push((await type(`${login} --profile ${name}`, { stdin })).stderr)
   expect(told.join('')).toMatchInlineSnapshot(`
-    "Error: ".." cannot be the name of a profile
-    Use letters, digits, - and _, at most 64.
-    Error: "a.b" cannot be the name of a profile
-    Use letters, digits, - and _, at most 64.
-    Error: "__proto__" cannot be the name of a profile
-    Use letters, digits, - and _, at most 64.
-    Error: "a/b" cannot be the name of a profile
-    Use letters, digits, - and _, at most 64.
-    Error: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" cannot be the name of a profile
-    Use letters, digits, - and _, at most 64.
+    "Error: ".." is not a valid name for a profile
+    Use letters, digits, - and _, at most 64 characters.
+    Error: "a.b" is not a valid name for a profile
+    Use letters, digits, - and _, at most 64 characters.
+    Error: "__proto__" is not a valid name for a profile
+    Use letters, digits, - and _, at most 64 characters.
+    Error: "a/b" is not a valid name for a profile
+    Use letters, digits, - and _, at most 64 characters.
+    Error: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is not a valid name for a profile
+    Use letters, digits, - and _, at most 64 characters.
     "
   `)
   expect(calls()).toHaveLength(before)

@@ -69,7 +69,7 @@ test('export: nothing over a file that is there, no CSV as JSON, no workbook to 
   expect(await here.all([`batch export ${id} --output mine.csv`, `batch export ${id} --json --format csv`]))
     .toMatchInlineSnapshot(`
     $ refcheck batch export BATCH_1 --output mine.csv
-    2> Error: --output: mine.csv exists already
+    2> Error: --output: mine.csv already exists
     2> Choose another name, or replace it with --overwrite.
     exit 2
 
@@ -77,8 +77,8 @@ test('export: nothing over a file that is there, no CSV as JSON, no workbook to 
     {
       "error": {
         "code": "usage",
-        "message": "--json and an export as csv on stdout exclude each other",
-        "hint": "Name a file with --output, or ask for --format json."
+        "message": "--json cannot be combined with a csv export on stdout",
+        "hint": "Add --output FILE, or use --format json."
       }
     }
     exit 2
@@ -86,8 +86,8 @@ test('export: nothing over a file that is there, no CSV as JSON, no workbook to 
   expect(await here.type(`batch export ${id} --format xlsx`, { tty: { stdout: true } }))
     .toMatchInlineSnapshot(`
     $ refcheck batch export BATCH_1 --format xlsx
-    2> Error: a workbook is not written to a terminal
-    2> Name a file with --output, or pipe it.
+    2> Error: refused to write a workbook to the terminal
+    2> Add --output FILE, or pipe it to a program.
     exit 2
   `)
   expect(here.read('mine.csv')).toBe('mine')

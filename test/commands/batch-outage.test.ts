@@ -32,8 +32,8 @@ test('an outage costs one row: nothing goes out until the service answers well',
     2> answer 503; try 2 of 4 in 0.3 s
     2> answer 503; try 3 of 4 in 0.8 s
     2> answer 503; try 4 of 4 in 1.7 s
-    2> the service failed (503): internal server error; nothing is sent until it answers well, asking again in 5 s
-    2> The service answers well; going on.
+    2> the service failed (503): internal server error; paused; checking again in 5 s
+    2> The service is up again; continuing.
     batch  BATCH_1
     people.csv, package 102
 
@@ -62,7 +62,7 @@ test('run again while the outage lasts it costs no second row', async () => {
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 0 of 3 accepted, 2 rows are left to send.
-    2> The service answers well; going on.
+    2> The service is up again; continuing.
     batch  BATCH_1
     people.csv, package 102
 
@@ -88,11 +88,11 @@ test('three unknowns in a row halt it though the service pings well', async () =
     2> Time by quota: under a minute
     2>
     2> row 1 unknown: 127.0.0.1:PORT: the connection was cut
-    2> The service answers well; going on.
+    2> The service is up again; continuing.
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
-    2> The service answers well; going on.
+    2> The service is up again; continuing.
     2> row 3 unknown: 127.0.0.1:PORT: the connection was cut
-    2> The service answers well; going on.
+    2> The service is up again; continuing.
     batch  BATCH_1
     people.csv, package 102
 
@@ -100,11 +100,11 @@ test('three unknowns in a row halt it though the service pings well', async () =
     3  unknown
     6  rows
 
-    halted  2026-11-20 12:00 UTC  3 rows in a row may or may not have been ordered though the service answers a ping: 127.0.0.1:PORT: the connection was cut
-    Something is wrong with its orders: ask the people of the service before you go on.
+    halted  2026-11-20 12:00 UTC  3 rows in succession have an unknown outcome although the service answers a ping: 127.0.0.1:PORT: the connection was cut
+    Ask the provider’s support about these orders before you continue.
 
     results  HOME/people.results.csv
-    2> Error: 3 rows may or may not have been ordered, 3 not sent yet; halted: 3 rows in a row may or may not have been ordered though the service answers a ping: 127.0.0.1:PORT: the connection was cut
+    2> Error: 3 rows may or may not have been ordered, 3 not sent yet; halted: 3 rows in succession have an unknown outcome although the service answers a ping: 127.0.0.1:PORT: the connection was cut
     2> Settle them with: refcheck batch reconcile BATCH_1
     exit 8
   `)

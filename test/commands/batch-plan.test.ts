@@ -12,7 +12,7 @@ test('a plan is kept and run as it was looked at', async () => {
     2> people.csv: 2 rows
     2>   2 orders of package 102
     2> Time by quota: under a minute
-    Keep this plan with: --output plan.json
+    Save this plan with: --output plan.json
     exit 0
   `)
   expect((await type(plan)).json()).toMatchObject({ refcheck_plan: 1, counts: { pending: 2 } })
@@ -21,7 +21,7 @@ test('a plan is kept and run as it was looked at', async () => {
     2> people.csv: 2 rows
     2>   2 orders of package 102
     2> Time by quota: under a minute
-    The plan is in HOME/plan.json
+    The plan is saved in HOME/plan.json
     exit 0
   `)
   const kept = (await type(`${plan} --output again.json --json`)).json()
@@ -53,36 +53,36 @@ test('a plan is run as it was read: no flag beside it, no file changed since, no
   const flags = ['--package 101', '--map x=email', '--ignore email', '--default-country AU']
   expect(await all(flags.map((flag) => `batch run --plan plan.json --yes ${flag}`))).toMatchInlineSnapshot(`
     $ refcheck batch run --plan plan.json --yes --package 101
-    2> Error: --package cannot also be provided when using --plan
-    2> See "refcheck batch run --help".
+    2> Error: --package and --plan cannot be combined
+    2> Show its help with: refcheck batch run --help
     exit 2
 
     $ refcheck batch run --plan plan.json --yes --map x=email
-    2> Error: --map cannot also be provided when using --plan
-    2> See "refcheck batch run --help".
+    2> Error: --map and --plan cannot be combined
+    2> Show its help with: refcheck batch run --help
     exit 2
 
     $ refcheck batch run --plan plan.json --yes --ignore email
-    2> Error: --ignore cannot also be provided when using --plan
-    2> See "refcheck batch run --help".
+    2> Error: --ignore and --plan cannot be combined
+    2> Show its help with: refcheck batch run --help
     exit 2
 
     $ refcheck batch run --plan plan.json --yes --default-country AU
-    2> Error: --default-country cannot also be provided when using --plan
-    2> See "refcheck batch run --help".
+    2> Error: --default-country and --plan cannot be combined
+    2> Show its help with: refcheck batch run --help
     exit 2
   `)
   peopleFile(folder, emails(3))
   expect(await all(['batch run --plan plan.json --yes', 'batch run --plan people.csv --yes']))
     .toMatchInlineSnapshot(`
     $ refcheck batch run --plan plan.json --yes
-    2> Error: HOME/people.csv was changed since it was planned
-    2> Nothing was sent. Look at it again: refcheck batch plan HOME/people.csv --output plan.json
+    2> Error: HOME/people.csv has changed since it was planned
+    2> Nothing was sent. Plan again with: refcheck batch plan HOME/people.csv --output plan.json
     exit 2
 
     $ refcheck batch run --plan people.csv --yes
     2> Error: people.csv is not a plan
-    2> Make one with: refcheck batch plan FILE --output plan.json
+    2> Make a plan with: refcheck batch plan FILE --output plan.json
     exit 2
   `)
   expect(ordered()).toEqual([])

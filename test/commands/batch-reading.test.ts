@@ -44,13 +44,13 @@ test('a filtered list and a struck-through row are refused with their lines, unt
   `)
   expect(await type(`${validate} --hidden skip`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102 --hidden skip
-    people.xlsx: 1 row, 1 is fit to be ordered
+ valid
     2> Order them with: refcheck batch run people.xlsx --package 102 --hidden skip
     exit 0
   `)
   expect(await type(`${validate} --hidden include`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102 --hidden include
-    people.xlsx: 3 rows, 3 are fit to be ordered
+ valid
     2> Order them with: refcheck batch run people.xlsx --package 102 --hidden include
     exit 0
   `)
@@ -116,8 +116,8 @@ test('merged cells are refused where they are sent, and nowhere else', async () 
   write('people.xlsx', await book(rows, '', merge('A2:A3')))
   expect(await type(`${validate} --ignore Team`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102 --ignore Team
-    2> Error: people.xlsx: the cells A2:A3 are merged, so which row the value belongs to is not said
-    2> Unmerge them, and give every row its own value.
+    2> Error: people.xlsx: the cells A2:A3 are merged, so it is unclear which row the value belongs to
+    2> Unmerge them, and give each row its own value.
     exit 2
   `)
 })
@@ -133,7 +133,7 @@ test('an encoding is chosen by values of the file, and kept by a mapping or a se
     2> Kept how the file was read: use it with --mapping czech
     ? people.csv is not UTF-8. Which of these is right?: Antonín, Dvořák (windows-1250, Central Europe)
     2> Kept how the file was read: use it with --mapping czech
-    people.csv: 1 row, 1 is fit to be ordered
+ valid
     2> Order them with: refcheck batch run people.csv --package 102 --encoding windows-1250
     exit 0
   `)
@@ -152,18 +152,18 @@ test('what was refused in a workbook stays refused in the errors file', async ()
   expect(cat('mend.csv')).toMatchInlineSnapshot(`
     $ cat mend.csv
     first_name,last_name,email,phone,refcheck_row,refcheck_column,refcheck_problem,refcheck_suggestion
-    Bo,#REFUSED! true,bo@example.com,+61400000002,1,last_name,"is a TRUE or FALSE of the spreadsheet, not a text; format the column as text and type it again",
+    Bo,#REFUSED! true,bo@example.com,+61400000002,1,last_name,"is TRUE or FALSE in the spreadsheet, not text; format the column as text and type it again",
     #REFUSED! #N/A,Li,li@example.com,+61400000003,2,first_name,is the error #N/A,
   `)
   expect(await type('batch validate mend.csv --package 102')).toMatchInlineSnapshot(`
     $ refcheck batch validate mend.csv --package 102
-    mend.csv: 2 rows, 0 are fit to be ordered, 2 are not
+    mend.csv: 2 rows, 0 valid, 2 invalid
 
     LINE  PERSON  COLUMN      VALUE           PROBLEM
     2     Bo      last_name   #REFUSED! true  was refused when it was read before; type it again
     3     Li      first_name  #REFUSED! #N/A  was refused when it was read before; type it again
-    2> Error: mend.csv: 2 of 2 rows are not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    2> Error: mend.csv: 2 of 2 rows are invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
 })
@@ -174,12 +174,12 @@ test('a damaged name is refused, unless its line is said to be right', async () 
   const csv = 'batch validate people.csv --package 102'
   expect(await type(csv)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    people.csv: 1 row, 0 are fit to be ordered, 1 is not
+    people.csv: 1 row, 0 valid, 1 invalid
 
     LINE  PERSON        COLUMN      VALUE   PROBLEM
     2     ?ukasz Nowak  first_name  ?ukasz  holds ?, which may stand for a letter that was lost; if it is right, add --accept-line 2
-    2> Error: people.csv: 1 of 1 rows is not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    2> Error: people.csv: 1 of 1 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
   expect(await type(`${csv} --accept-line 2`)).toMatchObject({ code: 0 })
@@ -195,7 +195,7 @@ test('every change is in the JSON, and on a terminal with --show-changes', async
   const csv = 'batch validate people.csv --package 102'
   expect(await type(csv)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    people.csv: 12 rows, 12 are fit to be ordered
+    people.csv: 12 rows, 12 valid
 
     Changed before sending:
       12 × phone: spaces, (), - and . are removed

@@ -30,7 +30,7 @@ test('an event names a request that fits the row alone: it was ordered', async (
   captured(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
-    row 2 was ordered: request REQUEST_2
+    row 2 was accepted: request REQUEST_2
     exit 0
   `)
   expect(await here.type(`batch status ${id}`)).toMatchInlineSnapshot(`
@@ -174,13 +174,13 @@ test('a single order is a batch of one', async () => {
   expect(await here.type(`request create --package 102 ${person} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana+500-after@example.com --phone +61412345678 --yes
     2> Error: package 102 may or may not have been ordered for "ana+500-after@example.com": the service failed (500): internal server error
-    2> It may have been ordered, so settle it before anything is sent again, with "refcheck batch reconcile"; where that finds no proof, ask the people of the service whether they have a request for this person.
+    2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile
     exit 8
   `)
   captured(here)
   expect(await here.type('batch reconcile --events events.ndjson')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --events events.ndjson
-    row 1 was ordered: request REQUEST_1
+    row 1 was accepted: request REQUEST_1
     exit 0
   `)
 })
@@ -191,8 +191,8 @@ test('a file that holds no events is refused with its line', async () => {
   here.write('wrong.ndjson', '{"event":"request.updated"}\n')
   expect(await here.type('batch reconcile --events wrong.ndjson')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --events wrong.ndjson
-    2> Error: wrong.ndjson: line 1 is no event with a request_id
-    2> Nothing was changed. One JSON object a line: the event, or a capture with the event in "body".
+    2> Error: wrong.ndjson: line 1 is not an event with a request_id
+    2> Nothing was changed. Give one JSON object per line: the event, or a capture with the event in "body".
     exit 2
   `)
 })
@@ -203,15 +203,15 @@ test('a person decides only 15 minutes after the attempt, and types out whom it 
   const again = `batch reconcile ${id} --row 2 --confirm-email`
   expect(await here.type(`${again} a2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+500-before@example.com
-    2> Error: row 2 was sent less than 15 minutes ago: proof of it may still come
+    2> Error: row 2 was sent less than 15 minutes ago: its event may still arrive
     2> Nothing was sent. Run this again in 15 min.
     exit 2
   `)
   await here.clock.advance(16 * minute)
   expect(await here.type(`${again} a1@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a1@example.com
-    2> Error: row 2: the e-mail typed is not the recipient’s
-    2> Nothing was done. "refcheck batch rows BATCH_1 --state unknown" shows whom the row is for.
+    2> Error: row 2: this is not the recipient’s e-mail
+    2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
     exit 2
   `)
   expect(posts(here)).toBe(2)
@@ -219,7 +219,7 @@ test('a person decides only 15 minutes after the attempt, and types out whom it 
   expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
     2> row 2 unknown: the service failed (500): internal server error
-    2> The service answers well; going on.
+    2> The service is up again; continuing.
     batch  BATCH_1
     people.csv, package 102
 
@@ -273,10 +273,10 @@ test('on a terminal the e-mail is asked for after a plain warning', async () => 
   expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2
     ? Does the provider have a request for Ana Row2 (a2+cut-before@example.com), package 102, sent 2026-11-20T12:00:00.000Z?: They do not have it: order it
-    2> Warning: row 2 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
+    2> Warning: Row 2 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
     ? Type the e-mail of row 2’s recipient to send it again: somebody@else.example
-    2> Error: row 2: the e-mail typed is not the recipient’s
-    2> Nothing was done. "refcheck batch rows BATCH_1 --state unknown" shows whom the row is for.
+    2> Error: row 2: this is not the recipient’s e-mail
+    2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
     exit 2
   `)
   expect(here.ordered()).toEqual(['a1@example.com'])
@@ -309,13 +309,13 @@ test('about a row that is settled, or that is not there, there is nothing to dec
   const decide = (row: number) => `batch reconcile ${batch_id} --row ${row} --confirm-email a1@example.com`
   expect(await here.all([decide(1), decide(9)])).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email a1@example.com
-    2> Error: row 1 is accepted: there is nothing to decide about it
-    2> Rows to settle: refcheck batch rows BATCH_1 --state unknown
+    2> Error: row 1 is accepted, not unknown: there is nothing to decide
+    2> List the unknown rows with: refcheck batch rows BATCH_1 --state unknown
     exit 2
 
     $ refcheck batch reconcile BATCH_1 --row 9 --confirm-email a1@example.com
-    2> Error: batch BATCH_1 has no row 9
-    2> Rows to settle: refcheck batch rows BATCH_1 --state unknown
+    2> Error: row 9 is not in batch BATCH_1
+    2> List the unknown rows with: refcheck batch rows BATCH_1 --state unknown
     exit 2
   `)
 })

@@ -24,7 +24,7 @@ test('results that cannot be written hide nothing of what became of the rows', a
   expect(await here.type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
-    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder; "refcheck batch export BATCH_1" has all of it.
+    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     batch  BATCH_1
     people.csv, package 102
 
@@ -33,13 +33,13 @@ test('results that cannot be written hide nothing of what became of the rows', a
 
     results  HOME/people.results.csv
     2> Error: cannot write "HOME/people.results.csv": it is a folder
-    2> Name a file.
+    2> Give the name of a file.
     exit 1
   `)
   expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
-    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing is left to send.
-    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder; "refcheck batch export BATCH_1" has all of it.
+    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
+    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     {
       "batch_id": "BATCH_1",
       "package_id": 102,
@@ -58,7 +58,7 @@ test('results that cannot be written hide nothing of what became of the rows', a
       "error": {
         "code": "io",
         "message": "cannot write \\"HOME/people.results.csv\\": it is a folder",
-        "hint": "Name a file."
+        "hint": "Give the name of a file."
       }
     }
     exit 1
@@ -74,8 +74,8 @@ test('results that cannot be written do not take the place of an unknown outcome
     $ refcheck batch run people.csv --package 102 --yes --json
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
-    2> The service answers well; going on.
-    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder; "refcheck batch export BATCH_1" has all of it.
+    2> The service is up again; continuing.
+    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     {
       "batch_id": "BATCH_1",
       "package_id": 102,
@@ -124,12 +124,12 @@ test('nothing is begun where no results can be written', async () => {
   const places = ['missing/results.csv', 'people.csv', '.']
   expect(await all(places.map((place) => `${run} --results ${place}`))).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --results missing/results.csv
-    2> Error: --results: missing/results.csv is in no folder that can be written to
+    2> Error: --results: missing/results.csv is in a folder that is not writable
     2> Nothing was sent. Choose another name.
     exit 2
 
     $ refcheck batch run people.csv --package 102 --yes --results people.csv
-    2> Error: --results: people.csv exists already
+    2> Error: --results: people.csv already exists
     2> Nothing was sent. Choose another name.
     exit 2
 
@@ -157,7 +157,7 @@ test('results go where a later run says, and the same command again goes on', as
 
     results  HOME/other.csv
     2> Error: 2 of 3 rows were accepted (1 pending)
-    2> Go on with: refcheck batch resume BATCH_1
+    2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)
   expect(cat('other.csv')).toMatchInlineSnapshot(`
@@ -206,8 +206,8 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
   const { batch_id } = more.json() as { batch_id: string }
   expect(await type('batch run more.csv --package 102 --yes --allow-duplicate')).toMatchInlineSnapshot(`
     $ refcheck batch run more.csv --package 102 --yes --allow-duplicate
-    2> more.csv is batch BATCH_2: 1 of 2 accepted, nothing is left to send.
-    2> Warning: --allow-duplicate comes too late for the duplicate rows of this batch. Make a file of them: refcheck batch export BATCH_2 --state duplicate --output again.csv
+    2> more.csv is batch BATCH_2: 1 of 2 accepted, nothing left to send.
+    2> Warning: --allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export BATCH_2 --state duplicate --output again.csv
     batch  BATCH_2
     more.csv, package 102
 
@@ -217,7 +217,7 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
 
     results  HOME/more.results.csv
     2> Error: 1 of 2 rows were accepted (1 duplicate)
-    2> See why, row by row: refcheck batch rows BATCH_2
+    2> See the reason for each row with: refcheck batch rows BATCH_2
     exit 10
   `)
   expect(ordered()).toEqual(emails(2))

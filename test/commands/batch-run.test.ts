@@ -71,7 +71,7 @@ test('run again, under another name too, it orders nobody', async () => {
   renameSync(join(folder, 'people.csv'), join(folder, 'again.csv'))
   expect(await type('batch run again.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing is left to send.
+    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
     batch  BATCH_1
     people.csv, package 102
 
@@ -134,7 +134,7 @@ test('with one person more it orders that one: the others are duplicates', async
       "error": {
         "code": "incomplete",
         "message": "1 of 3 rows were accepted (2 duplicate)",
-        "hint": "See why, row by row: refcheck batch rows BATCH_2"
+        "hint": "See the reason for each row with: refcheck batch rows BATCH_2"
       }
     }
     exit 10
@@ -143,8 +143,8 @@ test('with one person more it orders that one: the others are duplicates', async
   expect(await type(`batch rows ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_2
     ROW  STATE      EMAIL           OUTCOME
-    1    duplicate  a1@example.com  orders the same as request REQUEST_1 (row 1 of batch BATCH_1)
-    2    duplicate  a2@example.com  orders the same as request REQUEST_2 (row 2 of batch BATCH_1)
+    1    duplicate  a1@example.com  is the same order as request REQUEST_1 (row 1 of batch BATCH_1)
+    2    duplicate  a2@example.com  is the same order as request REQUEST_2 (row 2 of batch BATCH_1)
     3    accepted   a3@example.com  REQUEST_3
     exit 0
   `)
@@ -175,7 +175,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
 
     results  HOME/people.results.csv
     2> Error: 1 of 2 rows were accepted (1 duplicate)
-    2> See why, row by row: refcheck batch rows BATCH_1
+    2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)
   writeFileSync(join(folder, 'same.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)
@@ -211,12 +211,12 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
   peopleFile(folder, ['a1@example.com', 'not an address', 'a3@example.com'])
   expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    people.csv: 3 rows, 2 are fit to be ordered, 1 is not
+    people.csv: 3 rows, 2 valid, 1 invalid
 
     LINE  PERSON    COLUMN  VALUE           PROBLEM
     3     Ana Row2  email   not an address  has no @; an e-mail address looks like ann@example.com
-    2> Error: people.csv: 1 of 3 rows is not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    2> Error: people.csv: 1 of 3 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
   expect(await type(`${run} --yes --json`)).toMatchInlineSnapshot(`
@@ -238,8 +238,8 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
       "results_file": null,
       "error": {
         "code": "invalid_input",
-        "message": "people.csv: 1 of 3 rows is not fit to be ordered",
-        "hint": "Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.",
+        "message": "people.csv: 1 of 3 rows is invalid, not sent",
+        "hint": "Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE",
         "field": "email"
       }
     }
@@ -251,7 +251,7 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
     2>
     2> people.csv: 3 rows
     2>   2 orders of package 102
-    2>   1 row not fit to be ordered
+    2>   1 row invalid, not sent
     2> Time by quota: under a minute
     2>
     batch  BATCH_1
@@ -263,7 +263,7 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
 
     results  HOME/people.results.csv
     2> Error: 2 of 3 rows were accepted (1 invalid)
-    2> See why, row by row: refcheck batch rows BATCH_1
+    2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`
@@ -297,7 +297,7 @@ test('--dry-run shows the plan and sends nothing', async () => {
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
-    No batches in this store. "refcheck batch run FILE" makes one.
+    No batches in this store. Start one with: refcheck batch run FILE
     exit 0
   `)
   expect(ordered()).toEqual([])
@@ -317,7 +317,7 @@ test('--quiet leaves the answer alone', async () => {
 
     results  HOME/people.results.csv
     2> Error: 1 of 3 rows were accepted (2 pending)
-    2> Go on with: refcheck batch resume BATCH_1
+    2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)
 })

@@ -35,7 +35,7 @@ test('a POST that a proxy repeated is told of as a possible second order, with b
   expect(here.calls()).toHaveLength(calls)
   expect(await here.type(`batch reconcile --acknowledge ${requests[0]}`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --acknowledge REQUEST_1
-    There is nothing to settle.
+    Nothing to settle.
     exit 0
   `)
   expect((await here.type(`batch reconcile --acknowledge ${requests[2]}`)).code).toBe(5)

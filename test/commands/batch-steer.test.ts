@@ -112,21 +112,21 @@ test('a batch that is not there, an id that is none, a state that is none', asyn
     ]),
   ).toMatchInlineSnapshot(`
     $ refcheck batch list
-    No batches in this store. "refcheck batch run FILE" makes one.
+    No batches in this store. Start one with: refcheck batch run FILE
     exit 0
 
     $ refcheck batch status aaaa1111
-    2> Error: there is no batch aaaa1111 in this store
-    2> "refcheck batch list" shows them; REFCHECK_STORE chooses the store.
+    2> Error: no batch aaaa1111 in this store
+    2> List the batches with: refcheck batch list
     exit 5
 
     $ refcheck batch status people.csv
     2> Error: BATCH_ID: "people.csv" is not a batch id
-    2> Give it whole, or its first 4 characters or more; "refcheck batch list" shows them.
+    2> Give at least the first 4 characters of the id. List the batches with: refcheck batch list
     exit 2
 
     $ refcheck batch rows aaaa1111 --state sent
-    2> Error: --state: there is no state "sent"
+    2> Error: --state: unknown state "sent"
     2> States: pending, sending, accepted, rejected, unknown, invalid, duplicate, cancelled
     exit 2
   `)
@@ -137,36 +137,36 @@ test('cancel drops what was not sent, for good', async () => {
   const id = await halfSent(here)
   expect(await here.all([`batch cancel ${id}`, `batch cancel ${id} --yes`, `batch resume ${id} --yes`]))
     .toMatchInlineSnapshot(`
-    $ refcheck batch cancel BATCH_1
-    2> Error: there is no terminal to confirm on
-    2> Nothing was done. Add --yes.
-    exit 2
+      $ refcheck batch cancel BATCH_1
+      2> Error: there is no terminal to ask on
+      2> Nothing was done. Run it again with --yes to skip the confirmation.
+      exit 2
 
-    $ refcheck batch cancel BATCH_1 --yes
-    2> Dropped 2 rows. Nothing was sent.
-    batch  BATCH_1
-    people.csv, package 102
+      $ refcheck batch cancel BATCH_1 --yes
+      2> Dropped 2 rows. Nothing was sent.
+      batch  BATCH_1
+      people.csv, package 102
 
-    2  accepted
-    2  cancelled
-    4  rows
+      2  accepted
+      2  cancelled
+      4  rows
 
-    results  HOME/people.results.csv
-    exit 0
+      results  HOME/people.results.csv
+      exit 0
 
-    $ refcheck batch resume BATCH_1 --yes
-    batch  BATCH_1
-    people.csv, package 102
+      $ refcheck batch resume BATCH_1 --yes
+      batch  BATCH_1
+      people.csv, package 102
 
-    2  accepted
-    2  cancelled
-    4  rows
+      2  accepted
+      2  cancelled
+      4  rows
 
-    results  HOME/people.results.csv
-    2> Error: 2 of 4 rows were accepted (2 cancelled)
-    2> To order dropped rows after all, make a file of them: refcheck batch export BATCH_1 --state cancelled --output again.csv
-    exit 10
-  `)
+      results  HOME/people.results.csv
+      2> Error: 2 of 4 rows were accepted (2 cancelled)
+      2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+      exit 10
+    `)
   expect(here.ordered()).toEqual(emails(2))
 })
 
@@ -179,7 +179,7 @@ test('what was dropped before anything was sent is said to be, and can be had as
   sandbox.setCredits(null)
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 0 of 2 accepted, nothing is left to send.
+    2> people.csv is batch BATCH_1: 0 of 2 accepted, nothing left to send.
     batch  BATCH_1
     people.csv, package 102
 
@@ -187,8 +187,8 @@ test('what was dropped before anything was sent is said to be, and can be had as
     2  rows
 
     results  HOME/people.results.csv
-    2> Error: nothing was sent: 2 of 2 rows were dropped
-    2> To order dropped rows after all, make a file of them: refcheck batch export BATCH_1 --state cancelled --output again.csv
+    2> Error: nothing was sent: 2 of 2 rows were cancelled
+    2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
     exit 2
   `)
   expect(await type(`batch export ${id} --state cancelled --output again.csv`)).toMatchInlineSnapshot(`
@@ -237,7 +237,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
 
     results  HOME/people.results.csv
     2> Error: 1 of 2 rows were accepted (1 rejected)
-    2> See why, row by row: refcheck batch rows BATCH_1
+    2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)
   const [{ batch_id: id } = { batch_id: '' }] = (await type('batch list --json')).json() as {
@@ -276,18 +276,18 @@ test('retry of a row that was not rejected is refused, above all of one that may
   const { batch_id: id } = (await type(`${run} --json`)).json() as { batch_id: string }
   expect(await all(['1', '2', '3'].map((row) => `batch retry ${id} --row ${row}`))).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_1 --row 1
-    2> Error: row 1 is accepted, and only rejected rows are queued again
-    2> Rows that can be queued: refcheck batch rows BATCH_1 --state rejected
+    2> Error: row 1 is accepted; only rejected rows can be queued again
+    2> List the rejected rows with: refcheck batch rows BATCH_1 --state rejected
     exit 2
 
     $ refcheck batch retry BATCH_1 --row 2
-    2> Error: row 2 is unknown, and only rejected rows are queued again
-    2> It may have been ordered, so settle it first: refcheck batch reconcile BATCH_1
+    2> Error: row 2 is unknown; only rejected rows can be queued again
+    2> It may have been ordered. Settle it first with: refcheck batch reconcile BATCH_1
     exit 2
 
     $ refcheck batch retry BATCH_1 --row 3
-    2> Error: batch BATCH_1 has no row 3
-    2> Rows that can be queued: refcheck batch rows BATCH_1 --state rejected
+    2> Error: row 3 is not in batch BATCH_1
+    2> List the rejected rows with: refcheck batch rows BATCH_1 --state rejected
     exit 2
   `)
 })

@@ -24,7 +24,7 @@ test('--max stops after so many, and the same command goes on', async () => {
 
     results  HOME/people.results.csv
     2> Error: 2 of 5 rows were accepted (3 pending)
-    2> Go on with: refcheck batch resume BATCH_1
+    2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)
   expect(ordered()).toEqual(emails(2))
@@ -55,7 +55,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     2> Time by quota: under a minute
     2>
     ? Order checks for 2 people? no
-    2> Error: not confirmed; nothing was done
+    2> Error: cancelled; nothing was done
     exit 130
   `)
   expect(await type(run)).toMatchInlineSnapshot(`
@@ -65,8 +65,8 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     2>   2 orders of package 102
     2> Time by quota: under a minute
     2>
-    2> Error: there is no terminal to confirm on
-    2> Nothing was done. Add --yes.
+    2> Error: there is no terminal to ask on
+    2> Nothing was done. Run it again with --yes to skip the confirmation.
     exit 2
   `)
   expect(calls()).not.toContainEqual(expect.stringContaining('POST'))
@@ -80,7 +80,7 @@ test('gone on with as another user it says so', async () => {
   expect(await type(`${run} --yes --max 1`, { env })).toMatchInlineSnapshot(`
     $ REFCHECK_USER_EMAIL=mia.member@example.com refcheck batch run people.csv --package 102 --yes --max 1
     2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
-    2> Warning: this batch was begun as olive.owner@example.com, and its other rows are ordered as mia.member@example.com.
+    2> Warning: this batch was started as olive.owner@example.com; its remaining rows are ordered as mia.member@example.com.
     batch  BATCH_1
     people.csv, package 102
 
@@ -89,11 +89,11 @@ test('gone on with as another user it says so', async () => {
     3  rows
 
     halted  2026-11-20 12:00 UTC  user is not an active member of the organisation
-    The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
 
     results  HOME/people.results.csv
     2> Error: halted: user is not an active member of the organisation; 1 accepted so far, 2 not sent yet
-    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them. Then go on with: refcheck batch resume BATCH_1
+    2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list. Then resume with: refcheck batch resume BATCH_1
     exit 4
   `)
   expect((await type(`${run} --yes`)).stderr).not.toContain('mia.member')
@@ -115,7 +115,7 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
     2>   5 orders of package 102
     2> Time by quota: under a minute
     2>
-    2> An order is on its way; its answer is waited for. Ctrl-C again ends at once, and leaves it unknown.
+    2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.
     batch  BATCH_1
     people.csv, package 102
 
@@ -125,7 +125,7 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
 
     results  HOME/people.results.csv
     2> Error: interrupted; 3 accepted so far, 2 not sent yet
-    2> Go on with: refcheck batch resume BATCH_1
+    2> Resume with: refcheck batch resume BATCH_1
     ^C
     exit 130
   `)

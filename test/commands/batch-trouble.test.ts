@@ -17,7 +17,7 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
     2> Time by quota: under a minute
     2>
     2> row 2 unknown: the service failed (500): internal server error
-    2> The service answers well; going on.
+    2> The service is up again; continuing.
     batch  BATCH_1
     people.csv, package 102
 
@@ -32,7 +32,7 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
   `)
   expect(await type(`${run} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
-    2> people.csv is batch BATCH_1: 2 of 3 accepted, nothing is left to send.
+    2> people.csv is batch BATCH_1: 2 of 3 accepted, nothing left to send.
     {
       "batch_id": "BATCH_1",
       "package_id": 102,
@@ -87,7 +87,7 @@ test('throttled: the row waits as long as it is told, and goes', async () => {
     2>   2 orders of package 102
     2> Time by quota: under a minute
     2>
-    2> The quota is used up; going on in 7 s.
+    2> The quota is used up; continuing in 7 s.
     batch  BATCH_1
     people.csv, package 102
 
@@ -121,11 +121,11 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     4  rows
 
     halted  2026-11-20 12:00 UTC  organisation has no credits remaining
-    The organisation has to buy credits; nothing was ordered.
+    Nothing was ordered. The organisation has to buy credits.
 
     results  HOME/people.results.csv
     2> Error: halted: organisation has no credits remaining; 2 accepted so far, 2 not sent yet
-    2> The organisation has to buy credits; nothing was ordered. Then go on with: refcheck batch resume BATCH_1
+    2> Nothing was ordered. The organisation has to buy credits. Then resume with: refcheck batch resume BATCH_1
     exit 4
   `)
   const [{ batch_id } = { batch_id: '' }] = (await type('batch list --json')).json() as { batch_id: string }[]
@@ -139,7 +139,7 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     4  rows
 
     halted  2026-11-20 12:00 UTC  organisation has no credits remaining
-    The organisation has to buy credits; nothing was ordered.
+    Nothing was ordered. The organisation has to buy credits.
 
     results  HOME/people.results.csv
     exit 0
@@ -175,11 +175,11 @@ test('the trial is over, or the key was replaced: it halts', async () => {
     4  rows
 
     halted  2026-11-20 12:00 UTC  organisation trial has expired
-    The organisation’s trial is over; an Owner can subscribe. Nothing was ordered.
+    Nothing was ordered. The organisation’s trial is over; an Owner can subscribe.
 
     results  HOME/people.results.csv
     2> Error: halted: organisation trial has expired; 1 accepted so far, 3 not sent yet
-    2> The organisation’s trial is over; an Owner can subscribe. Nothing was ordered. Then go on with: refcheck batch resume BATCH_1
+    2> Nothing was ordered. The organisation’s trial is over; an Owner can subscribe. Then resume with: refcheck batch resume BATCH_1
     exit 4
   `)
   sandbox.throwSwitch('revoke-key')
@@ -194,11 +194,11 @@ test('the trial is over, or the key was replaced: it halts', async () => {
     4  rows
 
     halted  2026-11-20 12:00 UTC  invalid API key
-    Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    A newer key revokes the older one. Log in with the current key: refcheck auth login
 
     results  HOME/people.results.csv
     2> Error: halted: invalid API key; 1 accepted so far, 3 not sent yet
-    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it. Then go on with: refcheck batch resume BATCH_1
+    2> A newer key revokes the older one. Log in with the current key: refcheck auth login. Then resume with: refcheck batch resume BATCH_1
     exit 3
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`
@@ -227,12 +227,12 @@ test('the package is replaced: it halts and names the successor and what the fil
     1  rejected
     3  rows
 
-    halted  2026-11-20 12:00 UTC  package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more
+    halted  2026-11-20 12:00 UTC  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
     Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
 
     results  HOME/people.results.csv
-    2> Error: halted: package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more; 1 accepted so far, 1 not sent yet
-    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Then go on with: refcheck batch resume BATCH_1
+    2> Error: halted: package 102 ("Identity check only") is INACTIVE and can no longer be ordered; 1 accepted so far, 1 not sent yet
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Then resume with: refcheck batch resume BATCH_1
     exit 5
   `)
   expect(ordered()).toEqual(emails(1))
@@ -247,7 +247,7 @@ test('a package that is not ACTIVE from the start costs no row', async () => {
     people.csv: 2 rows
       2 orders of package 102
     Time by quota: under a minute
-    2> Error: package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more
+    2> Error: package 102 ("Identity check only") is INACTIVE and can no longer be ordered
     2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
     exit 5
   `)
@@ -270,7 +270,7 @@ test('a package that is not ACTIVE from the start costs no row', async () => {
       "results_file": null,
       "error": {
         "code": "not_found",
-        "message": "package 102 (\\"Identity check only\\") is INACTIVE, so it cannot be ordered any more",
+        "message": "package 102 (\\"Identity check only\\") is INACTIVE and can no longer be ordered",
         "hint": "Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required."
       }
     }
@@ -302,11 +302,11 @@ test('the package is gone and nobody can say why: it halts all the same, with it
     3  rows
 
     halted  2026-11-20 12:00 UTC  the service failed (503): internal server error
-    Try again in a moment; "refcheck ping" tells whether the service is up.
+    Try again in a moment. Check whether the service is up with: refcheck ping
 
     results  HOME/people.results.csv
     2> Error: halted: the service failed (503): internal server error; 1 accepted so far, 1 not sent yet
-    2> Try again in a moment; "refcheck ping" tells whether the service is up. Then go on with: refcheck batch resume BATCH_1
+    2> Try again in a moment. Check whether the service is up with: refcheck ping. Then resume with: refcheck batch resume BATCH_1
     exit 7
   `)
 })

@@ -10,7 +10,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
   write('people.csv', `${simple}\nAna,Silva,ana@example.com,+61400000001\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    people.csv: 1 row, 1 is fit to be ordered
+    people.csv: 1 row, 1 valid
     2> Order them with: refcheck batch run people.csv --package 102
     exit 0
   `)
@@ -31,14 +31,14 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
   write('people.csv', `${simple}\n${rows.join('\n')}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    people.csv: 2 rows, 1 is fit to be ordered, 1 is not
+    people.csv: 2 rows, 1 valid, 1 invalid
 
     LINE  PERSON  COLUMN     VALUE         PROBLEM
     3     Bo      last_name  -             is required
     3     Bo      email      bo@example    is not a valid e-mail address such as ann@example.com
-    3     Bo      phone      0400 000 002  has no +; give it with + and the country calling code, such as +61400000000
-    2> Error: people.csv: 1 of 2 rows is not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    3     Bo      phone      0400 000 002  has no +; start it with + and the country code, such as +61400000000
+    2> Error: people.csv: 1 of 2 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
   expect(await type(`${validate} --json`)).toMatchInlineSnapshot(`
@@ -69,7 +69,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
           "line": 3,
           "column": "phone",
           "value": "0400 000 002",
-          "problem": "has no +; give it with + and the country calling code, such as +61400000000",
+          "problem": "has no +; start it with + and the country code, such as +61400000000",
           "suggestion": null
         }
       ],
@@ -77,8 +77,8 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "changes": [],
       "error": {
         "code": "invalid_input",
-        "message": "people.csv: 1 of 2 rows is not fit to be ordered",
-        "hint": "Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.",
+        "message": "people.csv: 1 of 2 rows is invalid, not sent",
+        "hint": "Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE",
         "field": "last_name"
       }
     }
@@ -95,7 +95,7 @@ test('rows from stdin, as JSON Lines and as JSON', async () => {
     $ refcheck batch validate - --package 102 <<EOF
     {"first_name":"Ana","last_name":"Silva","email":"ana@example.com","phone":"+61400000001"}
     EOF
-    stdin: 1 row, 1 is fit to be ordered
+    stdin: 1 row, 1 valid
     exit 0
   `)
   const bad = { ...person, last_name: '' }
@@ -103,12 +103,12 @@ test('rows from stdin, as JSON Lines and as JSON', async () => {
     $ refcheck batch validate - --package 102 <<EOF
     [{"recipient":{"first_name":"Ana","last_name":"","email":"ana@example.com","phone":"+61400000001"}}]
     EOF
-    stdin: 1 row, 0 are fit to be ordered, 1 is not
+    stdin: 1 row, 0 valid, 1 invalid
 
     LINE  PERSON  COLUMN               VALUE  PROBLEM
     1     Ana     recipient.last_name  -      is required
-    2> Error: stdin: 1 of 1 rows is not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    2> Error: stdin: 1 of 1 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
 })
@@ -118,14 +118,14 @@ test('a file that holds no rows, has an open quote, is ragged, or is not there',
   write('people.csv', `${simple}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    2> Error: people.csv: it has a header and no rows
+    2> Error: people.csv: it has a header but no rows
     2> Add a row for each person.
     exit 2
   `)
   write('people.csv', `${simple}\n"Ana,Silva,ana@example.com,+61400000001\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    2> Error: people.csv: the row that begins on line 2 opens a quote that is never closed
+    2> Error: people.csv: the row that starts on line 2 has an opening quote without a closing one
     2> Close it with ", and write a " inside a quoted cell as "".
     exit 2
   `)
@@ -138,7 +138,7 @@ test('a file that holds no rows, has an open quote, is ragged, or is not there',
   `)
   expect(await type('batch validate nowhere.csv --package 102')).toMatchInlineSnapshot(`
     $ refcheck batch validate nowhere.csv --package 102
-    2> Error: there is no file nowhere.csv
+    2> Error: file not found: nowhere.csv
     2> Check the path.
     exit 2
   `)
@@ -150,7 +150,7 @@ test('a file in UTF-16 is read as it was meant; in Windows-1252 it is refused wi
   write('people.csv', Buffer.from(`\uFEFF${text}`, 'utf16le'))
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    people.csv: 1 row, 1 is fit to be ordered
+    people.csv: 1 row, 1 valid
     2> Order them with: refcheck batch run people.csv --package 102
     exit 0
   `)
@@ -172,12 +172,12 @@ test('a package of its own for each row', async () => {
   write('people.csv', `${simple},package_id\n${rows.join('\n')}\n`)
   expect(await type('batch validate people.csv')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv
-    people.csv: 2 rows, 1 is fit to be ordered, 1 is not
+    people.csv: 2 rows, 1 valid, 1 invalid
 
     LINE  PERSON  COLUMN      VALUE  PROBLEM
-    3     Bo Li   package_id  999    is no package that this user may order
-    2> Error: people.csv: 1 of 2 rows is not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    3     Bo Li   package_id  999    is not a package that this user may order
+    2> Error: people.csv: 1 of 2 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
 })
@@ -201,7 +201,7 @@ test('values by the schema: booleans, dates, lists, dotted objects and whole num
   write('people.csv', `${simple},${full.join(',')}\n${rows.join('\n')}\n`)
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 101
-    people.csv: 6 rows, 6 are fit to be ordered
+    people.csv: 6 rows, 6 valid
     2> Order them with: refcheck batch run people.csv --package 101
     exit 0
   `)
@@ -226,17 +226,17 @@ test('values by the schema that are refused, a suggestion beside one where there
   write('people.csv', `${simple},${full.join(',')}\n${rows.join('\n')}\n`)
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 101
-    people.csv: 6 rows, 0 are fit to be ordered, 6 are not
+    people.csv: 6 rows, 0 valid, 6 invalid
 
     LINE  PERSON     COLUMN                   VALUE       PROBLEM
     2     Ana Silva  ncc_acic.date_of_birth   30/04/1990  is not a date in the form YYYY-MM-DD, such as 1990-04-23 (did you mean "1990-04-30"?)
     3     Ana Silva  ncc_acic.date_of_birth   2026-02-30  is a day that does not exist
-    4     Ana Silva  ncc_acic.is_volunteer    perhaps     is neither yes nor no (true, false, 1 and 0 do as well)
+    4     Ana Silva  ncc_acic.is_volunteer    perhaps     is neither yes nor no (or true, false, 1, 0)
     5     Ana Silva  ncc_acic.previous_names  {"a":1}     is one JSON object, and a list is expected: [{…}]
     6     Ana Silva  icrc.years_of_history    1e3         is not a whole number such as 12
     7     Ana Silva  icrc.years_of_history    5.5         is not a whole number such as 12
-    2> Error: people.csv: 6 of 6 rows are not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    2> Error: people.csv: 6 of 6 rows are invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
   const { problems } = (await type('batch validate people.csv --package 101 --json')).json() as {
@@ -251,33 +251,33 @@ test('phone numbers: digits that a spreadsheet lost, and national ones, which ne
   write('people.csv', `${simple}\n${rows.join('\n')}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    people.csv: 2 rows, 0 are fit to be ordered, 2 are not
+    people.csv: 2 rows, 0 valid, 2 invalid
 
     LINE  PERSON     COLUMN  VALUE         PROBLEM
-    2     Ana Silva  phone   6.14E+10      is in scientific notation: a spreadsheet has dropped digits of it; format the column as text and type it again
-    3     Bo Li      phone   0400 000 001  has no +; give it with + and the country calling code, such as +61400000000
-    2> Error: people.csv: 2 of 2 rows are not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    2     Ana Silva  phone   6.14E+10      is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again
+    3     Bo Li      phone   0400 000 001  has no +; start it with + and the country code, such as +61400000000
+    2> Error: people.csv: 2 of 2 rows are invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
   expect(await type(`${validate} --default-country au`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102 --default-country au
-    people.csv: 2 rows, 1 is fit to be ordered, 1 is not
+    people.csv: 2 rows, 1 valid, 1 invalid
 
     LINE  PERSON     COLUMN  VALUE     PROBLEM
-    2     Ana Silva  phone   6.14E+10  is in scientific notation: a spreadsheet has dropped digits of it; format the column as text and type it again
+    2     Ana Silva  phone   6.14E+10  is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again
 
     Changed before sending:
       1 × phone: read as a number of --default-country
         line 3, phone: "0400 000 001" is sent as "+61400000001"
-    2> Error: people.csv: 1 of 2 rows is not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    2> Error: people.csv: 1 of 2 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
   expect(await type(`${validate} --default-country Oz`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102 --default-country Oz
-    2> Error: --default-country: "Oz" is no country
-    2> Give its two letters of ISO 3166: AU, NZ, GB, DE …
+    2> Error: --default-country: unknown country "Oz"
+    2> Give the two-letter code of ISO 3166, such as AU, NZ, GB or DE.
     exit 2
   `)
 })
@@ -291,16 +291,16 @@ test('names keep their Unicode and lose the spaces around them; a line break in 
   write('people.csv', `${simple}\n${rows.join('\n')}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    people.csv: 2 rows, 1 is fit to be ordered, 1 is not
+    people.csv: 2 rows, 1 valid, 1 invalid
 
     LINE  PERSON     COLUMN  VALUE                               PROBLEM
-    3     Ana Silva  email   ana@example.com Bcc: x@example.com  holds U+000D, a line break or control character; an address has none
+    3     Ana Silva  email   ana@example.com Bcc: x@example.com  contains U+000D, a line break or control character; which an address cannot have
 
     Changed before sending:
       1 × white space around the value is removed
         line 2, first_name: "  Zoë  " is sent as "Zoë"
-    2> Error: people.csv: 1 of 2 rows is not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    2> Error: people.csv: 1 of 2 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
 })
@@ -316,22 +316,22 @@ test('the same order twice, written in other ways, is told with both rows and is
   write('people.csv', `${simple}\n${rows.join('\n')}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    people.csv: 4 rows, 3 are fit to be ordered, 1 is not
+    people.csv: 4 rows, 3 valid, 1 invalid
 
     LINE  PERSON      COLUMN     VALUE   PROBLEM
     5     Ana Si​lva  last_name  Si​lva  holds U+200B, an invisible character; type it again; if it is right, add --accept-line 5
 
-    Only the first of these is ordered:
-      row 3 orders the same as row 1
-      row 4 orders the same as row 1
+    The same order more than once; only the first is sent:
+      row 3 is the same order as row 1
+      row 4 is the same order as row 1
 
     Changed before sending:
       1 × white space around the value is removed
         line 4, first_name: " ANA " is sent as "ANA"
       1 × phone: spaces, (), - and . are removed
         line 4, phone: "+61 (400) 000-001" is sent as "+61400000001"
-    2> Error: people.csv: 1 of 4 rows is not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    2> Error: people.csv: 1 of 4 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
   const { duplicates } = (await type(`${validate} --json`)).json() as { duplicates: number[][] }
@@ -346,24 +346,24 @@ test('--errors writes the bad rows as they are, with what is wrong, and over no 
   write('people.csv', `${simple}\nAna,Silva,ana@example.com,+61400000001\nBo,Li,=bo,0400\n`)
   expect(await type(`${validate} --errors fix.csv`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102 --errors fix.csv
-    2> The rows to mend are in HOME/fix.csv
-    people.csv: 2 rows, 1 is fit to be ordered, 1 is not
+    2> The invalid rows are in HOME/fix.csv
+    people.csv: 2 rows, 1 valid, 1 invalid
 
     LINE  PERSON  COLUMN  VALUE  PROBLEM
     3     Bo Li   email   =bo    has no @; an e-mail address looks like ann@example.com
-    3     Bo Li   phone   0400   has no +; give it with + and the country calling code, such as +61400000000
-    2> Error: people.csv: 1 of 2 rows is not fit to be ordered
-    2> Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.
+    3     Bo Li   phone   0400   has no +; start it with + and the country code, such as +61400000000
+    2> Error: people.csv: 1 of 2 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
     exit 2
   `)
   expect(cat('fix.csv')).toMatchInlineSnapshot(`
     $ cat fix.csv
     first_name,last_name,email,phone,refcheck_row,refcheck_column,refcheck_problem,refcheck_suggestion
-    Bo,Li,'=bo,0400,2,"email; phone","email has no @; an e-mail address looks like ann@example.com; phone has no +; give it with + and the country calling code, such as +61400000000",
+    Bo,Li,'=bo,0400,2,"email; phone","email has no @; an e-mail address looks like ann@example.com; phone has no +; start it with + and the country code, such as +61400000000",
   `)
   expect(await type(`${validate} --errors fix.csv`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102 --errors fix.csv
-    2> Error: --errors: fix.csv exists already
+    2> Error: --errors: fix.csv already exists
     2> Nothing was sent. Choose another name.
     exit 2
   `)

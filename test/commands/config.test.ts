@@ -43,13 +43,13 @@ test('config set, get, list and unset', async () => {
 
     $ refcheck config list
     KEY              VALUE  FROM      MEANING
-    package          12     settings  Package ordered when --package is left out.
-    output-dir       -      -         Folder that reports are put in when --output is left out.
+    package          12     settings  Package to order
+    output-dir       -      -         Folder for reports
     store            -      -         Where orders are recorded: a file, or postgres://…
-    concurrency      -      -         Downloads that run side by side, 1 to 64.
-    timeout          -      -         How long to wait on retries and on the quota altogether.
+    concurrency      -      -         Number of downloads at a time, 1 to 64
+    timeout          -      -         Longest total wait for retries and quota
     encoding         -      -         Encoding of batch files that are not UTF-8.
-    default-country  -      -         Country of phone numbers written without their country code.
+    default-country  -      -         Country of phone numbers without a country code
     exit 0
 
     $ refcheck config unset package
@@ -62,7 +62,7 @@ test('config set, get, list and unset', async () => {
 
     $ refcheck config get package
     2> Error: package is not set
-    2> Set it: refcheck config set package VALUE
+    2> Set it with: refcheck config set package VALUE
     exit 5
   `)
   expect(await type('config list --json')).toMatchInlineSnapshot(`
@@ -72,13 +72,13 @@ test('config set, get, list and unset', async () => {
         "key": "package",
         "value": null,
         "from": null,
-        "meaning": "Package ordered when --package is left out."
+        "meaning": "Package to order"
       },
       {
         "key": "output-dir",
         "value": null,
         "from": null,
-        "meaning": "Folder that reports are put in when --output is left out."
+        "meaning": "Folder for reports"
       },
       {
         "key": "store",
@@ -90,13 +90,13 @@ test('config set, get, list and unset', async () => {
         "key": "concurrency",
         "value": null,
         "from": null,
-        "meaning": "Downloads that run side by side, 1 to 64."
+        "meaning": "Number of downloads at a time, 1 to 64"
       },
       {
         "key": "timeout",
         "value": null,
         "from": null,
-        "meaning": "How long to wait on retries and on the quota altogether."
+        "meaning": "Longest total wait for retries and quota"
       },
       {
         "key": "encoding",
@@ -108,7 +108,7 @@ test('config set, get, list and unset', async () => {
         "key": "default-country",
         "value": null,
         "from": null,
-        "meaning": "Country of phone numbers written without their country code."
+        "meaning": "Country of phone numbers without a country code"
       }
     ]
     exit 0
@@ -133,52 +133,52 @@ test('refused with exit 2 and a hint', async () => {
   ).toMatchInlineSnapshot(`
     $ refcheck config set package abc
     2> Error: package: "abc" is not a package id, a whole number above 0
-    2> Try: refcheck config set package 12
+    2> For example: refcheck config set package 12
     exit 2
 
     $ refcheck config set package 1e3
     2> Error: package: "1e3" is not a package id, a whole number above 0
-    2> Try: refcheck config set package 12
+    2> For example: refcheck config set package 12
     exit 2
 
     $ refcheck config set concurrency 65
     2> Error: concurrency: "65" is not a whole number from 1 to 64
-    2> Try: refcheck config set concurrency 4
+    2> For example: refcheck config set concurrency 4
     exit 2
 
     $ refcheck config set timeout 5
     2> Error: timeout: "5" is not a duration
-    2> Try: refcheck config set timeout 5m
+    2> For example: refcheck config set timeout 5m
     exit 2
 
     $ refcheck config set default-country ZZZ
     2> Error: default-country: "ZZZ" is not a two-letter country code
-    2> Try: refcheck config set default-country AU
+    2> For example: refcheck config set default-country AU
     exit 2
 
     $ refcheck config set nope 1
-    2> Error: there is no setting "nope"
-    2> The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.
+    2> Error: no setting named "nope"
+    2> Settings: package, output-dir, store, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config set __proto__ 1
-    2> Error: there is no setting "__proto__"
-    2> The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.
+    2> Error: no setting named "__proto__"
+    2> Settings: package, output-dir, store, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config set package
     2> Error: package: the value is missing
-    2> Give it: refcheck config set package VALUE
+    2> Set it with: refcheck config set package VALUE
     exit 2
 
     $ refcheck config get nope
-    2> Error: there is no setting "nope"
-    2> The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.
+    2> Error: no setting named "nope"
+    2> Settings: package, output-dir, store, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config unset nope
-    2> Error: there is no setting "nope"
-    2> The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.
+    2> Error: no setting named "nope"
+    2> Settings: package, output-dir, store, concurrency, timeout, encoding, default-country.
     exit 2
   `)
 })
@@ -208,8 +208,8 @@ test('the webhook secret comes from stdin or the prompt, never from the command 
   expect(argued.stderr).not.toContain('topsecret')
   expect(argued).toMatchInlineSnapshot(`
     $ refcheck config set webhook-secret topsecret
-    2> Error: a webhook secret is never taken from the command line
-    2> Run "refcheck config set webhook-secret" and type it, or pipe it in: … < secret.txt
+    2> Error: a webhook secret is refused on the command line
+    2> Type it at the prompt, or pipe it in: refcheck config set webhook-secret < secret.txt
     exit 2
   `)
   expect(await type('config set webhook-secret', { stdin: '\n' })).toMatchInlineSnapshot(`
@@ -217,7 +217,7 @@ test('the webhook secret comes from stdin or the prompt, never from the command 
 
     EOF
     2> Error: the webhook secret is empty
-    2> Without a secret anybody could sign; give the one of the organisation’s webhook.
+    2> Give the secret of the organisation’s webhook. Without one, anybody could sign.
     exit 2
   `)
   expect(await type('config unset webhook-secret')).toMatchInlineSnapshot(`
@@ -229,8 +229,8 @@ test('the webhook secret comes from stdin or the prompt, never from the command 
     $ refcheck webhook sign <<EOF
     x
     EOF
-    2> Error: there is no webhook secret
-    2> Set REFCHECK_WEBHOOK_SECRET, or keep it with a profile: refcheck config set webhook-secret
+    2> Error: the webhook secret is missing
+    2> Set REFCHECK_WEBHOOK_SECRET, or save it with: refcheck config set webhook-secret
     exit 2
   `)
 })
@@ -240,8 +240,8 @@ test('the package of config is ordered when --package is left out', async () => 
   await type('config set package 105')
   expect(await type('request create --yes')).toMatchInlineSnapshot(`
     $ refcheck request create --yes
-    2> Error: package 105 (Graduate screen (paused)) is INACTIVE, and only ACTIVE ones can be ordered
-    2> Nothing was sent. A successor may be there: refcheck packages list --status active
+    2> Error: package 105 (Graduate screen (paused)) is INACTIVE; only ACTIVE packages can be ordered
+    2> Nothing was sent. Look for a successor with: refcheck packages list --status active
     exit 2
   `)
 })

@@ -27,13 +27,13 @@ test('all is well: a line for each thing, exit 0', async () => {
     $ refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
+    ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
+    ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         this machine’s agrees with the service’s
+    ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
     ok    quota         57 of 60 calls, 997 of 1000 calls left, as far as this store knows
     exit 0
@@ -48,19 +48,19 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
     $ refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
+    ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
-    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
+    ok    proxy         none; calls go directly
+    ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
     fail  profile       you are not logged in
-                        Run: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
-    fail  service       there is no base URL to call
-                        Set REFCHECK_BASE_URL, or run: refcheck auth login
-    warn  clock         not looked at: "service" comes first
-    warn  key           not looked at: "profile" comes first
-    warn  quota         not looked at: "profile" comes first
+                        Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
+    fail  service       the base URL is missing
+                        Set REFCHECK_BASE_URL, or log in with: refcheck auth login
+    warn  clock         not checked, because "service" failed
+    warn  key           not checked, because "profile" failed
+    warn  quota         not checked, because "profile" failed
     2> Error: you are not logged in
-    2> Run: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
+    2> Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
     exit 3
   `)
   expect((await type('doctor --json')).json()).toMatchObject({ error: { code: 'unauthenticated' } })
@@ -71,22 +71,22 @@ test('the service is away, the key is not accepted, or the user is not one: each
   const { type } = await here()
   expect(await type('doctor', { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:9 refcheck doctor
-    2> 127.0.0.1:9: nothing listens there; try 2 of 4 in 0.4 s
-    2> 127.0.0.1:9: nothing listens there; try 3 of 4 in 0.5 s
-    2> 127.0.0.1:9: nothing listens there; try 4 of 4 in 1.5 s
+    2> 127.0.0.1:9: connection refused; try 2 of 4 in 0.4 s
+    2> 127.0.0.1:9: connection refused; try 3 of 4 in 0.5 s
+    2> 127.0.0.1:9: connection refused; try 4 of 4 in 1.5 s
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
+    ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
-    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:9 as olive.owner@example.com, key ****MaGM from the environment
-    fail  service       127.0.0.1:9: nothing listens there
+    ok    proxy         none; calls go directly
+    ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:9 as olive.owner@example.com, key ****MaGM from the environment
+    fail  service       127.0.0.1:9: connection refused
                         Check the base URL, and that the service is running.
-    warn  clock         not looked at: "service" comes first
-    warn  key           not looked at: "service" comes first
+    warn  clock         not checked, because "service" failed
+    warn  key           not checked, because "service" failed
     ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
-    2> Error: 127.0.0.1:9: nothing listens there
+    2> Error: 127.0.0.1:9: connection refused
     2> Check the base URL, and that the service is running.
     exit 7
   `)
@@ -94,36 +94,36 @@ test('the service is away, the key is not accepted, or the user is not one: each
     $ REFCHECK_API_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
+    ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
+    ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****xxxx from the environment
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****xxxx from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         this machine’s agrees with the service’s
+    ok    clock         agrees with the service’s clock
     fail  key           invalid API key
-                        Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+                        A newer key revokes the older one. Log in with the current key: refcheck auth login
     ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
     2> Error: invalid API key
-    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
     exit 3
   `)
   expect(await type('doctor', { env: { REFCHECK_USER_EMAIL: 'nobody@example.com' } })).toMatchInlineSnapshot(`
     $ REFCHECK_USER_EMAIL=nobody@example.com refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
+    ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
+    ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as nobody@example.com, key ****MaGM from the environment
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as nobody@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         this machine’s agrees with the service’s
+    ok    clock         agrees with the service’s clock
     fail  key           user is not an active member of the organisation
-                        The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+                        The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
     2> Error: user is not an active member of the organisation
-    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 4
   `)
 })
@@ -135,20 +135,20 @@ test('a store that is no store: exit 1, and the rest is looked at', async () => 
     $ REFCHECK_STORE=notes.txt refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    warn  privacy       other accounts of this machine could read "HOME/notes.txt" (0644)
-                        refcheck closes what it opens. If it says so again, run: chmod go= on each.
+    warn  privacy       other users of this machine could read "HOME/notes.txt" (0644)
+                        The permissions are corrected now. If this appears again, run chmod go= on each.
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
+    ok    proxy         none; calls go directly
     fail  store         cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
-                        Choose another file with REFCHECK_STORE, or put back a backup.
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+                        Choose another file with REFCHECK_STORE, or restore a backup.
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         this machine’s agrees with the service’s
+    ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
     fail  quota         cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
-                        Choose another file with REFCHECK_STORE, or put back a backup.
+                        Choose another file with REFCHECK_STORE, or restore a backup.
     2> Error: cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
-    2> Choose another file with REFCHECK_STORE, or put back a backup.
+    2> Choose another file with REFCHECK_STORE, or restore a backup.
     exit 1
   `)
 })
@@ -174,17 +174,17 @@ test('a private file that others can read is told of, and made private', async (
   chmodSync(file, 0o644)
   expect(await type('doctor')).toMatchInlineSnapshot(`
     $ refcheck doctor
-    2> The store's file "HOME/data/ledger.sqlite" was open to other accounts (0644); it is private now (0600).
+    2> The store’s file "HOME/data/ledger.sqlite" was readable by other users (0644); it is now private (0600).
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    warn  privacy       other accounts of this machine could read "HOME/data/ledger.sqlite" (0644)
-                        refcheck closes what it opens. If it says so again, run: chmod go= on each.
+    warn  privacy       other users of this machine could read "HOME/data/ledger.sqlite" (0644)
+                        The permissions are corrected now. If this appears again, run chmod go= on each.
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
+    ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         this machine’s agrees with the service’s
+    ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
     ok    quota         57 of 60 calls, 997 of 1000 calls left, as far as this store knows
     exit 0
@@ -199,14 +199,14 @@ test('a clock that is off', async () => {
     $ refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
+    ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
-    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    proxy         none; calls go directly
+    ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
-    warn  clock         this machine’s is 3600 s ahead of the service’s
-                        Set it by the network (NTP): orders whose outcome is unknown are recognised by their time.
+    warn  clock         this machine’s clock is 3600 s ahead of the service’s
+                        Set it by the network (NTP): orders with an unknown outcome are recognised by their time.
     ok    key           works; olive.owner@example.com is owner
     ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
     exit 0
@@ -217,17 +217,17 @@ test('certificates that are not checked, authorities that are not there, a proxy
   const { type } = await here()
   expect(await type('doctor', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })).toMatchInlineSnapshot(`
     $ NODE_TLS_REJECT_UNAUTHORIZED=0 refcheck doctor
-    2> Warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is heeded on this machine only: other hosts still have to prove who they are.
+    2> Warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored for other machines; their certificates are still verified.
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
-    warn  certificates  NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is heeded for this machine’s own addresses only
-                        Unset it. To trust a certificate authority of your own, set NODE_EXTRA_CA_CERTS to its file.
-    ok    proxy         none: calls go straight
-    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    privacy       no other user of this machine can read these files
+    warn  certificates  NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is ignored except for this machine’s own addresses
+                        Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.
+    ok    proxy         none; calls go directly
+    ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         this machine’s agrees with the service’s
+    ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
     ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
     exit 0
@@ -243,18 +243,18 @@ test('certificates that are not checked, authorities that are not there, a proxy
     $ HTTPS_PROXY=ftp://x refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
+    ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     fail  proxy         HTTPS_PROXY in the environment is not the address of an http or https proxy
-                        Such as HTTPS_PROXY=http://proxy.example.com:3128
+                        Set it like this: HTTPS_PROXY=http://proxy.example.com:3128
     ok    store         sound: HOME/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         this machine’s agrees with the service’s
+    ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
     ok    quota         58 of 60 calls, 998 of 1000 calls left, as far as this store knows
     2> Error: HTTPS_PROXY in the environment is not the address of an http or https proxy
-    2> Such as HTTPS_PROXY=http://proxy.example.com:3128
+    2> Set it like this: HTTPS_PROXY=http://proxy.example.com:3128
     exit 2
   `)
 })
@@ -265,18 +265,18 @@ test('a quota that is none, and settings that are damaged, are findings; everyth
     $ REFCHECK_QUOTA=lots refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
+    ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
-    ok    store         not made yet; the first order makes it: HOME/data/ledger.sqlite
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+    ok    proxy         none; calls go directly
+    ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         this machine’s agrees with the service’s
+    ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
     fail  quota         REFCHECK_QUOTA: "lots" is not a quota window
-                        Write calls/seconds, several with commas between: 60/60,1000/3600
+                        Give calls/seconds, separated by commas, such as: 60/60,1000/3600
     2> Error: REFCHECK_QUOTA: "lots" is not a quota window
-    2> Write calls/seconds, several with commas between: 60/60,1000/3600
+    2> Give calls/seconds, separated by commas, such as: 60/60,1000/3600
     exit 2
   `)
   mkdirSync(join(folder, 'config'), { mode: 0o700 })
@@ -285,20 +285,20 @@ test('a quota that is none, and settings that are damaged, are findings; everyth
     $ refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       other accounts of this machine can read none of it
+    ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
-    ok    proxy         none: calls go straight
+    ok    proxy         none; calls go directly
     fail  store         "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
-                        Mend it by hand, or move it away and set things up again; it was not changed.
-    ok    profile       none, the environment says it all: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
+                        It was not changed. Correct it with an editor, or move it away and log in again with: refcheck auth login
+    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     fail  service       "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
-                        Mend it by hand, or move it away and set things up again; it was not changed.
-    warn  clock         not looked at: "service" comes first
-    warn  key           not looked at: "service" comes first
+                        It was not changed. Correct it with an editor, or move it away and log in again with: refcheck auth login
+    warn  clock         not checked, because "service" failed
+    warn  key           not checked, because "service" failed
     fail  quota         "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
-                        Mend it by hand, or move it away and set things up again; it was not changed.
+                        It was not changed. Correct it with an editor, or move it away and log in again with: refcheck auth login
     2> Error: "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
-    2> Mend it by hand, or move it away and set things up again; it was not changed.
+    2> It was not changed. Correct it with an editor, or move it away and log in again with: refcheck auth login
     exit 1
   `)
 })

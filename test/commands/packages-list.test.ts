@@ -46,7 +46,7 @@ test('packages list: a table, a package whole, columns to choose and to sort by'
   `)
   expect(await type('packages list --id 999')).toMatchInlineSnapshot(`
     $ refcheck packages list --id 999
-    No packages. Another filter, or another user, may show some.
+    No packages match, or this user may see none.
     exit 0
   `)
   expect(new Set(calls())).toEqual(new Set(['GET /v1/packages 200']))
@@ -58,32 +58,32 @@ test('an id that is none is refused before anything is sent', async () => {
   expect(await all(lines)).toMatchInlineSnapshot(`
     $ refcheck packages list --id='1e3'
     2> Error: --id: "1e3" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
 
     $ refcheck packages list --id='0x10'
     2> Error: --id: "0x10" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
 
     $ refcheck packages list --id='12abc'
     2> Error: --id: "12abc" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
 
     $ refcheck packages list --id='-1'
     2> Error: --id: "-1" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
 
     $ refcheck packages list --id='0'
     2> Error: --id: "0" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
 
     $ refcheck packages list --id=''
     2> Error: --id: "" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
   `)
   expect(calls()).toEqual([])
@@ -95,7 +95,7 @@ test('a key that the service does not accept: one line and what to do, as JSON t
   expect(await type('packages list', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_API_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refcheck packages list
     2> Error: invalid API key
-    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
     exit 3
   `)
   expect(await type('packages list --json', { env })).toMatchInlineSnapshot(`
@@ -104,7 +104,7 @@ test('a key that the service does not accept: one line and what to do, as JSON t
       "error": {
         "code": "unauthenticated",
         "message": "invalid API key",
-        "hint": "Log in again with a current key: refcheck auth login. A newer key revokes the one before it.",
+        "hint": "A newer key revokes the older one. Log in with the current key: refcheck auth login",
         "status": 401
       }
     }

@@ -24,8 +24,8 @@ test('ping needs an address and nothing else', async () => {
   `)
   expect(await type('ping')).toMatchInlineSnapshot(`
     $ refcheck ping
-    2> Error: there is no base URL to call
-    2> Set REFCHECK_BASE_URL, or run: refcheck auth login
+    2> Error: the base URL is missing
+    2> Set REFCHECK_BASE_URL, or log in with: refcheck auth login
     exit 2
   `)
   expect(calls()).toEqual(['GET /v1/ping 200', 'GET /v1/ping 200'])
@@ -36,10 +36,10 @@ test('a service that is down is tried four times, each told; --timeout 0s allows
   const env = { REFCHECK_BASE_URL: 'http://127.0.0.1:1' }
   expect(await type('ping', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:1 refcheck ping
-    2> 127.0.0.1:1: nothing listens there; try 2 of 4 in 0.4 s
-    2> 127.0.0.1:1: nothing listens there; try 3 of 4 in 0.5 s
-    2> 127.0.0.1:1: nothing listens there; try 4 of 4 in 1.5 s
-    2> Error: 127.0.0.1:1: nothing listens there
+    2> 127.0.0.1:1: connection refused; try 2 of 4 in 0.4 s
+    2> 127.0.0.1:1: connection refused; try 3 of 4 in 0.5 s
+    2> 127.0.0.1:1: connection refused; try 4 of 4 in 1.5 s
+    2> Error: 127.0.0.1:1: connection refused
     2> Check the base URL, and that the service is running.
     exit 7
   `)
@@ -49,7 +49,7 @@ test('a service that is down is tried four times, each told; --timeout 0s allows
     {
       "error": {
         "code": "unavailable",
-        "message": "127.0.0.1:1: nothing listens there",
+        "message": "127.0.0.1:1: connection refused",
         "hint": "Check the base URL, and that the service is running."
       }
     }
@@ -69,8 +69,8 @@ test('something else answers there', async () => {
     {
       "error": {
         "code": "unavailable",
-        "message": "the answer is not the service’s: no envelope {data, status_message, message}",
-        "hint": "Check the base URL: something else may have answered.",
+        "message": "the answer does not come from the service: it has no envelope {data, status_message, message}",
+        "hint": "Check the base URL: something other than the service may have answered.",
         "status": 200
       }
     }
@@ -83,8 +83,8 @@ test('a base URL that is refused before a byte', async () => {
   const refused = (url: string) => type('ping', { env: { REFCHECK_BASE_URL: url } })
   expect(await refused('http://api.example.com')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://api.example.com refcheck ping
-    2> Error: REFCHECK_BASE_URL would call api.example.com in clear text: https is required
-    2> Plain http is for this machine only (127.0.0.1, ::1, localhost).
+    2> Error: REFCHECK_BASE_URL would call api.example.com unencrypted: https is required
+    2> http is allowed for this machine only (127.0.0.1, ::1, localhost).
     exit 2
   `)
   const password = await refused('https://user:pw@api.example.com')
@@ -92,25 +92,25 @@ test('a base URL that is refused before a byte', async () => {
   expect(password).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=https://user:pw@api.example.com refcheck ping
     2> Error: REFCHECK_BASE_URL has a user name or a password in it
-    2> Leave out what stands before the @.
+    2> Remove the part before the @.
     exit 2
   `)
   expect(await refused('https://api.example.com?x=1')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL='https://api.example.com?x=1' refcheck ping
     2> Error: REFCHECK_BASE_URL has a query
-    2> Leave out the ? and what follows.
+    2> Remove the ? and what follows it.
     exit 2
   `)
   expect(await refused('ftp://api.example.com')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=ftp://api.example.com refcheck ping
     2> Error: REFCHECK_BASE_URL does not start with https://
-    2> Write it like https://api.example.com.
+    2> Give it like https://api.example.com.
     exit 2
   `)
   expect(await refused('nonsense')).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=nonsense refcheck ping
     2> Error: REFCHECK_BASE_URL is not a URL
-    2> Write it like https://api.example.com.
+    2> Give it like https://api.example.com.
     exit 2
   `)
 })

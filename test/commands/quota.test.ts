@@ -14,8 +14,8 @@ test('calls of every command on the store are counted, the ping is not', async (
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
     WINDOW       USED  LEFT  FREE AGAIN  KNOWN
-    60 in 60 s   0     60    -           counted here
-    1000 in 1 h  0     1000  -           counted here
+    60 in 60 s   0     60    -           as counted here
+    1000 in 1 h  0     1000  -           as counted here
     exit 0
   `)
   await type('packages list')
@@ -26,8 +26,8 @@ test('calls of every command on the store are counted, the ping is not', async (
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
     WINDOW       USED  LEFT  FREE AGAIN  KNOWN
-    60 in 60 s   5     55    in 62 s     counted here
-    1000 in 1 h  5     995   in 61 min   counted here
+    60 in 60 s   5     55    in 62 s     as counted here
+    1000 in 1 h  5     995   in 61 min   as counted here
     exit 0
   `)
   expect(await type('quota --json')).toMatchInlineSnapshot(`
@@ -63,17 +63,17 @@ test('a 429 is remembered by the commands after it', async () => {
   sandbox.inject({ on: 'GET *', fault })
   expect(await type('packages list --timeout 1s')).toMatchInlineSnapshot(`
     $ refcheck packages list --timeout 1s
-    2> Error: the quota is used up; the service takes calls again in 40 s
-    2> Wait 40 s and run it again, or allow the wait with a longer --timeout.
+    2> Error: the quota is used up for the next 40 s
+    2> Run it again in 40 s, or wait automatically with a longer --timeout.
     exit 6
   `)
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
     WINDOW       USED  LEFT  FREE AGAIN  KNOWN
-    60 in 60 s   60    0     in 40 s     the service said so
-    1000 in 1 h  1     999   in 61 min   counted here
+    60 in 60 s   60    0     in 40 s     as the service reported
+    1000 in 1 h  1     999   in 61 min   as counted here
 
-    The service takes no calls for 40 s.
+    The service refuses calls for another 40 s.
     exit 0
   `)
   expect(await type(orderOf('Priya', ['--yes', '--timeout', '10s', '--json']))).toMatchInlineSnapshot(`
@@ -82,7 +82,7 @@ test('a 429 is remembered by the commands after it', async () => {
       "error": {
         "code": "throttled",
         "message": "the quota is used up for the next 40 s",
-        "hint": "Nothing was sent. Run it again in 40 s, or allow the wait with a longer --timeout.",
+        "hint": "Nothing was sent. Run it again in 40 s, or wait automatically with a longer --timeout.",
         "retry_after": 40
       }
     }
@@ -91,7 +91,7 @@ test('a 429 is remembered by the commands after it', async () => {
   expect(calls()).not.toContainEqual(expect.stringContaining('POST'))
   expect(await type(orderOf('Priya'))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes
-    2> The quota is used up; going on in 40 s.
+    2> The quota is used up; continuing in 40 s.
     created  REQUEST_1                             RECEIVED
     2> Follow it with: refcheck request wait REQUEST_1
     exit 0
@@ -125,20 +125,20 @@ test('REFCHECK_QUOTA is for a service on this machine', async () => {
   expect(await type('quota', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=5/60 refcheck quota
     WINDOW     USED  LEFT  FREE AGAIN  KNOWN
-    5 in 60 s  1     4     in 62 s     counted here
+    5 in 60 s  1     4     in 62 s     as counted here
     exit 0
   `)
   const elsewhere = { ...env, REFCHECK_BASE_URL: 'https://api.example.com' }
   expect(await type('quota', { env: elsewhere })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=5/60 REFCHECK_BASE_URL=https://api.example.com refcheck quota
-    2> Error: REFCHECK_QUOTA is for a sandbox on this machine only
-    2> Unset it: the quota of https://api.example.com is the service’s own.
+    2> Error: REFCHECK_QUOTA is allowed for a sandbox on this machine only
+    2> Unset it: https://api.example.com has a fixed quota.
     exit 2
   `)
   expect(await type('quota', { env: { REFCHECK_QUOTA: '0/60' } })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=0/60 refcheck quota
     2> Error: REFCHECK_QUOTA: "0/60" is not a quota window
-    2> Write calls/seconds, several with commas between: 60/60,1000/3600
+    2> Give calls/seconds, separated by commas, such as: 60/60,1000/3600
     exit 2
   `)
 })

@@ -109,20 +109,20 @@ test('--output - writes the very bytes to a pipe, and never to a terminal', asyn
   expect(piped.bytes.equals(readFileSync(join(folder, 'a.pdf')))).toBe(true)
   expect(await type(`report download ${checkId} --output -`, { tty: { stdout: true } }))
     .toMatchInlineSnapshot(`
-    $ refcheck report download CHECK_2 --output -
-    2> Error: a PDF is not written to a terminal
-    2> Pipe it, or name a file with --output.
-    exit 2
-  `)
+      $ refcheck report download CHECK_2 --output -
+      2> Error: refused to write a PDF to the terminal
+      2> Add --output FILE, or pipe it to a program.
+      exit 2
+    `)
 })
 
 test('what is not ready is listed with its reason, and the rest is stored', async () => {
   const { type, id, sandbox, clock } = await finished(0)
   expect(await type(`report download --request ${id}`)).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1
-    absent  Priya Example: request REQUEST_1 has no checks yet, it is RECEIVED
-    2> Error: request REQUEST_1 has no checks yet, it is RECEIVED
-    2> Run the same command again later; what is on disk is skipped.
+    unavailable  Priya Example: request REQUEST_1 has no checks yet; it is RECEIVED
+    2> Error: request REQUEST_1 has no checks yet; it is RECEIVED
+    2> Run the same command again later. What is on disk is skipped.
     exit 10
   `)
   for (let minutes = 0; minutes < 60 && sandbox.requests()[0]?.status !== 'PARTIAL'; minutes += 1) {
@@ -133,10 +133,10 @@ test('what is not ready is listed with its reason, and the rest is stored', asyn
     $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
     stored  reports/Example-Priya_reference-Quinn-Referee_HASH.pdf  # kB
     stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB
-    absent  Priya Example: National police check: the report is not ready, it is IN_PROGRESS
-    absent  Priya Example: Credit history check: the report is not ready, it is IN_PROGRESS
-    2> Error: 2 reports are not there; the first: National police check: the report is not ready, it is IN_PROGRESS
-    2> Run the same command again later; what is on disk is skipped.
+    unavailable  Priya Example: National police check: the report is not ready; it is IN_PROGRESS
+    unavailable  Priya Example: Credit history check: the report is not ready; it is IN_PROGRESS
+    2> Error: 2 reports are unavailable; the first: National police check: the report is not ready; it is IN_PROGRESS
+    2> Run the same command again later. What is on disk is skipped.
     exit 10
   `)
 })
@@ -173,7 +173,7 @@ test('an expired URL given by hand: exit 3, and its token is not repeated', asyn
   expect(stderr).not.toContain(new URL(url).searchParams.get('t'))
   expect(stderr).toMatchInlineSnapshot(`
     "Error: invalid or expired report token
-    A signed URL is good for an hour. Read the request for a fresh one: refcheck request get REQUEST_ID --json
+    A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_ID --json
     "
   `)
 })
@@ -193,48 +193,48 @@ test('what cannot be downloaded: exit codes and what to do', async () => {
   ]
   expect(await all(argv.map((each) => `report download ${each}`.trim()))).toMatchInlineSnapshot(`
     $ refcheck report download
-    2> Error: nothing to download was named
-    2> Name a CHECK_ID, --request ID, --batch ID, --all-completed, or --url SIGNED_URL.
+    2> Error: no report was named
+    2> Give one of: CHECK_ID, --request ID, --batch ID, --all-completed, --url SIGNED_URL.
     exit 2
 
     $ refcheck report download 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> Error: CHECK_ID, --request, --batch, --all-completed and --url exclude each other
-    2> Name one of them.
+    2> Error: CHECK_ID, --request, --batch, --all-completed and --url cannot be combined
+    2> Give one of them.
     exit 2
 
     $ refcheck report download --referee 7
-    2> Error: --referee needs the CHECK_ID of its reference check
-    2> See both: refcheck request get REQUEST_ID
+    2> Error: --referee requires the CHECK_ID of a reference check
+    2> Both ids are shown by: refcheck request get REQUEST_ID
     exit 2
 
     $ refcheck report download abc
     2> Error: CHECK_ID: "abc" is not a UUID
-    2> It looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+    2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
     exit 2
 
     $ refcheck report download 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     2> Error: resource not found
-    2> Check the ids, and that the report is ready: refcheck request get REQUEST_ID
+    2> Check the ids and whether the report is ready with: refcheck request get REQUEST_ID
     exit 5
 
     $ refcheck report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     2> Error: resource not found
-    2> Check the id; it may belong to another organisation, or not be visible to this user.
+    2> Check the id. It may belong to another organisation, or be hidden from this user.
     exit 5
 
     $ refcheck report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --output a.pdf
-    2> Error: --output: a.pdf is one file, and several reports may come
-    2> Name a folder.
+    2> Error: --output: a.pdf is a file, but there may be several reports
+    2> Give a folder.
     exit 2
 
     $ refcheck report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --output -
-    2> Error: --output - takes one report
-    2> Name a CHECK_ID or --url.
+    2> Error: --output - writes a single report
+    2> Give a CHECK_ID or --url.
     exit 2
 
     $ refcheck report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --concurrency 65
-    2> Error: --concurrency: Expected an integer less than or equal to 64 but received: 65
-    2> See "refcheck report download --help".
+    2> Error: --concurrency: "65" must be 64 or less
+    2> Show its help with: refcheck report download --help
     exit 2
   `)
 })
@@ -249,7 +249,7 @@ test('--output FILE: the very report is skipped; another PDF, or another file, i
   `)
   expect(await type(`report download ${checkId} --output police.pdf`)).toMatchInlineSnapshot(`
     $ refcheck report download CHECK_2 --output police.pdf
-    there   police.pdf  # kB
+    exists  police.pdf  # kB
     exit 0
   `)
   const other = request.checks.findLast(({ type: kind }) => kind === 'background')?.id ?? ''
@@ -257,15 +257,15 @@ test('--output FILE: the very report is skipped; another PDF, or another file, i
   const before = sha256(join(folder, 'other.pdf'))
   expect(await type(`report download ${checkId} --output other.pdf`)).toMatchInlineSnapshot(`
     $ refcheck report download CHECK_2 --output other.pdf
-    2> Error: --output: other.pdf exists already and is not this report
-    2> It was left as it is. Choose another name, or replace it with --overwrite.
+    2> Error: --output: other.pdf already exists and is not this report
+    2> It was left as it is. Choose another name, or replace it with: --overwrite
     exit 2
   `)
   expect(sha256(join(folder, 'other.pdf'))).toBe(before)
   write('mine.pdf', 'mine')
   expect(await type(`report download ${checkId} --output mine.pdf`)).toMatchInlineSnapshot(`
     $ refcheck report download CHECK_2 --output mine.pdf
-    2> Error: --output: mine.pdf exists already
+    2> Error: --output: mine.pdf already exists
     2> Choose another name, or replace it with --overwrite.
     exit 2
   `)
@@ -282,7 +282,7 @@ test('a symbolic link in the way is not followed; a folder that cannot be made i
   expect(await type(`report download ${checkId} --output link.pdf --overwrite`)).toMatchInlineSnapshot(`
     $ refcheck report download CHECK_2 --output link.pdf --overwrite
     2> Error: "link.pdf" was not written: it is a symbolic link
-    2> Move it away, or choose other names with --name-template; --overwrite replaces a file.
+    2> Move it away, choose other names with --name-template, or replace it with --overwrite.
     exit 1
   `)
   expect(here.read('victim')).toBe('precious')

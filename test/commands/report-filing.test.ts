@@ -92,7 +92,7 @@ test('what is listed and whole is not read again; a call is made only for what i
   `)
   expect(await here.type(download(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
-    there   reports/Example-Priya_Identity-check_HASH.pdf  # kB
+    exists  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
   `)
   expect(here.quotaCalls()).toBe(0)
@@ -136,9 +136,9 @@ test('a damaged file is fixed; one that somebody changed is left, reported, and 
   writeFileSync(path, '%PDF-1.7 signed by hand %%EOF')
   expect(await here.type(download(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
-    absent  Priya Example: "Example-Priya_Identity-check_HASH.pdf" was changed since it was stored
-    2> Error: "Example-Priya_Identity-check_HASH.pdf" was changed since it was stored
-    2> It was left as it is; --overwrite replaces it.
+    unavailable  Priya Example: "Example-Priya_Identity-check_HASH.pdf" has changed since it was stored
+    2> Error: "Example-Priya_Identity-check_HASH.pdf" has changed since it was stored
+    2> It was left as it is. Replace it with: --overwrite
     exit 10
   `)
   expect(await here.type(download(here, ' --overwrite'))).toMatchInlineSnapshot(`
@@ -161,9 +161,9 @@ test('a lost manifest is made anew from what is there; a file of somebody else i
   writeFileSync(path, 'mine')
   expect(await here.type(download(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
-    absent  Priya Example: "Example-Priya_Identity-check_HASH.pdf" was not written: another file stands there
-    2> Error: "Example-Priya_Identity-check_HASH.pdf" was not written: another file stands there
-    2> Move it away, or choose other names with --name-template; --overwrite replaces a file.
+    unavailable  Priya Example: "Example-Priya_Identity-check_HASH.pdf" was not written: another file is there
+    2> Error: "Example-Priya_Identity-check_HASH.pdf" was not written: another file is there
+    2> Move it away, choose other names with --name-template, or replace it with --overwrite.
     exit 10
   `)
   expect(readFileSync(path, 'utf8')).toBe('mine')
@@ -175,8 +175,8 @@ test('a manifest.json of something else is left alone, and so is the folder', as
   here.write('reports/manifest.json', '{"name":"a web page"}')
   expect(await here.type(download(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
-    2> Error: "HOME/reports/manifest.json" is not a list of reports as refcheck writes it
-    2> Use another folder; or move that file away, and what is there will be compared and listed anew.
+    2> Error: "HOME/reports/manifest.json" is not a list of reports written by refcheck
+    2> Use another folder, or move that file away: the reports are then compared and listed again.
     exit 1
   `)
   expect(readdirSync(here.reports)).toEqual(['manifest.json'])
@@ -205,21 +205,21 @@ test('links and folders inside the folder are not followed or replaced', async (
   expect(await here.all(templates.map((each) => download(here, ` --overwrite --name-template '${each}'`))))
     .toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports --overwrite --name-template '{last_name}/{id}'
-      absent  Priya Example: "Example/HASH.pdf" was not written: its folder "Example" is a symbolic link
+      unavailable  Priya Example: "Example/HASH.pdf" was not written: its folder "Example" is a symbolic link
       2> Error: "Example/HASH.pdf" was not written: its folder "Example" is a symbolic link
-      2> Move it away, or choose other names with --name-template; --overwrite replaces a file.
+      2> Move it away, choose other names with --name-template, or replace it with --overwrite.
       exit 10
 
       $ refcheck report download --request REQUEST_1 --output reports --overwrite --name-template '{first_name}'
-      absent  Priya Example: "Priya.pdf" was not written: it is a folder
+      unavailable  Priya Example: "Priya.pdf" was not written: it is a folder
       2> Error: "Priya.pdf" was not written: it is a folder
-      2> Move it away, or choose other names with --name-template; --overwrite replaces a file.
+      2> Move it away, choose other names with --name-template, or replace it with --overwrite.
       exit 10
 
       $ refcheck report download --request REQUEST_1 --output reports --overwrite --name-template 'file/{id}'
-      absent  Priya Example: "file/HASH.pdf" was not written: its folder "file" is a file
+      unavailable  Priya Example: "file/HASH.pdf" was not written: its folder "file" is a file
       2> Error: "file/HASH.pdf" was not written: its folder "file" is a file
-      2> Move it away, or choose other names with --name-template; --overwrite replaces a file.
+      2> Move it away, choose other names with --name-template, or replace it with --overwrite.
       exit 10
     `)
   expect(readdirSync(join(here.folder, 'outside'))).toEqual([])
@@ -235,15 +235,15 @@ test('a folder that another run works in: one clear line, nothing touched', asyn
   while (!existsSync(holder)) await new Promise((resolve) => void setImmediate(resolve))
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> Error: another run (process PID, since 2026-11-20T13:00:00Z) is filing reports into "HOME/reports"
-    2> Wait until it has ended, or use another folder.
+    2> Error: another run (process PID, since 2026-11-20T13:00:00Z) is downloading reports into "HOME/reports"
+    2> Wait until it ends, or use another folder.
     exit 1
   `)
   stop.abort()
   expect(await first).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     2> Error: interrupted
-    2> What is on disk stays; run it again to go on.
+    2> What is on disk stays. Run the same command again to continue.
     ^C
     exit 130
   `)
@@ -267,14 +267,14 @@ test('--open shows the one report with the desktop’s opener, and only when all
   chmodSync(join(bin, 'xdg-open'), 0o755)
   expect(await here.type(download(here, ' --open'), { env: { CI: 'true' } })).toMatchInlineSnapshot(`
     $ CI=true refcheck report download --request REQUEST_1 --output reports --open
-    2> Warning: HOME/reports/Example-Priya_Identity-check_HASH.pdf was not opened: nobody looks at the screen of a CI job
+    2> Warning: HOME/reports/Example-Priya_Identity-check_HASH.pdf was not opened: this is a CI job without a screen
     stored  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
   `)
   expect(await here.type(download(here, ' --open'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --open
-    2> Warning: HOME/reports/Example-Priya_Identity-check_HASH.pdf was not opened: there is no desktop here
-    there   reports/Example-Priya_Identity-check_HASH.pdf  # kB
+    2> Warning: HOME/reports/Example-Priya_Identity-check_HASH.pdf was not opened: this machine has no desktop
+    exists  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
   `)
   const env = { PATH: `${bin}:/usr/bin:/bin`, DISPLAY: ':0' }

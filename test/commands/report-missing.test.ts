@@ -19,12 +19,12 @@ test('a token that has expired for all reports of a request costs one more read;
   here.sandbox.inject({ on: 'GET /v1/reports/*', times: 99, fault })
   expect(await here.type(download(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
-    absent  Priya Example: invalid API key
-    absent  Priya Example: invalid API key
-    absent  Priya Example: invalid API key
-    absent  Priya Example: invalid API key
-    2> Error: 4 reports are not there; the first: invalid API key
-    2> A signed URL is good for an hour. Read the request for a fresh one: refcheck request get REQUEST_ID --json
+    unavailable  Priya Example: invalid API key
+    unavailable  Priya Example: invalid API key
+    unavailable  Priya Example: invalid API key
+    unavailable  Priya Example: invalid API key
+    2> Error: 4 reports are unavailable; the first: invalid API key
+    2> A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_ID --json
     exit 10
   `)
   expect(here.quotaCalls()).toBe(2)
@@ -45,34 +45,34 @@ test('what is missing: listed with --json on stderr; nobody is told to come agai
     `report download ${at.map((each) => `--request ${here.ids[each]}`).join(' ')} --output reports`
   expect(await here.type(`${of(0)} --json`)).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
-    2> absent  Ana Example: Identity check: no report, it ended CANCELLED
+    2> unavailable  Ana Example: Identity check: no report; it ended CANCELLED
     []
     exit 10
   `)
   expect(await here.all([of(0), of(1), of(2), of(0, 2)])).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
-    absent  Ana Example: Identity check: no report, it ended CANCELLED
-    2> Error: Identity check: no report, it ended CANCELLED
-    2> No report will come of it.
+    unavailable  Ana Example: Identity check: no report; it ended CANCELLED
+    2> Error: Identity check: no report; it ended CANCELLED
+    2> No report will follow.
     exit 10
 
     $ refcheck report download --request REQUEST_2 --output reports
-    absent  Ben Example: request REQUEST_2 has no reports, it ended ERROR
-    2> Error: request REQUEST_2 has no reports, it ended ERROR
-    2> No report will come of it.
+    unavailable  Ben Example: request REQUEST_2 has no reports; it ended ERROR
+    2> Error: request REQUEST_2 has no reports; it ended ERROR
+    2> No report will follow.
     exit 10
 
     $ refcheck report download --request REQUEST_3 --output reports
-    absent  Cleo Example: Identity check: the report is not ready, it is COMPLETED
-    2> Error: Identity check: the report is not ready, it is COMPLETED
-    2> Run the same command again later; what is on disk is skipped.
+    unavailable  Cleo Example: Identity check: the report is not ready; it is COMPLETED
+    2> Error: Identity check: the report is not ready; it is COMPLETED
+    2> Run the same command again later. What is on disk is skipped.
     exit 10
 
     $ refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
-    absent  Ana Example: Identity check: no report, it ended CANCELLED
-    absent  Cleo Example: Identity check: the report is not ready, it is COMPLETED
-    2> Error: 2 reports are not there; the first: Identity check: no report, it ended CANCELLED
-    2> Run the same command again later; what is on disk is skipped.
+    unavailable  Ana Example: Identity check: no report; it ended CANCELLED
+    unavailable  Cleo Example: Identity check: the report is not ready; it is COMPLETED
+    2> Error: 2 reports are unavailable; the first: Identity check: no report; it ended CANCELLED
+    2> Run the same command again later. What is on disk is skipped.
     exit 10
   `)
 })
@@ -112,53 +112,53 @@ test('flags that exclude each other or lead elsewhere: exit 2, and nothing is wr
   ]
   expect(await all(flags.map((each) => `report download ${each}`))).toMatchInlineSnapshot(`
     $ refcheck report download --since 7d
-    2> Error: --since goes with --all-completed
-    2> Add --all-completed.
+    2> Error: --since requires --all-completed
+    2> Add --all-completed, or leave out --since.
     exit 2
 
     $ refcheck report download --all-completed --referee 7
-    2> Error: --referee needs the CHECK_ID of its reference check
-    2> See both: refcheck request get REQUEST_ID
+    2> Error: --referee requires the CHECK_ID of a reference check
+    2> Both ids are shown by: refcheck request get REQUEST_ID
     exit 2
 
     $ refcheck report download --all-completed --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> Error: CHECK_ID, --request, --batch, --all-completed and --url exclude each other
-    2> Name one of them.
+    2> Error: CHECK_ID, --request, --batch, --all-completed and --url cannot be combined
+    2> Give one of them.
     exit 2
 
     $ refcheck report download --all-completed --since 2026-02-30
     2> Error: --since: "2026-02-30" is not a date
-    2> Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.
+    2> Give a date such as 2026-11-01 or 2026-11-01T09:30:00Z, or how long ago: 7d or 12h.
     exit 2
 
     $ refcheck report download --all-completed --name-template ../{id}
-    2> Error: --name-template: ".." leads to another folder
+    2> Error: --name-template: ".." points to another folder
     2> Fields: {last_name} {first_name} {email} {check_name} {referee_name} {date} {request_id} {check_id} {referee_id} {package_id} {id}
     exit 2
 
     $ refcheck report download --all-completed --output -
-    2> Error: --output - takes one report
-    2> Name a CHECK_ID or --url.
+    2> Error: --output - writes a single report
+    2> Give a CHECK_ID or --url.
     exit 2
 
     $ refcheck report download --all-completed --output one.pdf
-    2> Error: --output: one.pdf is one file, and several reports may come
-    2> Name a folder.
+    2> Error: --output: one.pdf is a file, but there may be several reports
+    2> Give a folder.
     exit 2
 
     $ refcheck report download 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --wait
-    2> Error: one report has no request to wait for or to be named after
-    2> Leave out --wait and --name-template, or name its request with --request.
+    2> Error: --wait and --name-template need a request, not a single report
+    2> Leave them out, or give the request with --request ID.
     exit 2
 
     $ refcheck report download 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --name-template {id}
-    2> Error: one report has no request to wait for or to be named after
-    2> Leave out --wait and --name-template, or name its request with --request.
+    2> Error: --wait and --name-template need a request, not a single report
+    2> Leave them out, or give the request with --request ID.
     exit 2
 
     $ refcheck report download --batch nonsense
     2> Error: --batch: "nonsense" is not a UUID
-    2> It looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+    2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
     exit 2
   `)
   expect(readdirSync(folder).filter((name) => name.endsWith('.pdf') || name.startsWith('.'))).toEqual([])

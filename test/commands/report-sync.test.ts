@@ -30,8 +30,8 @@ test('a batch that this store does not know: exit 5; one that it knows: its repo
   const unknown = 'report download --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
   expect(await type(unknown)).toMatchInlineSnapshot(`
     $ refcheck report download --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> Error: this store has no batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> It knows only what was ordered with it: refcheck batch list
+    2> Error: no batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 in this store
+    2> List the batches with: refcheck batch list
     exit 5
   `)
   const [order] = (await type('request list --json')).json() as { batch_id: string }[]
@@ -48,14 +48,14 @@ test('sync costs a call for each request that is open, and none for the rest', a
   const { type, quotaCalls, reports, clock } = here
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 0 stored, 0 there already, 4 requests not finished
+    2> 0 stored, 0 already there, 4 requests not finished
     exit 0
   `)
   expect(quotaCalls()).toBe(4)
   await clock.advance(3_600_000)
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 2 stored, 0 there already, 0 requests not finished
+    2> 2 stored, 0 already there, 0 requests not finished
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
     stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
     exit 0
@@ -69,7 +69,7 @@ test('sync costs a call for each request that is open, and none for the rest', a
   unlinkSync(join(reports, pdfsIn(reports)[0] ?? ''))
   expect(await type('report sync --output reports --json')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --json
-    2> 1 stored, 1 there already, 0 requests not finished
+    2> 1 stored, 1 already there, 0 requests not finished
     {
       "folder": "HOME/reports",
       "stored": [
@@ -95,13 +95,13 @@ test('a report that comes later keeps its request open, and is no failure', asyn
   const { type, quotaCalls, clock } = await filedSession(['Ana+report-later'], { minutes: 20 })
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 0 stored, 0 there already, 1 request not finished
+    2> 0 stored, 0 already there, 1 request not finished
     exit 0
   `)
   await clock.advance(3_600_000)
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 1 stored, 0 there already, 0 requests not finished
+    2> 1 stored, 0 already there, 0 requests not finished
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
     exit 0
   `)
@@ -114,22 +114,22 @@ test('sync says what is ready and could not be had, and needs a folder', async (
   const { type, all } = await filedSession(['Ana+report-html', 'Ben'])
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> 1 stored, 0 there already, 0 requests not finished
+    2> 1 stored, 0 already there, 0 requests not finished
     stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
-    absent  Ana Example: the answer is not a PDF but text/html
+    unavailable  Ana Example: the answer is not a PDF but text/html
     2> Error: the answer is not a PDF but text/html
-    2> Check the base URL: something else may have answered.
+    2> Check the base URL: something other than the service may have answered.
     exit 10
   `)
   expect(await all(['report sync', 'report sync --output -'])).toMatchInlineSnapshot(`
     $ refcheck report sync
-    2> Error: there is no folder to bring up to date
-    2> Name one with --output DIR, or once for all: refcheck config set output-dir DIR
+    2> Error: --output is required
+    2> Set a default once with: refcheck config set output-dir DIR
     exit 2
 
     $ refcheck report sync --output -
-    2> Error: there is no folder to bring up to date
-    2> Name one with --output DIR, or once for all: refcheck config set output-dir DIR
+    2> Error: --output is required
+    2> Set a default once with: refcheck config set output-dir DIR
     exit 2
   `)
 })

@@ -59,144 +59,144 @@ test('a report URL that leads elsewhere: exit 2 before a connection, no token to
   }
   expect(told.join('\n')).toMatchInlineSnapshot(`
     "another host
-    Error: the report URL is refused: it leads to https://evil.example, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to https://evil.example, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     plain http elsewhere
-    Error: the report URL is refused: it leads to http://evil.example, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to http://evil.example, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     another port
-    Error: the report URL is refused: it leads to http://127.0.0.1:1, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to http://127.0.0.1:1, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     https on the port of http
-    Error: the report URL is refused: it leads to https://127.0.0.1:PORT, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to https://127.0.0.1:PORT, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     another name of this machine
-    Error: the report URL is refused: it leads to http://localhost:PORT, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to http://localhost:PORT, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     another form of its address
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     its address as a number
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     its address in octal
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     its address in IPv6
-    Error: the report URL is refused: it leads to http://[::ffff:7f00:1]:PORT, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to http://[::ffff:7f00:1]:PORT, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a user name
-    Error: the report URL is refused: it has a user name in it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it has a user name in it
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     our host as a user name
-    Error: the report URL is refused: it has a user name in it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it has a user name in it
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a backslash before an @
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     backslashes
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     no scheme
-    Error: the report URL is refused: it is not a URL
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it is not a URL
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a path alone
-    Error: the report URL is refused: it is not a URL
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it is not a URL
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     one slash
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     another scheme
-    Error: the report URL is refused: it leads to ftp://127.0.0.1:PORT, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to ftp://127.0.0.1:PORT, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a file
-    Error: the report URL is refused: it leads to file://, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to file://, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a script
-    Error: the report URL is refused: it leads to javascript://, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to javascript://, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     data
-    Error: the report URL is refused: it leads to data://, not to http://127.0.0.1:PORT
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it points to data://, not to http://127.0.0.1:PORT
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     no URL
-    Error: the report URL is refused: it is not a URL
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it is not a URL
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     nothing
-    Error: the report URL is refused: it is not a URL
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it is not a URL
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     another path
-    Error: the report URL is refused: its path is not that of a report
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: its path is not that of a report
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a path with dots
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a path with encoded dots
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     two slashes in the path
-    Error: the report URL is refused: its path is not that of a report
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: its path is not that of a report
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     no token
-    Error: the report URL is refused: it does not carry exactly one token "t"
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it does not have exactly one token "t"
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     an empty token
-    Error: the report URL is refused: it does not carry exactly one token "t"
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it does not have exactly one token "t"
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     two tokens
-    Error: the report URL is refused: it does not carry exactly one token "t"
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it does not have exactly one token "t"
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     another parameter
-    Error: the report URL is refused: it does not carry exactly one token "t"
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it does not have exactly one token "t"
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a fragment
-    Error: the report URL is refused: it does not carry exactly one token "t"
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it does not have exactly one token "t"
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a line break
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     upper case
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     a space before it
-    Error: the report URL is refused: it is not written as the service writes it
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it differs from the URLs that the service makes
+    Get a new URL with: refcheck request get REQUEST_ID --json
 
     nine thousand characters
-    Error: the report URL is refused: it is longer than 4096 characters
-    Read the request again for a fresh URL: refcheck request get REQUEST_ID --json
+    Error: refused the report URL: it is longer than 4096 characters
+    Get a new URL with: refcheck request get REQUEST_ID --json
     "
   `)
   expect(calls()).toEqual([])

@@ -45,8 +45,8 @@ test('the same order again is refused, however it is written', async () => {
   expect(await type(`${create} ${again} --phone '+61 412 345 678' --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name priya --last-name SHAH --email Priya@example.com --phone '+61 412 345 678' --yes
     2> recipient.phone: "+61 412 345 678" is sent as "+61412345678"
-    2> Error: package 102 was ordered for "priya@example.com" before: request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED
-    2> "refcheck request get REQUEST_1" shows it; to order it once more all the same, add --allow-duplicate.
+    2> Error: package 102 was already ordered for "priya@example.com": request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED
+    2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
     exit 2
   `)
   expect(await type(`${create} ${priya} --yes --json`)).toMatchInlineSnapshot(`
@@ -54,8 +54,8 @@ test('the same order again is refused, however it is written', async () => {
     {
       "error": {
         "code": "duplicate",
-        "message": "package 102 was ordered for \\"priya@example.com\\" before: request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED",
-        "hint": "\\"refcheck request get REQUEST_1\\" shows it; to order it once more all the same, add --allow-duplicate."
+        "message": "package 102 was already ordered for \\"priya@example.com\\": request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED",
+        "hint": "To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1"
       }
     }
     exit 2
@@ -71,12 +71,12 @@ test('additional information of every type; a date in ISO form alone', async () 
     )
   expect((await here.type(order('30/04/1990'))).stderr).toMatchInlineSnapshot(`
     "Error: --field ncc_acic.date_of_birth: "30/04/1990" is not a date in the form YYYY-MM-DD, such as 1990-04-23
-    Give fields as --field code.name=value; \`refcheck schema show 101\` lists them.
+    List the fields with: refcheck schema show 101
     "
   `)
   expect((await here.type(order('1990-02-30'))).stderr).toMatchInlineSnapshot(`
     "Error: --field ncc_acic.date_of_birth: "1990-02-30" is a day that does not exist
-    Give fields as --field code.name=value; \`refcheck schema show 101\` lists them.
+    List the fields with: refcheck schema show 101
     "
   `)
   expect(posts(here)).toEqual([])
@@ -141,9 +141,9 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     { ask: /Email/, type: 'priya', refused: /no @/ },
     { ask: /Email/, type: 'priya@example.com' },
     { ask: /Phone/, type: '+61 412 345 678' },
-    { ask: /Is this right/, choose: /^Change Last name/ },
+    { ask: /Is everything correct/, choose: /^Change Last name/ },
     { ask: /Last name/, initial: 'Shah', type: 'Rao' },
-    { ask: /Is this right/, choose: /^Yes/ },
+    { ask: /Is everything correct/, choose: /^Yes/ },
   ]
   expect(await type('request create --first-name Priya', { answers })).toMatchInlineSnapshot(`
     $ refcheck request create --first-name Priya
@@ -159,7 +159,7 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     2> Recipient  Email       priya@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Is this right?: Change Last name (Shah)
+    ? Is everything correct?: Change Last name (Shah)
     ? Last name (required): Rao
     2>
     2> FOR        FIELD       ANSWER
@@ -168,9 +168,9 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     2> Recipient  Email       priya@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Is this right?: Yes. Create the request
+    ? Is everything correct?: Yes. Create the request
     created  REQUEST_1                             RECEIVED
-    2> The same without questions:
+    2> The same order as one command:
     2>   refcheck request create --package 102 --first-name Priya --last-name Rao --email priya@example.com --phone +61412345678 --yes
     2> Follow it with: refcheck request wait REQUEST_1
     exit 0
@@ -184,10 +184,10 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
   expect(await here.type('request create', { answers: middle })).toMatchInlineSnapshot(`
     $ refcheck request create
     ? Which package? ^C
-    2> Error: stopped at a question
+    2> Error: cancelled; nothing was done
     exit 130
   `)
-  const review: Answer[] = [{ ask: /Is this right/, choose: /^Leave/ }]
+  const review: Answer[] = [{ ask: /Is everything correct/, choose: /^Cancel/ }]
   expect(await here.type(`${create} ${priya}`, { answers: review })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
     2>
@@ -197,8 +197,8 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
     2> Recipient  Email       priya@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Is this right?: Leave, and send nothing
-    2> Error: left without creating a request
+    ? Is everything correct?: Cancel, and send nothing
+    2> Error: cancelled; nothing was ordered
     exit 130
   `)
   expect(posts(here)).toEqual([])
@@ -223,7 +223,7 @@ test('a 429 is waited out, told, and the order goes out once; beyond --timeout n
   expect(await type(`${create} ${priya} --yes --timeout 5s`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --timeout 5s
     2> Error: rate limit exceeded
-    2> Nothing was ordered. Wait 42 s and run it again, or allow the wait with a longer --timeout.
+    2> Nothing was ordered. Run it again in 42 s, or wait automatically with a longer --timeout.
     exit 6
   `)
   expect(await type(`${create} ${priya} --yes --timeout 5s --json`)).toMatchInlineSnapshot(`
@@ -232,7 +232,7 @@ test('a 429 is waited out, told, and the order goes out once; beyond --timeout n
       "error": {
         "code": "throttled",
         "message": "the quota is used up for the next 42 s",
-        "hint": "Nothing was sent. Run it again in 42 s, or allow the wait with a longer --timeout.",
+        "hint": "Nothing was sent. Run it again in 42 s, or wait automatically with a longer --timeout.",
         "retry_after": 42
       }
     }
@@ -241,7 +241,7 @@ test('a 429 is waited out, told, and the order goes out once; beyond --timeout n
   expect(ordered()).toEqual([])
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
-    2> The quota is used up; going on in 42 s.
+    2> The quota is used up; continuing in 42 s.
     created  REQUEST_1                             RECEIVED
     2> Follow it with: refcheck request wait REQUEST_1
     exit 0
@@ -256,7 +256,7 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
   expect(await here.type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: package 102 may or may not have been ordered for "priya@example.com": 127.0.0.1:PORT: the connection was cut
-    2> It may have been ordered, so settle it before anything is sent again, with "refcheck batch reconcile"; where that finds no proof, ask the people of the service whether they have a request for this person.
+    2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile
     exit 8
   `)
   expect(await here.type(`${create} ${priya} --yes --json`)).toMatchInlineSnapshot(`
@@ -264,16 +264,16 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
     {
       "error": {
         "code": "duplicate",
-        "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 UTC, and whether it was ordered is unknown",
-        "hint": "It may have been ordered, so settle it before anything is sent again, with \\"refcheck batch reconcile\\"; where that finds no proof, ask the people of the service whether they have a request for this person. --allow-duplicate does not go past it."
+        "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 UTC with an unknown outcome",
+        "hint": "It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile"
       }
     }
     exit 2
   `)
   expect(await here.type(`${create} ${priya} --yes --allow-duplicate`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --allow-duplicate
-    2> Error: package 102 was sent for "priya@example.com" on 2026-11-20 12:00 UTC, and whether it was ordered is unknown
-    2> It may have been ordered, so settle it before anything is sent again, with "refcheck batch reconcile"; where that finds no proof, ask the people of the service whether they have a request for this person. --allow-duplicate does not go past it.
+    2> Error: package 102 was sent for "priya@example.com" on 2026-11-20 12:00 UTC with an unknown outcome
+    2> It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile
     exit 2
   `)
   expect(posts(here)).toHaveLength(1)
@@ -292,7 +292,7 @@ test('a store that is no store: exit 1, nothing sent, and the file is left as it
   expect(await here.type(`${create} ${priya} --yes`, { env })).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=notes.txt refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
-    2> Choose another file with REFCHECK_STORE, or put back a backup.
+    2> Choose another file with REFCHECK_STORE, or restore a backup.
     exit 1
   `)
   expect(statSync(join(here.folder, 'notes.txt')).mode & 0o777).toBe(0o644)

@@ -15,7 +15,7 @@ test('request list: empty, with orders, filtered, and read again with --refresh'
   const here = await session()
   expect(await here.type('request list')).toMatchInlineSnapshot(`
     $ refcheck request list
-    No requests. This lists what was ordered from this machine and store, and matches the filters.
+    No requests match. Only requests ordered with this store are listed.
     exit 0
   `)
   const id = await ordered(here, 'Priya')
@@ -54,11 +54,11 @@ test('request list: empty, with orders, filtered, and read again with --refresh'
     exit 0
 
     $ refcheck request list --since 2999-01-01
-    No requests. This lists what was ordered from this machine and store, and matches the filters.
+    No requests match. Only requests ordered with this store are listed.
     exit 0
 
     $ refcheck request list --status completed
-    No requests. This lists what was ordered from this machine and store, and matches the filters.
+    No requests match. Only requests ordered with this store are listed.
     exit 0
   `)
   await here.type(`request wait ${id}`)
@@ -78,28 +78,28 @@ test('a status that no request has, and dates that are none', async () => {
     await all(['request list --status complete', ...dates.map((date) => `request list --since ${date}`)]),
   ).toMatchInlineSnapshot(`
     $ refcheck request list --status complete
-    2> Error: --status: there is no status "complete"
+    2> Error: --status: unknown status "complete"
     2> Statuses: received, in_progress, partial, completed, error, cancelled, unknown, sending
     exit 2
 
     $ refcheck request list --since 2026-02-30
     2> Error: --since: "2026-02-30" is not a date
-    2> Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.
+    2> Give a date such as 2026-11-01 or 2026-11-01T09:30:00Z, or how long ago: 7d or 12h.
     exit 2
 
     $ refcheck request list --since yesterday
     2> Error: --since: "yesterday" is not a date
-    2> Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.
+    2> Give a date such as 2026-11-01 or 2026-11-01T09:30:00Z, or how long ago: 7d or 12h.
     exit 2
 
     $ refcheck request list --since 2026-13-01
     2> Error: --since: "2026-13-01" is not a date
-    2> Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.
+    2> Give a date such as 2026-11-01 or 2026-11-01T09:30:00Z, or how long ago: 7d or 12h.
     exit 2
 
     $ refcheck request list --since 1e3
     2> Error: --since: "1e3" is not a date
-    2> Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.
+    2> Give a date such as 2026-11-01 or 2026-11-01T09:30:00Z, or how long ago: 7d or 12h.
     exit 2
   `)
 })

@@ -97,7 +97,7 @@ test('one id gives an object, several an array in the order asked for, with the 
     CHECK           STATUS    REPORT   ID
     Identity check  RECEIVED  not yet  -
     2> Error: resource not found: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> Check the id; it may belong to another organisation, or not be visible to this user.
+    2> Check the id. It may belong to another organisation, or be hidden from this user.
     exit 5
   `)
 })
@@ -108,17 +108,17 @@ test('request get of one that is not there, or of no id at all', async () => {
     .toMatchInlineSnapshot(`
     $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     2> Error: resource not found: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> Check the id; it may belong to another organisation, or not be visible to this user.
+    2> Check the id. It may belong to another organisation, or be hidden from this user.
     exit 5
 
     $ refcheck request get abc
     2> Error: REQUEST_ID: "abc" is not a UUID
-    2> It looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+    2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
     exit 2
 
     $ refcheck request get ../users
     2> Error: REQUEST_ID: "../users" is not a UUID
-    2> It looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+    2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
     exit 2
   `)
   expect(calls()).toHaveLength(1)
@@ -130,7 +130,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
   expect(await here.type(`request wait ${ids[0]}`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1
     2> REQUEST_1                             RECEIVED
-    2> The next read has its place in 20 s.
+    2> Waiting for the quota; the next read is in 20 s.
     2> REQUEST_1                             IN_PROGRESS
     2> REQUEST_1                             COMPLETED
     Priya Example  COMPLETED
@@ -186,7 +186,7 @@ test('a request that ends without what was waited for: exit 10 with the answer',
   expect(await here.type(`request wait ${id}`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1
     2> REQUEST_1                             RECEIVED
-    2> The next read has its place in 12 s.
+    2> Waiting for the quota; the next read is in 12 s.
     2> REQUEST_1                             IN_PROGRESS
     2> REQUEST_1                             CANCELLED
     Priya Example  CANCELLED
@@ -197,8 +197,8 @@ test('a request that ends without what was waited for: exit 10 with the answer',
 
     CHECK           STATUS     REPORT   ID
     Identity check  CANCELLED  not yet  CHECK_1
-    2> Error: ended without what was waited for: REQUEST_1 is CANCELLED
-    2> A terminal status never changes; "refcheck request get" shows the checks.
+    2> Error: ended without reaching the goal: REQUEST_1 is CANCELLED
+    2> A terminal status does not change. Show the checks with: refcheck request get ID
     exit 10
   `)
   const partial = await here.type(`request wait ${id} --for partial --json`)
@@ -222,8 +222,8 @@ test('--timeout: exit 11 with the answer so far, and how to go on', async () => 
 
     CHECK           STATUS    REPORT   ID
     Identity check  RECEIVED  not yet  -
-    2> Error: the time is up: REQUEST_1 is RECEIVED
-    2> Go on with: refcheck request wait REQUEST_1
+    2> Error: timed out: REQUEST_1 is RECEIVED
+    2> Continue with: refcheck request wait REQUEST_1
     exit 11
   `)
   const json = (await here.type(`request wait ${id} --timeout 30s --json`)).json()
@@ -236,7 +236,7 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
   expect(await here.type(`request wait ${id} --for partial`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1 --for partial
     2> REQUEST_1                             RECEIVED
-    2> The next read has its place in 12 s.
+    2> Waiting for the quota; the next read is in 12 s.
     2> REQUEST_1                             IN_PROGRESS
     2> REQUEST_1                             PARTIAL
     Priya Example  PARTIAL
@@ -285,7 +285,7 @@ test('an outage in the middle of a wait is waited out', async () => {
     2> answer 503; try 2 of 4 in 0.5 s
     2> answer 503; try 3 of 4 in 1.0 s
     2> answer 503; try 4 of 4 in 1.3 s
-    2> the service failed (503): internal server error; trying again in 30 s
+    2> the service failed (503): internal server error; retrying in 30 s
     2> answer 503; try 2 of 4 in 0.4 s
     2> answer 503; try 3 of 4 in 0.7 s
     2> REQUEST_1                             IN_PROGRESS
@@ -314,7 +314,7 @@ test('Ctrl-C during a wait', async () => {
     $ refcheck request wait REQUEST_1
     2> REQUEST_1                             RECEIVED
     2> Error: interrupted
-    2> Run it again to go on.
+    2> Run the same command again to continue.
     ^C
     exit 130
   `)

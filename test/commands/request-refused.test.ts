@@ -14,28 +14,28 @@ test('a phone loses its punctuation, and that is told; what is no number is refu
   expect(await here.all(phones.map((phone) => `${create} ${person} --phone '${phone}'`)))
     .toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '6.14E+10'
-    2> Error: recipient.phone: "6.14E+10" is in scientific notation: a spreadsheet has dropped digits of it; format the column as text and give the whole number, such as +61400000000
-    2> Nothing was sent. The fields: refcheck schema show 102
+    2> Error: recipient.phone: "6.14E+10" is in scientific notation: the spreadsheet has dropped digits; format the column as text and give the whole number, such as +61400000000
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
 
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '0412345678'
-    2> Error: recipient.phone: "0412345678" has no +; give it with + and the country calling code, such as +61400000000
-    2> Nothing was sent. The fields: refcheck schema show 102
+    2> Error: recipient.phone: "0412345678" has no +; start it with + and the country code, such as +61400000000
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
 
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+1234567890123456'
     2> Error: recipient.phone: "+1234567890123456" has 16 digits; E.164 allows at most 15
-    2> Nothing was sent. The fields: refcheck schema show 102
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
 
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+61abc'
-    2> Error: recipient.phone: "+61abc" holds "a"; after the + only digits
-    2> Nothing was sent. The fields: refcheck schema show 102
+    2> Error: recipient.phone: "+61abc" holds "a"; only digits may follow the +
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
 
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone ''
-    2> Error: recipient.phone: "" is empty, and is required
-    2> Nothing was sent. The fields: refcheck schema show 102
+    2> Error: recipient.phone: "" is empty, but required
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
   `)
   expect(posts(here)).toEqual([])
@@ -62,7 +62,7 @@ test('a body that is refused before anything is sent', async () => {
     {"package_id":102,
     EOF
     2> Error: -, line 1, column 19 (byte 18): ends before it is complete
-    2> Correct the file there; it has to be one JSON object, as \`refcheck schema show ID --json-schema\` describes it.
+    2> Correct the file there. It has to be one JSON object, described by: refcheck schema show ID --json-schema
     exit 2
   `)
   expect(await refused('[]')).toMatchInlineSnapshot(`
@@ -70,7 +70,7 @@ test('a body that is refused before anything is sent', async () => {
     []
     EOF
     2> Error: the body is not a JSON object
-    2> It has to be one object with package_id and recipient; "refcheck schema show ID --json-schema" describes it.
+    2> It has to be one object with package_id and recipient, described by: refcheck schema show ID --json-schema
     exit 2
   `)
   expect(await refused('{"package_id":102,"package_id":101}')).toMatchInlineSnapshot(`
@@ -78,7 +78,7 @@ test('a body that is refused before anything is sent', async () => {
     {"package_id":102,"package_id":101}
     EOF
     2> Error: -, line 1, column 19 (byte 18): "package_id" is given twice (first at line 1, column 2)
-    2> Correct the file there; it has to be one JSON object, as \`refcheck schema show ID --json-schema\` describes it.
+    2> Correct the file there. It has to be one JSON object, described by: refcheck schema show ID --json-schema
     exit 2
   `)
   expect(await refused('{"recipient":{}}')).toMatchInlineSnapshot(`
@@ -94,7 +94,7 @@ test('a body that is refused before anything is sent', async () => {
     {"package_id":102,"recipient":{"first_name":"Mei","last_name":"Tanaka","email":"mei@example.com","phone":"+819012345678"},"note":"x"}
     EOF
     2> Error: note: is not a field of a request
-    2> Nothing was sent. The fields: refcheck schema show 102
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
   `)
   const number = { ...body, recipient: { ...body.recipient, phone: 61 } }
@@ -103,23 +103,23 @@ test('a body that is refused before anything is sent', async () => {
     {"package_id":102,"recipient":{"first_name":"Mei","last_name":"Tanaka","email":"mei@example.com","phone":61}}
     EOF
     2> Error: recipient.phone: "61" is not a string
-    2> Nothing was sent. The fields: refcheck schema show 102
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
   `)
   expect(await refused(JSON.stringify(body), '--package 101 --yes')).toMatchInlineSnapshot(`
     $ refcheck request create --file - --package 101 --yes <<EOF
     {"package_id":102,"recipient":{"first_name":"Mei","last_name":"Tanaka","email":"mei@example.com","phone":"+819012345678"}}
     EOF
-    2> Error: --package says 101 and the body says 102
-    2> Leave --package out, or mend the body.
+    2> Error: --package is 101, but the body has 102
+    2> Leave out --package, or correct the body.
     exit 2
   `)
   expect(await refused('{}', '--email a@b.co')).toMatchInlineSnapshot(`
     $ refcheck request create --file - --email a@b.co <<EOF
     {}
     EOF
-    2> Error: --file and the flags for single fields exclude each other
-    2> Put everything into the file, or nothing.
+    2> Error: --file cannot be combined with flags for single fields
+    2> Put these values into the file, or leave out --file.
     exit 2
   `)
   expect(posts(here)).toEqual([])
@@ -139,38 +139,38 @@ test('flags that are refused before anything is sent', async () => {
     ]),
   ).toMatchInlineSnapshot(`
     $ refcheck request create --yes
-    2> Error: the package is missing
-    2> Give --package ID; "refcheck packages list --status active" shows them.
+    2> Error: --package is required
+    2> List the packages with: refcheck packages list --status active
     exit 2
 
     $ refcheck request create --package 105 --yes
-    2> Error: package 105 (Graduate screen (paused)) is INACTIVE, and only ACTIVE ones can be ordered
-    2> Nothing was sent. A successor may be there: refcheck packages list --status active
+    2> Error: package 105 (Graduate screen (paused)) is INACTIVE; only ACTIVE packages can be ordered
+    2> Nothing was sent. Look for a successor with: refcheck packages list --status active
     exit 2
 
     $ refcheck request create --package 106 --yes
-    2> Error: package 106 (Volunteer screen (withdrawn)) is DISABLED, and only ACTIVE ones can be ordered
-    2> Nothing was sent. A successor may be there: refcheck packages list --status active
+    2> Error: package 106 (Volunteer screen (withdrawn)) is DISABLED; only ACTIVE packages can be ordered
+    2> Nothing was sent. Look for a successor with: refcheck packages list --status active
     exit 2
 
     $ refcheck request create --package 999 --yes
-    2> Error: there is no package 999 for this user
-    2> "refcheck packages list" shows the ones there are.
+    2> Error: package 999 was not found for this user
+    2> List the packages with: refcheck packages list
     exit 5
 
     $ refcheck request create --package 102 --first-name A --yes
     2> Error: 3 problems: recipient.last_name: is required; recipient.email: is required; recipient.phone: is required
-    2> Nothing was sent. The fields: refcheck schema show 102
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
 
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --field nope.x=1 --yes
     2> Error: --field: "nope.x" is not a check code of this package; it takes none
-    2> Give fields as --field code.name=value; \`refcheck schema show 102\` lists them.
+    2> List the fields with: refcheck schema show 102
     exit 2
 
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
-    2> Error: ordering costs money and there is no terminal to confirm on
-    2> Nothing was sent. Add --yes to order without a question, or --dry-run to see what would be sent.
+    2> Error: ordering needs a confirmation, and there is no terminal to ask on
+    2> Nothing was sent. Add --yes to order without confirmation, or --dry-run to see what would be sent.
     exit 2
   `)
   expect(posts(here)).toEqual([])
@@ -182,7 +182,7 @@ test('no credits, a trial that is over, no subscription: exit 4, and the hint sa
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: organisation has no credits remaining
-    2> The organisation has to buy credits; nothing was ordered.
+    2> Nothing was ordered. The organisation has to buy credits.
     exit 4
   `)
   sandbox.setCredits(null)
@@ -190,14 +190,14 @@ test('no credits, a trial that is over, no subscription: exit 4, and the hint sa
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: organisation trial has expired
-    2> The organisation’s trial is over; an Owner can subscribe. Nothing was ordered.
+    2> Nothing was ordered. The organisation’s trial is over; an Owner can subscribe.
     exit 4
   `)
   sandbox.throwSwitch('deactivate-subscription')
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: organisation subscription is not active
-    2> An Owner of the organisation has to renew the subscription; nothing was ordered.
+    2> Nothing was ordered. An Owner of the organisation has to renew the subscription.
     exit 4
   `)
   expect(ordered()).toEqual([])

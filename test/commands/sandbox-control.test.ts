@@ -122,11 +122,11 @@ test('inject: a scenario for the next request, a fault for the next call, and bo
 
     $ refcheck users list --columns email
     2> Error: user is not an active member of the organisation
-    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 4
 
     $ refcheck sandbox inject --clear
-    Every fault is taken back.
+    All faults are cleared.
     exit 0
 
     $ refcheck users list --columns email
@@ -219,7 +219,7 @@ test('renew-key: the old key is revoked, and the printed one logs in again', asy
   expect(await type('users list')).toMatchInlineSnapshot(`
     $ refcheck users list
     2> Error: invalid API key
-    2> Log in again with a current key: refcheck auth login. A newer key revokes the one before it.
+    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
     exit 3
   `)
   const login = `auth login --base-url ${env['REFCHECK_BASE_URL']} --email ${env['REFCHECK_USER_EMAIL']}`
@@ -277,7 +277,7 @@ test('refused with one line and a hint', async () => {
   ).toMatchInlineSnapshot(`
     $ refcheck sandbox advance 5
     2> Error: DURATION: "5" is not a duration
-    2> Write a number and a unit: 30s, 5m, 2h, 30d, or 1h30m.
+    2> Give a number and a unit: 30s, 5m, 2h, 30d or 1h30m.
     exit 2
 
     $ refcheck sandbox advance 1h
@@ -286,23 +286,23 @@ test('refused with one line and a hint', async () => {
     exit 2
 
     $ refcheck sandbox inject
-    2> Error: name one of a SCENARIO, --on with --fault, or --clear
-    2> See "refcheck sandbox inject --help".
+    2> Error: SCENARIO, --fault and --clear: exactly one is required
+    2> Show examples with: refcheck sandbox inject --help
     exit 2
 
     $ refcheck sandbox inject nope
-    2> Error: there is no scenario "nope"
-    2> The scenarios are declined, stopped, expired, mixed, check-error, all-errors, error, no-referees, slow-referees, referee-cancelled, report-never, report-later, stuck, stalled, instant, 500-before, 500-after, 502-html, cut-before, cut-after, hang-before, hang-after, no-id, throttled, report-truncated, report-html, event-twice, event-late, event-unordered, event-forged.
+    2> Error: no scenario named "nope"
+    2> Scenarios: declined, stopped, expired, mixed, check-error, all-errors, error, no-referees, slow-referees, referee-cancelled, report-never, report-later, stuck, stalled, instant, 500-before, 500-after, 502-html, cut-before, cut-after, hang-before, hang-after, no-id, throttled, report-truncated, report-html, event-twice, event-late, event-unordered, event-forged.
     exit 2
 
     $ refcheck sandbox inject declined --clear
-    2> Error: name one of a SCENARIO, --on with --fault, or --clear
-    2> See "refcheck sandbox inject --help".
+    2> Error: SCENARIO, --fault and --clear: exactly one is required
+    2> Show examples with: refcheck sandbox inject --help
     exit 2
 
     $ refcheck sandbox inject --on 'GET *' --fault x
     2> Error: --fault is not JSON
-    2> Write it like '{"kind":"cut","when":"after"}'.
+    2> Give JSON such as '{"kind":"cut","when":"after"}'.
     exit 2
 
     $ refcheck sandbox inject --on 'GET *' --fault '{"kind":"x"}'
@@ -312,31 +312,31 @@ test('refused with one line and a hint', async () => {
 
     $ refcheck sandbox rules nope
     2> Error: "nope" is not NAME=CHOICE
-    2> "refcheck sandbox rules" lists them.
+    2> List the rules with: refcheck sandbox rules
     exit 2
 
     $ refcheck sandbox rules nope=1
-    2> Error: there is no rule "nope"
-    2> The rules are quota-window-start, refused-calls-count, hidden-package-schema, disabled-package-schema, support-creates, error-checks, error-from, leaving-received, report-ready, event-on-acceptance, webhook-retries, repeated-events, error-reason-form, created-at-form, referee-id-form, body-limit, text-limit.
+    2> Error: no rule named "nope"
+    2> Rules: quota-window-start, refused-calls-count, hidden-package-schema, disabled-package-schema, support-creates, error-checks, error-from, leaving-received, report-ready, event-on-acceptance, webhook-retries, repeated-events, error-reason-form, created-at-form, referee-id-form, body-limit, text-limit.
     exit 2
 
     $ refcheck sandbox restore nope.json
-    2> Error: there is no file nope.json
+    2> Error: file not found: nope.json
     2> Check the path.
     exit 2
 
     $ refcheck sandbox start --rule nope
-    2> Error: --rule: "nope" is not name=choice
-    2> "refcheck sandbox rules" lists the names and their choices.
+    2> Error: --rule: "nope" is not NAME=CHOICE
+    2> List the names and choices with: refcheck sandbox rules
     exit 2
 
     $ refcheck sandbox start --clock lunar
-    2> Error: Expected --clock to be one of: real, manual
-    2> See "refcheck sandbox start --help".
+    2> Error: --clock: "lunar" is not one of: real, manual
+    2> Show its help with: refcheck sandbox start --help
     exit 2
 
     $ refcheck sandbox reset --base-url http://127.0.0.1:1
-    2> Error: 127.0.0.1:1: nothing listens there
+    2> Error: 127.0.0.1:1: connection refused
     2> Check the base URL, and that the service is running.
     exit 7
   `)
@@ -346,12 +346,12 @@ test('what is no snapshot is refused', async () => {
   const { type } = await beside()
   expect((await type('sandbox restore', { stdin: 'x' })).stderr).toMatchInlineSnapshot(`
     "Error: the snapshot is not JSON
-    Give what "refcheck sandbox snapshot" printed.
+    Make a snapshot with: refcheck sandbox snapshot > FILE
     "
   `)
   expect((await type('sandbox restore', { stdin: '{}' })).stderr).toMatchInlineSnapshot(`
     "Error: this is no snapshot of a sandbox: see its version
-    Give what "refcheck sandbox snapshot" printed. Nothing was changed.
+    Make a snapshot with: refcheck sandbox snapshot > FILE Nothing was changed.
     "
   `)
 })

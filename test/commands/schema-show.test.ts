@@ -13,7 +13,7 @@ test('schema show: the fields of each check, with the flag for each', async () =
     --email       string  required  -
     --phone       string  required  E.164: + and country code, at most 15 digits
 
-    No further information is needed.
+    No additional information is needed.
     exit 0
   `)
   expect(await type('schema show 101')).toMatchInlineSnapshot(`
@@ -154,30 +154,30 @@ test('a package that is not there, and ids that are none: nothing is called for 
   const { type, all, calls } = await session()
   expect(await type('schema show 999')).toMatchInlineSnapshot(`
     $ refcheck schema show 999
-    2> Error: there is no package 999 for this user
-    2> "refcheck packages list" shows the packages that this user may see.
+    2> Error: package 999 was not found for this user
+    2> List the packages that this user may see with: refcheck packages list
     exit 5
   `)
   expect(calls()).toEqual(['GET /v1/packages/999/schema 404'])
   expect(await all(['abc', '1.5', '-1', '1e3'].map((id) => `schema show -- ${id}`))).toMatchInlineSnapshot(`
     $ refcheck schema show -- abc
     2> Error: PACKAGE_ID: "abc" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
 
     $ refcheck schema show -- 1.5
     2> Error: PACKAGE_ID: "1.5" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
 
     $ refcheck schema show -- -1
     2> Error: PACKAGE_ID: "-1" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
 
     $ refcheck schema show -- 1e3
     2> Error: PACKAGE_ID: "1e3" is not a package id
-    2> It is a whole number; "refcheck packages list" shows them.
+    2> Package ids are whole numbers. List them with: refcheck packages list
     exit 2
   `)
   expect(calls()).toHaveLength(1)

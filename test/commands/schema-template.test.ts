@@ -24,7 +24,7 @@ test('a workbook to fill in, with an example on a sheet of its own, and what to 
   expect(await type('schema template 101 --output people.xlsx')).toMatchInlineSnapshot(`
     $ refcheck schema template 101 --output people.xlsx
     written  people.xlsx  17 fields, 15 of them required
-    2> Give each person a row, then: refcheck batch validate people.xlsx --package 101
+    2> Fill in a row per person, then: refcheck batch validate people.xlsx --package 101
     exit 0
   `)
   expect(statSync(join(folder, 'people.xlsx')).mode & 0o777).toBe(0o600)
@@ -66,7 +66,7 @@ test('a body whose placeholders are no values, and that is accepted once they ar
       "fields": 4,
       "required": 4
     }
-    2> Put a value for each "" and null, or leave out what is optional, then: refcheck request create --file body.json
+    2> Fill in each "" and null, remove what is optional, then: refcheck request create --file body.json
     exit 0
   `)
   expect(cat('body.json')).toMatchInlineSnapshot(`
@@ -83,8 +83,8 @@ test('a body whose placeholders are no values, and that is accepted once they ar
   `)
   expect(await type('request create --file body.json --dry-run')).toMatchInlineSnapshot(`
     $ refcheck request create --file body.json --dry-run
-    2> Error: 4 problems: recipient.first_name: "" is empty, and is required; recipient.last_name: "" is empty, and is required; recipient.email: "" is empty, and is required; recipient.phone: "" is empty, and is required
-    2> Nothing was sent. The fields: refcheck schema show 102
+    2> Error: 4 problems: recipient.first_name: "" is empty, but required; recipient.last_name: "" is empty, but required; recipient.email: "" is empty, but required; recipient.phone: "" is empty, but required
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
   `)
   const person = { first_name: 'Zoë', last_name: 'Ng', email: 'zoe@example.com', phone: '+61400000000' }
@@ -150,7 +150,7 @@ test('a file that is there is left, unless it may be replaced', async () => {
   write('people.csv', 'mine')
   expect(await type('schema template 102 --output people.csv')).toMatchInlineSnapshot(`
     $ refcheck schema template 102 --output people.csv
-    2> Error: --output: people.csv exists already
+    2> Error: --output: people.csv already exists
     2> Choose another name, or replace it with --overwrite.
     exit 2
   `)
@@ -159,7 +159,7 @@ test('a file that is there is left, unless it may be replaced', async () => {
   expect(await type('schema template 102 --output people.csv --overwrite')).toMatchInlineSnapshot(`
     $ refcheck schema template 102 --output people.csv --overwrite
     written  people.csv  4 fields, 4 of them required
-    2> Give each person a row, then: refcheck batch validate people.csv --package 102
+    2> Fill in a row per person, then: refcheck batch validate people.csv --package 102
     exit 0
   `)
   expect(cat('people.csv')).toMatchInlineSnapshot(`
@@ -172,8 +172,8 @@ test('what cannot be written there is refused before anything is read', async ()
   const { type, all, calls } = await session()
   expect(await type('schema template 102 --format xlsx', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck schema template 102 --format xlsx
-    2> ␛[31mError:␛[39m a workbook is not written to a terminal
-    2> ␛[2mName a file with --output, or pipe it.␛[22m
+    2> ␛[31mError:␛[39m refused to write a workbook to the terminal
+    2> ␛[2mAdd --output FILE, or pipe it to a program.␛[22m
     exit 2
   `)
   const lines = ['--format xlsx --json', '--format xlsx --output people.csv', '--output .']
@@ -182,20 +182,20 @@ test('what cannot be written there is refused before anything is read', async ()
     {
       "error": {
         "code": "usage",
-        "message": "--json and a template as xlsx on stdout exclude each other",
-        "hint": "Name a file with --output, or ask for --format json."
+        "message": "--json cannot be combined with a xlsx template on stdout",
+        "hint": "Add --output FILE, or use --format json."
       }
     }
     exit 2
 
     $ refcheck schema template 102 --format xlsx --output people.csv
-    2> Error: --format xlsx does not fit --output people.csv
-    2> Leave --format out, or let the name end in .xlsx.
+    2> Error: --format xlsx contradicts --output people.csv
+    2> Leave out --format, or give a name that ends in .xlsx.
     exit 2
 
     $ refcheck schema template 102 --output .
     2> Error: --output: . is a folder
-    2> Name a file in it.
+    2> Give the name of a file in it.
     exit 2
   `)
   expect(calls()).toEqual([])

@@ -90,9 +90,9 @@ test('check finds a body that was changed', async () => {
   database.close()
   expect(await type('store check')).toMatchInlineSnapshot(`
     $ refcheck store check
-    wrong  row 2 of batch BATCH_1: its body is not what was journaled
-    2> Error: the store "HOME/data/ledger.sqlite" is damaged: row 2 of batch BATCH_1: its body is not what was journaled
-    2> Order nothing with it. Keep the file, put back a backup, and settle what was ordered since.
+    wrong  row 2 of batch BATCH_1: its body differs from the one recorded
+    2> Error: the store "HOME/data/ledger.sqlite" is damaged: row 2 of batch BATCH_1: its body differs from the one recorded
+    2> Order nothing with it. Keep the file, restore a backup, and settle what was ordered since.
     exit 1
   `)
   expect((await type('store check --json')).json()).toMatchObject({ sound: false, error: { code: 'io' } })
@@ -102,7 +102,7 @@ test('a backup is a store of its own, private, and never over a file that is the
   const { type, folder } = await filled()
   expect(await type('store backup copy.sqlite')).toMatchInlineSnapshot(`
     $ refcheck store backup copy.sqlite
-    The store is copied to HOME/copy.sqlite
+    The store was copied to HOME/copy.sqlite
     exit 0
   `)
   const copy = join(folder, 'copy.sqlite')
@@ -111,7 +111,7 @@ test('a backup is a store of its own, private, and never over a file that is the
   expect(there.json()).toMatchObject({ rows: { accepted: 3 } })
   expect(await type('store backup copy.sqlite')).toMatchInlineSnapshot(`
     $ refcheck store backup copy.sqlite
-    2> Error: HOME/copy.sqlite exists already
+    2> Error: HOME/copy.sqlite already exists
     2> Choose another name.
     exit 2
   `)
@@ -129,7 +129,7 @@ test('a backup that failed leaves nothing under its name, since half a copy woul
   onTestFinished(() => place.close())
   const copying = place.upkeep.backup(join(folder, 'copy.sqlite'))
   writeFileSync(join(folder, 'copy.sqlite'), 'somebody was faster')
-  await expect(copying).rejects.toThrow('it exists already')
+  await expect(copying).rejects.toThrow('it already exists')
   expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
   expect((await type('store check')).code).toBe(0)
 })
@@ -205,18 +205,18 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
   const purge = 'store purge --email Zelda@example.com'
   expect(await type(`${purge} --dry-run`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email Zelda@example.com --dry-run
-    Would remove what names people from 1 row and 1 event.
+    Would remove personal data of 1 row and 1 event.
     exit 0
   `)
   expect(await type(purge)).toMatchInlineSnapshot(`
     $ refcheck store purge --email Zelda@example.com
-    2> Error: there is no terminal to confirm on
-    2> Nothing was done. Add --yes.
+    2> Error: there is no terminal to ask on
+    2> Nothing was done. Run it again with --yes to skip the confirmation.
     exit 2
   `)
   expect(await type(`${purge} --yes`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email Zelda@example.com --yes
-    Removed what names people from 1 row and 1 event.
+    Removed personal data of 1 row and 1 event.
     exit 0
   `)
   expect(bytesOf(join(folder, 'data'))).not.toContain('zelda')
@@ -255,7 +255,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
   await type('store purge --email yves@example.com --yes')
   expect(await type(`batch retry ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_2
-    2> No rejected row was there to queue.
+    2> No rejected rows to queue.
     batch  BATCH_2
     a file, package 102
 
@@ -271,7 +271,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
     1  rejected
     1  rows
     2> Error: 0 of 1 rows were accepted (1 rejected)
-    2> See why, row by row: refcheck batch rows BATCH_2
+    2> See the reason for each row with: refcheck batch rows BATCH_2
     exit 10
   `)
 })
@@ -287,7 +287,7 @@ test('by age: what has ended goes, what goes on stays', async () => {
   await clock.advance(400 * day)
   expect(await type('store purge --older-than 365d --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --older-than 365d --yes
-    Removed what names people from 2 rows and 0 events.
+    Removed personal data of 2 rows and 0 events.
     exit 0
   `)
   expect(bytesOf(join(folder, 'data'))).toContain('a2@example.com')
@@ -298,14 +298,14 @@ test('what is not settled is never removed, and a purge names somebody', async (
   await type(run(peopleFile(folder, ['zelda+cut-before@example.com'])))
   expect(await type('store purge --email zelda+cut-before@example.com --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda+cut-before@example.com --yes
-    Removed what names people from 0 rows and 0 events; 1 row not settled yet stays.
+    Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept.
     exit 0
   `)
   expect(bytesOf(join(folder, 'data'))).toContain('zelda')
   expect(await type('store purge --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --yes
-    2> Error: whose data is to be removed is not said
-    2> Give --email EMAIL, --request-id UUID, or --older-than 365d.
+    2> Error: --email, --request-id or --older-than is required
+    2> For example: refcheck store purge --older-than 365d --dry-run
     exit 2
   `)
 })

@@ -64,7 +64,7 @@ test('a user who is not active is told which e-mails may be used', async () => {
   expect(await type('users list', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_USER_EMAIL=ivy.inactive@example.com refcheck users list
     2> Error: user is not an active member of the organisation
-    2> The user e-mail must be that of an active user of the key’s organisation; "refcheck users list", run as one, shows them.
+    2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 4
   `)
 })

@@ -82,7 +82,7 @@ test('--secret-file, and a warning where others can read it', async () => {
     $ refcheck webhook verify --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 --secret-file secret.txt <<EOF
     what do ya want for nothing?
     EOF
-    2> Warning: other accounts of this machine can read secret.txt; make it private: chmod 600 secret.txt
+    2> Warning: other users of this machine can read secret.txt. Make it private with: chmod 600 secret.txt
     valid  the signature matches; the body is not JSON
     exit 0
   `)
@@ -100,7 +100,7 @@ test('webhook verify --all judges each line of a log', async () => {
     line 1  valid    ID_1                                  PARTIAL  -
     line 2  invalid  -                                     -        the signature does not match the body
     2> Error: 1 of 2 deliveries is not valid
-    2> Treat what is not valid as not sent by the service.
+    2> Treat deliveries that are not valid as not sent by the service.
     exit 9
   `)
   expect(await type('webhook verify --all log.ndjson --json', { env })).toMatchInlineSnapshot(`
@@ -145,11 +145,11 @@ test('webhook verify --har judges the POSTs of an archive; the flags of a list n
   `)
   expect(await type(`webhook verify --csv --signature ${signature}`, { env, stdin: text }))
     .toMatchInlineSnapshot(`
-    $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --csv --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 <<EOF
-    what do ya want for nothing?
-    EOF
-    2> Error: one delivery is no list: --csv, --columns and --sort go with --all or --har
-    2> Leave them out; --json prints it for scripts.
-    exit 2
-  `)
+      $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --csv --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 <<EOF
+      what do ya want for nothing?
+      EOF
+      2> Error: --csv, --columns and --sort require --all or --har
+      2> Leave them out; --json prints one delivery for scripts.
+      exit 2
+    `)
 })

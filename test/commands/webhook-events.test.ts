@@ -63,13 +63,13 @@ test('the inbox is listed by status, request and time, and shows an event whole'
     exit 0
 
     $ refcheck webhook events list --until 1h
-    No events. "refcheck webhook listen" receives them.
+    No events. Receive them with: refcheck webhook listen
     exit 0
 
     $ refcheck webhook events show 3
     event 3  YYYY-MM-DDTHH:MM:SS
     ID_2                                  COMPLETED
-    handed on: -
+    forwarded: -
     signature 4e3bd59ee9b0c1278c12f744fcf37aa3a890d7e894569d2fc74d710a7b25a158
 
     {"event":"request.updated","request_id":"ID_2","status":"COMPLETED"}
@@ -93,8 +93,8 @@ test('the inbox is listed by status, request and time, and shows an event whole'
     exit 0
 
     $ refcheck webhook events show 9
-    2> Error: there is no event 9 in this inbox
-    2> "refcheck webhook events list" shows them.
+    2> Error: no event 9 in this inbox
+    2> List the events with: refcheck webhook events list
     exit 5
   `)
 })
@@ -120,7 +120,7 @@ test('the inbox is exported, verified, and imported elsewhere; a forged line is 
     `)
   expect(await here.type('webhook events import events.ndjson', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=other.sqlite refcheck webhook events import events.ndjson
-    3 genuine events read: 3 new, 0 here already
+    3 genuine events read: 3 new, 0 already there
     exit 0
   `)
   expect(await here.type('webhook events import events.ndjson --json', { env })).toMatchInlineSnapshot(`
@@ -136,7 +136,7 @@ test('the inbox is exported, verified, and imported elsewhere; a forged line is 
   expect(await here.type('webhook events import events.ndjson')).toMatchInlineSnapshot(`
     $ refcheck webhook events import events.ndjson
     2> Error: events.ndjson: line 3: the signature does not match the body
-    2> Nothing was taken in. "refcheck webhook verify --all" tells what is wrong with each.
+    2> Nothing was imported. See what is wrong with each one with: refcheck webhook verify --all FILE
     exit 2
   `)
 })
@@ -158,7 +158,7 @@ test('events are replayed to a handler, in the order named', async () => {
   expect(await here.type(`webhook events replay 1 --to ${handler.url}`)).toMatchInlineSnapshot(`
     $ refcheck webhook events replay 1 --to http://127.0.0.1:PORT_2/hooks
     event 1  500
-    2> Error: the event was not taken
+    2> Error: the event was not acknowledged
     2> A receiver has to answer 2xx within 10 seconds.
     exit 10
   `)
@@ -175,79 +175,79 @@ test('an event settles an order whose outcome is unknown', async () => {
   await receiver.stop()
   expect(await here.type('batch reconcile')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile
-    row 1 was ordered: request REQUEST_1
+    row 1 was accepted: request REQUEST_1
     exit 0
   `)
 })
 
-test('what is no id of an event, and a file that is there already, are refused', async () => {
+test('what is no id of an event, and a file that is already there, are refused', async () => {
   const { all, write, read } = await session()
   const ids = ['x', '0', '-1', '1e3', '1.5', '']
   const lines = ids.flatMap((id) => ['show', 'replay'].map((verb) => `webhook events ${verb} -- '${id}'`))
   write('mine', 'mine')
   expect(await all([...lines, 'webhook events list --export mine'])).toMatchInlineSnapshot(`
     $ refcheck webhook events show -- 'x'
-    2> Error: ID: "x" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "x" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events replay -- 'x'
-    2> Error: ID: "x" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "x" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events show -- '0'
-    2> Error: ID: "0" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "0" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events replay -- '0'
-    2> Error: ID: "0" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "0" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events show -- '-1'
-    2> Error: ID: "-1" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "-1" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events replay -- '-1'
-    2> Error: ID: "-1" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "-1" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events show -- '1e3'
-    2> Error: ID: "1e3" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "1e3" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events replay -- '1e3'
-    2> Error: ID: "1e3" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "1e3" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events show -- '1.5'
-    2> Error: ID: "1.5" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "1.5" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events replay -- '1.5'
-    2> Error: ID: "1.5" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "1.5" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events show -- ''
-    2> Error: ID: "" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events replay -- ''
-    2> Error: ID: "" is not the id of an event
-    2> It is a whole number; "refcheck webhook events list" shows them.
+    2> Error: ID: "" is not an event id
+    2> Event ids are whole numbers. List them with: refcheck webhook events list
     exit 2
 
     $ refcheck webhook events list --export mine
-    2> Error: --export: mine exists already
+    2> Error: --export: mine already exists
     2> Choose another name, or remove it first.
     exit 2
   `)

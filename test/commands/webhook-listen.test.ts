@@ -32,11 +32,11 @@ test('a delivery that is genuine is kept, acknowledged and told; a second time i
   expect(await post(receiver.url, secretOf(here), delivery)).toBe(204)
   expect(await receiver.stop()).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0
-    2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C ends it).
+    2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
     HH:MM:SS  ID_1                                  PARTIAL
     HH:MM:SS  ID_1                                  PARTIAL  (again)
     2> Error: interrupted; 1 new event kept
-    2> What was not handed on yet goes first the next time.
+    2> Events that were not forwarded yet are forwarded first by the next run.
     ^C
     exit 130
   `)
@@ -57,7 +57,7 @@ test('the same as JSON, a document a line; --max-events ends it, and repeats do 
   }
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --max-events 2 --json
-    2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C ends it).
+    2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
     {"id":1,"received_at":"YYYY-MM-DDTHH:MM:SS","request_id":"ID_1","status":"IN_PROGRESS","event":"request.updated","repeated":false,"oddity":null}
     {"id":1,"received_at":"YYYY-MM-DDTHH:MM:SS","request_id":"ID_1","status":"IN_PROGRESS","event":"request.updated","repeated":true,"oddity":null}
     {"id":3,"received_at":"YYYY-MM-DDTHH:MM:SS","request_id":"ID_1","status":"COMPLETED","event":"request.updated","repeated":false,"oddity":null}
@@ -74,12 +74,12 @@ test('a delivery without a signature, with another one, or with a prefix is refu
   }
   expect(await receiver.stop()).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0
-    2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C ends it).
-    2> Refused a delivery: there is no signature.
+    2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
+    2> Refused a delivery: the signature is missing.
     2> Refused a delivery: the signature does not match the body.
     2> Refused a delivery: the signature has a prefix, "sha256=".
     2> Error: interrupted; 0 new events kept
-    2> What was not handed on yet goes first the next time.
+    2> Events that were not forwarded yet are forwarded first by the next run.
     ^C
     exit 130
   `)
@@ -93,12 +93,12 @@ test('what is signed but is no known event is kept and flagged', async () => {
   for (const body of bodies) expect(await post(receiver.url, secretOf(here), { body })).toBe(204)
   expect(await receiver.stop()).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0
-    2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C ends it).
-    HH:MM:SS  ID_1                                  SHINY  (the status "SHINY" is not known)
-    HH:MM:SS  ID_1                                  PARTIAL  (the event "request.created" is not known)
-    HH:MM:SS  -  -  (the body is not an event of the document)
+    2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
+    HH:MM:SS  ID_1                                  SHINY  (unknown status "SHINY")
+    HH:MM:SS  ID_1                                  PARTIAL  (unknown event "request.created")
+    HH:MM:SS  -  -  (the body is not an event of the API document)
     2> Error: interrupted; 3 new events kept
-    2> What was not handed on yet goes first the next time.
+    2> Events that were not forwarded yet are forwarded first by the next run.
     ^C
     exit 130
   `)
@@ -139,16 +139,16 @@ test('over TLS; a pair that is none, or that is not there, is refused in words',
   ).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --tls-cert TESTTEST/vectors/tls/README.md --tls-key TESTTEST/vectors/tls/service.key
     2> Error: the TLS certificate and its key cannot be used
-    2> Both are PEM files, the key is the certificate’s own and has no pass phrase.
+    2> Both have to be PEM files, and the key has to belong to the certificate and have no passphrase.
     exit 2
 
     $ refcheck webhook listen --port 0 --tls-cert TESTTEST/vectors/tls/service.pem --tls-key TESTTEST/vectors/tls/other.key
     2> Error: the TLS certificate and its key cannot be used
-    2> Both are PEM files, the key is the certificate’s own and has no pass phrase.
+    2> Both have to be PEM files, and the key has to belong to the certificate and have no passphrase.
     exit 2
 
     $ refcheck webhook listen --port 0 --tls-cert none.pem --tls-key none.key
-    2> Error: there is no file none.pem
+    2> Error: file not found: none.pem
     2> Check the path.
     exit 2
   `)
@@ -160,13 +160,13 @@ test('no secret, no receiver; nor one that forwards in clear text to elsewhere',
   expect(await type('webhook listen --port 0', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_WEBHOOK_SECRET='' refcheck webhook listen --port 0
     2> Error: REFCHECK_WEBHOOK_SECRET is empty
-    2> Without a secret anybody could sign; give the one of the organisation’s webhook.
+    2> Give the secret of the organisation’s webhook. Without one, anybody could sign.
     exit 2
   `)
   expect(await type('webhook listen --port 0 --forward-to http://example.com/')).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --forward-to http://example.com/
-    2> Error: http://example.com is not called: https is required
-    2> Plain http is for this machine only (127.0.0.1, ::1, localhost).
+    2> Error: refused http://example.com: https is required
+    2> http is allowed for this machine only (127.0.0.1, ::1, localhost).
     exit 2
   `)
 })
@@ -179,9 +179,9 @@ test('forwarding keeps the bytes and the signature', async () => {
   await post(receiver.url, secretOf(here), { body })
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --forward-to http://127.0.0.1:PORT_1/hooks --max-events 1
-    2> Listening at http://127.0.0.1:PORT_2/ (Ctrl-C ends it).
+    2> Listening at http://127.0.0.1:PORT_2/ (Ctrl-C stops it).
     HH:MM:SS  ID_1                                  PARTIAL
-    2> Handed on event 1 (ID_1 PARTIAL): 204
+    2> Forwarded event 1 (ID_1 PARTIAL): 204
     exit 0
   `)
   expect(handler.taken).toEqual([{ body, signature: expect.stringMatching(/^[0-9a-f]{64}$/) as string }])
@@ -197,7 +197,7 @@ test('a failed forward is tried again within a second, and holds back its own re
   for (const body of bodies) await post(receiver.url, secretOf(here), { body })
   const { code, stderr } = await receiver.ended
   expect(code).toBe(0)
-  expect(stderr).toMatch(/503; trying again in 0\.5 s/)
+  expect(stderr).toMatch(/503; retrying in 0\.5 s/)
   const order = handler.taken.map(({ body }) => body)
   expect(order.indexOf(eventBody(one, 'IN_PROGRESS'))).toBeLessThan(
     order.indexOf(eventBody(one, 'COMPLETED')),

@@ -108,7 +108,7 @@ test('webhook send: a refusal is exit 10, and --json says what was answered', as
     $ REFCHECK_WEBHOOK_SECRET=another refcheck webhook send --to http://127.0.0.1:PORT_1/hook --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     refused  401 in # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED
     2> Error: the receiver refused the event
-    2> It has to answer 2xx. Does it have the same secret? "refcheck webhook check-receiver" looks closer.
+    2> It has to answer 2xx. Check that it has the same secret, and find the cause with: refcheck webhook check-receiver URL
     exit 10
   `)
   const json = await webhook(`send --to ${url} --request-id ${id} --json`, other)
@@ -135,7 +135,7 @@ test('webhook send --bad-signature: a refusal is what is wanted', async () => {
     $ refcheck webhook send --to http://127.0.0.1:PORT_2/hook --bad-signature --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     accepted  204 in # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED  bad signature
     2> Error: the receiver accepted the event with a bad signature
-    2> Anybody could send it events: it has to verify the signature over the exact bytes.
+    2> Anybody could send it events. It has to verify the signature over the exact bytes.
     exit 10
   `)
 })
@@ -144,15 +144,15 @@ test('nobody listens: exit 7', async () => {
   const { webhook } = await desk()
   expect(await webhook(`send --to http://127.0.0.1:1/hook --request-id ${id}`)).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:1/hook --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    no answer  # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED  "nothing listens there"
-    2> Error: 127.0.0.1:1: nothing listens there
+    no answer  # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED  "connection refused"
+    2> Error: 127.0.0.1:1: connection refused
     2> Check the URL, and that the receiver is running.
     exit 7
   `)
   expect(await webhook('check-receiver http://127.0.0.1:1/hook')).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver http://127.0.0.1:1/hook
     2> Sending made-up events to http://127.0.0.1:1/hook, signed with the webhook secret; the requests they name do not exist.
-    2> Error: 127.0.0.1:1: nothing listens there
+    2> Error: 127.0.0.1:1: connection refused
     2> Check the URL, and that the receiver is running.
     exit 7
   `)
@@ -190,47 +190,47 @@ test('flags that are wrong, and no secret: exit 2, nothing sent', async () => {
     ),
   ).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:PORT_1/hook --error-reason x
-    2> Error: --error-reason goes with --status ERROR alone
+    2> Error: --error-reason requires --status ERROR
     2> The service sends a reason only when the status is ERROR.
     exit 2
 
     $ refcheck webhook send --to http://127.0.0.1:PORT_1/hook --status PARTIAL --out-of-order
-    2> Error: --status and --out-of-order exclude each other
+    2> Error: --status and --out-of-order cannot be combined
     2> --out-of-order sends COMPLETED, PARTIAL, IN_PROGRESS of one request.
     exit 2
 
     $ refcheck webhook send --to http://127.0.0.1:PORT_1/hook --times 0
-    2> Error: --times: Expected an integer greater than or equal to 1 but received: 0
-    2> See "refcheck webhook send --help".
+    2> Error: --times: "0" must be 1 or more
+    2> Show its help with: refcheck webhook send --help
     exit 2
 
     $ refcheck webhook send
-    2> Error: missing flag: --to
-    2> See "refcheck webhook send --help".
+    2> Error: --to is required
+    2> Show its help with: refcheck webhook send --help
     exit 2
 
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --only nothing
     2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
-    2> Error: --only: there is no case "nothing"
-    2> The cases: good-event, every-status, error-with-reason, error-without-reason, error-reason-odd, bytes-spaced, bytes-escaped, bytes-utf8, bytes-order, bytes-newline, header-case, chunked, content-type-charset, duplicate, duplicate-at-once, out-of-order, extra-fields, unknown-status, unknown-event, signature-missing, signature-empty, signature-wrong, signature-upper-case, signature-prefixed, signature-doubled, signature-cut, signature-longer, signature-not-hex, body-edited, body-reformatted, verify-before-parsing, burst, signed-oddities, still-good, in-time
+    2> Error: --only: no case named "nothing"
+    2> Cases: good-event, every-status, error-with-reason, error-without-reason, error-reason-odd, bytes-spaced, bytes-escaped, bytes-utf8, bytes-order, bytes-newline, header-case, chunked, content-type-charset, duplicate, duplicate-at-once, out-of-order, extra-fields, unknown-status, unknown-event, signature-missing, signature-empty, signature-wrong, signature-upper-case, signature-prefixed, signature-doubled, signature-cut, signature-longer, signature-not-hex, body-edited, body-reformatted, verify-before-parsing, burst, signed-oddities, still-good, in-time
     exit 2
 
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --within 0s
     2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
-    2> Error: no receiver answers in no time
-    2> Give --within a time such as 2s.
+    2> Error: --within must be above 0
+    2> For example: --within 2s
     exit 2
   `)
   expect(await type(`webhook send --to ${url}`)).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:PORT_1/hook
-    2> Error: there is no webhook secret
-    2> Set REFCHECK_WEBHOOK_SECRET, or keep it with a profile: refcheck config set webhook-secret
+    2> Error: the webhook secret is missing
+    2> Set REFCHECK_WEBHOOK_SECRET, or save it with: refcheck config set webhook-secret
     exit 2
   `)
   expect(await type(`webhook check-receiver ${url}`)).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook
-    2> Error: there is no webhook secret
-    2> Set REFCHECK_WEBHOOK_SECRET, or keep it with a profile: refcheck config set webhook-secret
+    2> Error: the webhook secret is missing
+    2> Set REFCHECK_WEBHOOK_SECRET, or save it with: refcheck config set webhook-secret
     exit 2
   `)
   expect(bodies).toEqual([])
@@ -259,7 +259,7 @@ test('a certificate that is not trusted: exit 7, and how to trust it', async () 
     $ refcheck webhook check-receiver https://127.0.0.1:PORT_1/hook
     2> Sending made-up events to https://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
     2> Error: 127.0.0.1:PORT_1: its certificate is self-signed
-    2> Where the certificate is your own, name its authority: NODE_EXTRA_CA_CERTS=FILE
+    2> If the certificate is your own, set its authority with: NODE_EXTRA_CA_CERTS=FILE
     exit 7
   `)
 })
@@ -288,11 +288,11 @@ test('check-receiver: a fault with its rule and what the receiver did, exit 10',
     2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
     FAILED  every-status  every status of the document
             "status: RECEIVED, IN_PROGRESS, PARTIAL, COMPLETED, ERROR or CANCELLED."
-            - CANCELLED: answered 400 in # ms; a 2xx was due
+            - CANCELLED: answered 400 in # ms; expected a 2xx
 
     failed  http://127.0.0.1:PORT_1/hook: 0 passed, 0 with advice, 1 failed, 0 not judged. 6 deliveries; the slowest acceptance took # ms.
     2> Error: the receiver failed 1 of 1 case
-    2> Each is told above with the sentence of the document it breaks.
+    2> Each is listed above with the rule of the API document that it breaks.
     exit 10
   `)
 })

@@ -79,7 +79,7 @@ test('a wrong signature: the answer and the failure, exit 9', async () => {
     what do ya want for nothing?
     EOF
     2> Error: the signature does not match the body
-    2> Either the bytes are not the exact ones that were sent (a re-formatted or re-encoded body never matches), or the secret is another one.
+    2> Either the body is not the exact bytes that were sent (a re-formatted or re-encoded body never matches), or the secret is a different one.
     exit 9
   `)
   expect(await type(`${argv} --json`, { ...withSecret, stdin: text })).toMatchInlineSnapshot(`
@@ -92,7 +92,7 @@ test('a wrong signature: the answer and the failure, exit 9', async () => {
       "error": {
         "code": "bad_signature",
         "message": "the signature does not match the body",
-        "hint": "Either the bytes are not the exact ones that were sent (a re-formatted or re-encoded body never matches), or the secret is another one."
+        "hint": "Either the body is not the exact bytes that were sent (a re-formatted or re-encoded body never matches), or the secret is a different one."
       }
     }
     exit 9
@@ -117,35 +117,35 @@ test('what cannot be verified or signed: exit 2', async () => {
     what do ya want for nothing?
     EOF
     2> Error: the signature is missing
-    2> Give --signature HEX, the value of X-Service-Signature, or --http FILE with the headers in it.
+    2> Add --signature HEX, the value of X-Service-Signature; or use --http FILE for a capture with headers.
     exit 2
 
     $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify a --http b <<EOF
     what do ya want for nothing?
     EOF
-    2> Error: FILE and --http exclude each other
-    2> Name the capture once.
+    2> Error: FILE and --http cannot be combined
+    2> Give one of them.
     exit 2
 
     $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 --http b <<EOF
     what do ya want for nothing?
     EOF
-    2> Error: --http cannot also be provided when using --signature
-    2> See "refcheck webhook verify --help".
+    2> Error: --http and --signature cannot be combined
+    2> Show its help with: refcheck webhook verify --help
     exit 2
 
     $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify nope --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 <<EOF
     what do ya want for nothing?
     EOF
-    2> Error: there is no file nope
+    2> Error: file not found: nope
     2> Check the path.
     exit 2
 
     $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify . --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843 <<EOF
     what do ya want for nothing?
     EOF
-    2> Error: . is a folder, not the body
-    2> Name a file.
+    2> Error: . is a folder; the body has to be a file
+    2> Give the name of a file.
     exit 2
   `)
   expect(await type('webhook sign', withSecret)).toMatchInlineSnapshot(`
@@ -157,8 +157,8 @@ test('what cannot be verified or signed: exit 2', async () => {
   // A stdin that is the terminal is not waited for.
   expect(await type('webhook sign', { ...withSecret, tty: { stdin: true } })).toMatchInlineSnapshot(`
     $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook sign
-    2> Error: the body is expected on stdin, and stdin is the terminal
-    2> Name a file, or pipe it in: refcheck … < FILE
+    2> Error: the body is missing: stdin is the terminal
+    2> Give the name of a file, or pipe one in with: < FILE
     exit 2
   `)
 })
@@ -169,8 +169,8 @@ test('no secret, or an empty one: how to give one', async () => {
     $ refcheck webhook sign <<EOF
     what do ya want for nothing?
     EOF
-    2> Error: there is no webhook secret
-    2> Set REFCHECK_WEBHOOK_SECRET, or keep it with a profile: refcheck config set webhook-secret
+    2> Error: the webhook secret is missing
+    2> Set REFCHECK_WEBHOOK_SECRET, or save it with: refcheck config set webhook-secret
     exit 2
   `)
   const env = { REFCHECK_WEBHOOK_SECRET: '' }
@@ -179,7 +179,7 @@ test('no secret, or an empty one: how to give one', async () => {
     what do ya want for nothing?
     EOF
     2> Error: REFCHECK_WEBHOOK_SECRET is empty
-    2> Without a secret anybody could sign; give the one of the organisation’s webhook.
+    2> Give the secret of the organisation’s webhook. Without one, anybody could sign.
     exit 2
   `)
 })

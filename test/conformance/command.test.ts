@@ -27,7 +27,7 @@ test('by default it only reads', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^not judged {2}creating requests was not allowed\n {2}.*create\.accepted/m)
   expect(stdout).toMatch(
-    new RegExp(`^\\d+ rules asked of ${url}: \\d+ hold, 0 are broken, \\d+ were not judged\\.\\n$`, 'm'),
+    new RegExp(`^\\d+ rules checked at ${url}: \\d+ hold, 0 are broken, \\d+ were not judged\\.\\n$`, 'm'),
   )
   expect(sandbox.requests()).toEqual([])
 })
@@ -88,11 +88,11 @@ test('a broken rule is told in the words of the document, and the exit code is 1
   - GET /v1/requests/c0f0a11c-0000-4000-8000-000000000000 (404): expected pragma: no-cache, got none
   - GET /v1/no/such/place (no endpoint) (404): expected pragma: no-cache, got none
 
-1 rule asked of ${url}: 0 hold, 1 is broken, 0 were not judged.
+1 rule checked at ${url}: 0 hold, 1 is broken, 0 were not judged.
 `,
   )
   expect(stderr).toBe(
-    'Error: 1 of 1 rule is broken\nEach is told above with the sentence of the document it breaks.\n',
+    'Error: 1 of 1 rule is broken\nEach is listed above with the rule of the API document that it breaks.\n',
   )
 })
 
@@ -153,14 +153,14 @@ test('a kept key does not follow --base-url to another place', async () => {
   const { code, stderr } = await run([...asked, '--base-url', elsewhere.url], { env: folders })
   expect(code).toBe(2)
   expect(stderr).toMatch(
-    /^Error: --base-url is .+, but the key of profile "one" is for .+\nSet REFCHECK_API_KEY and .+, or leave --base-url out\.\n$/,
+    /^Error: --base-url is .+, but the key of profile "one" is for .+\nSet REFCHECK_API_KEY and .+, or leave out --base-url\.\n$/,
   )
   expect(elsewhere.sandbox.log.entries()).toEqual([])
 })
 
 test.each([
-  [['--only', 'pings'], '--only: there is no case or topic "pings"'],
-  [['--base-url', 'http://127.0.0.1:9', '--profile', 'one'], '--base-url and --profile exclude each other'],
+  [['--only', 'pings'], '--only: no case or topic named "pings"'],
+  [['--base-url', 'http://127.0.0.1:9', '--profile', 'one'], '--base-url and --profile cannot be combined'],
   [['--webhook-port', '70000'], '--webhook-port'],
   [['--watch', 'long'], '--watch: "long" is not a duration'],
 ])('%j is refused', async (more, message) => {

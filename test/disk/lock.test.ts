@@ -136,5 +136,5 @@ test('a lock file that can only be read is an error, not a lock that two may hol
     const lock = await acquire(${JSON.stringify(path)}, { clock, waitMs: 0 }).catch((error) => error.message)
     process.stdout.write(String(lock))`
   const said = execFileSync(process.execPath, ['--input-type=module', '--eval', source], { encoding: 'utf8' })
-  expect(said).toBe(`cannot take the lock "${path}": it cannot be written to`)
+  expect(said).toBe(`cannot lock "${path}": it is not writable`)
 })

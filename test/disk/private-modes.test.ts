@@ -43,7 +43,7 @@ test('under umask 000 as well', () => {
 test('a looser folder is mended, with a word, once', async () => {
   mkdirSync(path)
   chmodSync(path, 0o755)
-  const said = `The folder "${path}" was open to other accounts (0755); it is private now (0700).`
+  const said = `The folder "${path}" was readable by other users (0755); it is now private (0700).`
   expect(await privateFolder(path)).toBe(said)
   expect(modeOf(path)).toBe(0o700)
   expect(await privateFolder(path)).toBeUndefined()
@@ -59,7 +59,7 @@ test('a shared folder like /tmp is refused and stays as it is', async () => {
   chmodSync(path, 0o1777)
   await expect(privateFolder(path)).rejects.toMatchObject({
     code: 'io',
-    message: `cannot keep private files in "${path}": every account of this machine shares it`,
+    message: `cannot keep private files in "${path}": all users of this machine share it`,
   })
   expect(modeOf(path)).toBe(0o777)
 })
@@ -80,7 +80,7 @@ test('a private file is read; a missing one is undefined', async () => {
 test('a looser file is mended, with a word', async () => {
   writeFileSync(path, 'x')
   chmodSync(path, 0o664)
-  const said = `The file "${path}" was open to other accounts (0664); it is private now (0600).`
+  const said = `The file "${path}" was readable by other users (0664); it is now private (0600).`
   expect(await readPrivate(path, 100)).toEqual({ text: 'x', notice: said })
   expect(modeOf(path)).toBe(0o600)
 })
@@ -105,5 +105,5 @@ test('another account’s open folder is refused, whoever runs this', () => {
     }
     await privateFolder('/usr').catch((e) => process.stdout.write(e.code + ': ' + e.message))`
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
-  expect(said).toBe('io: other accounts can read "/usr", and its permissions cannot be changed')
+  expect(said).toBe('io: other users can read "/usr", and its permissions cannot be changed')
 })

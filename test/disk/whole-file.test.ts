@@ -78,7 +78,7 @@ test('an asked-for mode is the mode, and the temporary file is never looser', as
 test('overwrite: false leaves an existing file, and the error can be told from others', async () => {
   await writeWhole(path, 'first', { overwrite: false })
   const failure = await writeWhole(path, 'second', { overwrite: false }).catch((error: unknown) => error)
-  expect(failure).toMatchObject({ code: 'io', message: `cannot write "${path}": it exists already` })
+  expect(failure).toMatchObject({ code: 'io', message: `cannot write "${path}": it already exists` })
   expect(existsAlready(failure)).toBe(true)
   expect(readFileSync(path, 'utf8')).toBe('first')
   expect(readdirSync(folder)).toEqual(['report.pdf'])
@@ -102,7 +102,7 @@ test('a symbolic link is refused and what it points to is left alone', async () 
   await expect(writeWhole(path, 'x')).rejects.toMatchObject({
     code: 'io',
     message: `cannot write "${path}": it is a symbolic link`,
-    hint: 'Name the real file instead.',
+    hint: 'Give the real file instead.',
   })
   expect(readFileSync(outside, 'utf8')).toBe('untouched')
   expect(lstatSync(path).isSymbolicLink()).toBe(true)

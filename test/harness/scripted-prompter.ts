@@ -102,7 +102,7 @@ export class ScriptedPrompter implements Prompter {
       throw new Error(`"${message}" is asked, and ${String(answer.ask)} was expected`)
     }
     if ('leave' in answer) this.#show(`${message} ^C\n`)
-    if ('leave' in answer) throw new InterruptedError('stopped at a question')
+    if ('leave' in answer) throw new InterruptedError('cancelled; nothing was done')
     if (!(kind in answer)) throw new Error(`"${message}" takes an answer to ${kind}`)
     return answer as Extract<Answer, Record<K, unknown>>
   }

@@ -68,25 +68,46 @@ test('refcheck alone shows the topics; --version the version', async () => {
 })
 
 test.each([
-  [['frobnicate'], 'there is no command "frobnicate"', 'See "refcheck --help".'],
-  [['packages', 'lst'], 'there is no command "packages lst"', 'Did you mean "refcheck packages list"?'],
+  [['frobnicate'], 'unknown command "frobnicate"', 'List the commands with: refcheck help'],
+  [['packages', 'lst'], 'unknown command "packages lst"', 'Did you mean: refcheck packages list'],
+  [['btach', 'run', 'x.csv'], 'unknown command "btach run"', 'Did you mean: refcheck batch run x.csv'],
+  [
+    ['batch', 'rnu', 'x y.csv', '--package', '102'],
+    'unknown command "batch rnu"',
+    "Did you mean: refcheck batch run 'x y.csv' --package 102",
+  ],
+  [['login'], 'unknown command "login"', 'Did you mean: refcheck auth login'],
+  [
+    ['batch', 'frobnicate'],
+    'unknown command "batch frobnicate"',
+    'List its commands with: refcheck help batch',
+  ],
+  [
+    ['auth', 'lgoin', '--api-key', 'abc'],
+    'unknown command "auth lgoin"',
+    'Did you mean: refcheck auth login',
+  ],
   [
     ['--quiet', 'ping'],
-    'the flag --quiet stands before the command',
-    'Flags come after it: refcheck COMMAND … See "refcheck --help".',
+    'the flag --quiet is before the command',
+    'Put flags after the command. List the commands with: refcheck help',
   ],
-  [['webhook', 'send'], 'missing flag: --to', 'See "refcheck webhook send --help".'],
-  [['packages', 'lst', '--help'], 'there is no command "packages lst"', 'See "refcheck --help".'],
-  [['packages', 'list', 'extra'], 'unexpected argument "extra"', 'See "refcheck packages list --help".'],
+  [['webhook', 'send'], '--to is required', 'Show its help with: refcheck webhook send --help'],
+  [['packages', 'lst', '--help'], 'unknown command "packages lst"', 'Did you mean: refcheck packages list'],
+  [
+    ['packages', 'list', 'extra'],
+    'unexpected argument "extra"',
+    'Show its help with: refcheck packages list --help',
+  ],
   [
     ['packages', 'list', '--colums', 'a'],
     'unknown flag --colums',
-    'Did you mean --columns? See "refcheck packages list --help".',
+    'Did you mean --columns? Show its help with: refcheck packages list --help',
   ],
   [
     ['packages', 'list', '--status', 'all'],
-    'Expected --status to be one of: active, inactive, disabled',
-    'See "refcheck packages list --help".',
+    '--status: "all" is not one of: active, inactive, disabled',
+    'Show its help with: refcheck packages list --help',
   ],
 ])('a command line that is wrong: %j', async (argv, message, hint) => {
   const { code, stdout, stderr } = await refcheck(argv, { env: emptyEnv(temporaryFolder()) })

@@ -58,7 +58,7 @@ test('no connection: why, and no status', async () => {
     port = server.port
   }
   const url = `http://127.0.0.1:${port}/`
-  const failure = `127.0.0.1:${port}: nothing listens there`
+  const failure = `127.0.0.1:${port}: connection refused`
   expect(await reports((client) => client.send({ method: 'GET', url }))).toEqual([
     { method: 'GET', url, failure },
   ])
@@ -88,7 +88,7 @@ test('an answer that is refused: its status, and why, once', async () => {
       method: 'GET',
       url: `${server.origin}/`,
       status: 200,
-      failure: `127.0.0.1:${server.port}: the answer is compressed, though none was asked for`,
+      failure: `127.0.0.1:${server.port}: the answer is compressed, which was not requested`,
     },
   ])
 })
@@ -98,7 +98,7 @@ test('an exchange that the caller gave up', async () => {
   await using server = await startRawServer({ onRequest: () => stop.abort() })
   const url = `${server.origin}/`
   expect(await reports((client) => client.send({ method: 'GET', url, signal: stop.signal }))).toEqual([
-    { method: 'GET', url, failure: 'given up' },
+    { method: 'GET', url, failure: 'cancelled' },
   ])
 })
 

@@ -60,8 +60,8 @@ test('a create that had left: it may have been sent', async () => {
   stop.abort(reason)
   const error = await work
   expect(error).toMatchObject({ sent: true, cause: reason })
-  expect(error.message).toBe(`127.0.0.1:${server.port}: given up before an answer came`)
-  expect(error.hint).toBe('What was sent may still have been carried out.')
+  expect(error.message).toBe(`127.0.0.1:${server.port}: cancelled before an answer came`)
+  expect(error.hint).toBe('The service may still have carried out what was sent.')
 })
 
 test('in the middle of an answer: a create tells it was sent, a read gives the reason', async () => {

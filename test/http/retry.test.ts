@@ -175,8 +175,8 @@ test('a 429 longer than what is left of the budget fails at once, and says how l
     code: 'throttled',
     status: 429,
     retryAfter: 40,
-    message: 'the quota is used up; the service takes calls again in 40 s',
-    hint: 'Wait 40 s and run it again, or allow the wait with a longer --timeout.',
+    message: 'the quota is used up for the next 40 s',
+    hint: 'Run it again in 40 s, or wait automatically with a longer --timeout.',
   })
   expect(run.tries).toBe(3)
 })

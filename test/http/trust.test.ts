@@ -50,7 +50,7 @@ test('without it, not: and nothing is sent', async () => {
   await using server = await startRawServer({ tls: identity('service'), ...created })
   const { said } = await createFrom(`https://localhost:${server.port}/`, {})
   expect(said).toEqual({
-    message: `localhost:${server.port}: its certificate is signed by nobody known here`,
+    message: `localhost:${server.port}: its certificate is signed by an unknown authority`,
     sent: false,
   })
   expect(server.bytes).toBe(0)

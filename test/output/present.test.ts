@@ -57,7 +57,7 @@ test('--no-header', () => {
 
 test.each(['columns', 'sort'])('a column that is not there is refused by name: --%s', (flag) => {
   expect(() => printed({ [flag]: 'nope' })).toThrow(UsageError)
-  expect(() => printed({ [flag]: 'nope' })).toThrow(`--${flag}: there is no column "nope"`)
+  expect(() => printed({ [flag]: 'nope' })).toThrow(`--${flag}: no column named "nope"`)
 })
 
 test('an empty list is said in words, and is only a header in CSV', () => {

@@ -162,7 +162,7 @@ describe('leaving', () => {
     const terminal = await ask(scenario)
     await terminal.until(shown)
     terminal.type(typed)
-    expect(await terminal.ended).toEqual({ code: 0, stdout: 'interrupted: stopped at a question' })
+    expect(await terminal.ended).toEqual({ code: 0, stdout: 'interrupted: cancelled; nothing was done' })
     expect(sequencesIn(terminal.raw()).at(-1)).toMatch(cursorShown)
   })
 
@@ -226,8 +226,8 @@ test.each([
   })
   const refused = {
     code: 'usage',
-    message: '"Phone" has to be answered, and there is no terminal to ask on',
-    hint: 'Give the answer on the command line; --help names the flags.',
+    message: '"Phone" needs an answer, and there is no terminal to ask on',
+    hint: 'Give the answer as a flag; list the flags with --help.',
   }
   await expect(prompter.text({ message: 'Phone' })).rejects.toMatchObject(refused)
   await expect(prompter.secret({ message: 'Phone' })).rejects.toMatchObject(refused)

@@ -69,14 +69,14 @@ test('a taken port is an IoError that says what to do', async () => {
   expect(error).toBeInstanceOf(IoError)
   expect(error).toMatchObject({
     code: 'io',
-    message: `port ${port} on 127.0.0.1 is taken by another program`,
+    message: `port ${port} on 127.0.0.1 is used by another program`,
     hint: 'Choose another port, or 0 for any free one.',
   })
 })
 
 test('an address that is not of this machine is an IoError', async () => {
   await expect(listen(hello, { host: '192.0.2.1' })).rejects.toThrow(
-    '"192.0.2.1" is no address of this machine',
+    '"192.0.2.1" is not valid of this machine',
   )
 })
 

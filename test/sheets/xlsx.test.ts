@@ -123,7 +123,7 @@ test('several sheets need a choice; a hidden one is none', async () => {
   const bytes = await two('')
   expect(await refusalOf(bytes, 'w.xlsx')).toBe('w.xlsx: it has several sheets: "Sheet1", "Notes"')
   expect((await openBytes(bytes, 'w.xlsx', 'Notes')).dialect.sheet).toBe('Notes')
-  expect(await refusalOf(bytes, 'w.xlsx', 'Other')).toBe('w.xlsx: it has no sheet called "Other"')
+  expect(await refusalOf(bytes, 'w.xlsx', 'Other')).toBe('w.xlsx: it has no sheet named "Other"')
   expect((await openBytes(await two('state="hidden"'), 'w.xlsx')).dialect.sheet).toBe('Sheet1')
 })
 

@@ -13,7 +13,7 @@ export interface WireFaults {
 export function simulatedWire(sandbox: Sandbox, faults: WireFaults): HttpClient {
   const exchange = async (request: HttpRequest): Promise<HttpResponse> => {
     if (!faults.connects()) {
-      throw new TransportError('nothing listens there', { sent: false, hint: '' })
+      throw new TransportError('connection refused', { sent: false, hint: '' })
     }
     const { method, url, headers = {}, body } = request
     let answer: Response

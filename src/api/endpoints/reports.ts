@@ -5,13 +5,13 @@ import { apiPath } from '../path.ts'
 import { signedReportUrl } from '../signed-report-url.ts'
 
 const reportHints = {
-  404: 'Check the ids, and that the report is ready: refcheck request get REQUEST_ID',
+  404: 'Check the ids and whether the report is ready with: refcheck request get REQUEST_ID',
 }
 
 /** "An invalid or expired token gives 401; a fresh URL is obtained by reading the request again." */
 const signedHints = {
   ...reportHints,
-  401: 'A signed URL is good for an hour. Read the request for a fresh one: refcheck request get REQUEST_ID --json',
+  401: 'A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_ID --json',
 }
 
 /** GET /v1/reports/{check_id} and /v1/reports/{check_id}/referees/{referee_id}, with the authentication headers. */

@@ -20,7 +20,7 @@ export async function getRequest(
 }
 
 const createHints = {
-  404: 'Check the package: "refcheck packages list --status active" shows those that can be ordered.',
+  404: 'List the packages that can be ordered with: refcheck packages list --status active',
 }
 
 /** POST /v1/requests, sent once; never throws for what the wire did. */
@@ -50,5 +50,5 @@ export async function createRequest(
 function unanswered(error: unknown): CreateAnswer {
   if (error instanceof TransportError) return { kind: error.sent ? 'lost' : 'unsent', error }
   if (error instanceof RefcheckError) return { kind: 'unsent', error }
-  return { kind: 'lost', error: new InternalError('the create broke off', { cause: error }) }
+  return { kind: 'lost', error: new InternalError('the connection broke during the order', { cause: error }) }
 }

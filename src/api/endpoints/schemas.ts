@@ -3,7 +3,7 @@ import { requireAbout } from '../answer.ts'
 import type { ApiClient } from '../client.ts'
 import { apiPath } from '../path.ts'
 
-const hints = { 404: '"refcheck packages list" shows the packages that this user may see.' }
+const hints = { 404: 'List the packages that this user may see with: refcheck packages list' }
 
 /** GET /v1/packages/{id}/schema. */
 export async function packageSchema(

@@ -4,14 +4,16 @@ import { Flags } from '../oclif.ts'
 import { packageIdFlag } from './identifiers.ts'
 
 export const defaultCountryFlag = Flags.string({
-  summary: 'Read phones without + as of this country, such as AU.',
+  summary: 'Country of phone numbers without +, such as AU',
   helpValue: 'CC',
 })
 
 /** How the columns of a batch file are read; the same for every command that takes one. */
 export const columnFlags = {
-  package: packageIdFlag({ summary: 'Package to order (default: column package_id, or config).' }),
-  sheet: Flags.string({ summary: 'Sheet of a workbook, by name.', helpValue: 'NAME' }),
+  package: packageIdFlag({
+    summary: 'Package to order (default: column package_id, or the setting "package")',
+  }),
+  sheet: Flags.string({ summary: 'Name of the sheet to read in a workbook', helpValue: 'NAME' }),
   'header-row': Flags.integer({
     summary: 'Line that names the columns, as the spreadsheet program counts.',
     helpValue: 'N',
@@ -34,19 +36,22 @@ export const columnFlags = {
     multipleNonGreedy: true,
   }),
   map: Flags.string({
-    summary: 'What a column says; may be repeated.',
+    summary: 'Map a column to a field; repeatable',
     helpValue: "'Given name=first_name'",
     multiple: true,
     multipleNonGreedy: true,
   }),
   ignore: Flags.string({
-    summary: 'Leave a column out; may be repeated.',
+    summary: 'Ignore a column; repeatable',
     helpValue: 'COLUMN',
     multiple: true,
     multipleNonGreedy: true,
   }),
-  mapping: Flags.string({ summary: 'A mapping kept by --save-mapping.', helpValue: 'NAME' }),
-  'save-mapping': Flags.string({ summary: 'Keep how the columns were read.', helpValue: 'NAME' }),
+  mapping: Flags.string({ summary: 'Use a mapping saved with --save-mapping', helpValue: 'NAME' }),
+  'save-mapping': Flags.string({
+    summary: 'Save --map, --ignore and the other choices under this name',
+    helpValue: 'NAME',
+  }),
   'default-country': defaultCountryFlag,
 }
 

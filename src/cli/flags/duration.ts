@@ -20,7 +20,7 @@ export const durationFlag = Flags.custom<number>({
     const parsed = parseDuration(text)
     if (parsed === undefined) {
       throw new UsageError(`--${options.name}: "${text}" is not a duration`, {
-        hint: 'Write a number and a unit: 500ms, 30s, 5m, 2h, 1d, or 1m30s.',
+        hint: 'Give a number and a unit: 500ms, 30s, 5m, 2h, 1d or 1m30s.',
       })
     }
     return parsed
@@ -29,7 +29,7 @@ export const durationFlag = Flags.custom<number>({
 
 /** How long a command that calls the service may wait on retries and 429s altogether. */
 export const timeoutFlag = durationFlag({
-  summary: 'How long to wait on retries and on the quota altogether (default 2m).',
+  summary: 'Longest total wait for retries and quota (default 2m)',
 })
 
 export const defaultTimeoutMs = 120_000

@@ -9,8 +9,8 @@ export const eventIdArg = Args.custom<number>({
   ignoreStdin: true,
   async parse(text) {
     if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-    throw new UsageError(`ID: "${text.slice(0, 60)}" is not the id of an event`, {
-      hint: 'It is a whole number; "refcheck webhook events list" shows them.',
+    throw new UsageError(`ID: "${text.slice(0, 60)}" is not an event id`, {
+      hint: 'Event ids are whole numbers. List them with: refcheck webhook events list',
     })
   },
 })
@@ -21,9 +21,9 @@ export const eventFlags = {
     summary: `Only this status: ${requestStatuses.slice(0, 3).join(', ')} …`,
     helpValue: 'STATUS',
   }),
-  'request-id': uuidFlag({ summary: 'Only of this request.' }),
-  since: momentFlag({ summary: 'Received at this date or later: 2026-11-01, or 7d.' }),
-  until: momentFlag({ summary: 'Received before this date.' }),
+  'request-id': uuidFlag({ summary: 'Only this request’s' }),
+  since: momentFlag({ summary: 'Received since this date or this long ago: 2026-11-01 or 7d' }),
+  until: momentFlag({ summary: 'Received before this date' }),
 }
 
 export function eventFilter(flags: {

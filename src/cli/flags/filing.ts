@@ -3,10 +3,10 @@ import { Flags } from '../oclif.ts'
 /** Flags of every command that files reports. */
 export const filingFlags = {
   'name-template': Flags.string({
-    summary: 'What files are called, with fields in braces.',
+    summary: 'Template for file names, with fields in braces',
     helpValue: 'TEMPLATE',
   }),
-  concurrency: Flags.integer({ summary: 'Downloads at a time (default 8).', min: 1, max: 64 }),
+  concurrency: Flags.integer({ summary: 'Number of downloads at a time (default 8)', min: 1, max: 64 }),
 }
 
 export interface FilingFlags {

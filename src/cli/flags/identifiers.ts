@@ -7,7 +7,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 export function parseUuid(text: string, what: string): string {
   if (!uuidPattern.test(text)) {
     throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a UUID`, {
-      hint: 'It looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.',
+      hint: 'A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.',
     })
   }
   return text.toLowerCase()
@@ -17,7 +17,7 @@ export function parseUuid(text: string, what: string): string {
 export function parsePackageId(text: string, what: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) {
     throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a package id`, {
-      hint: 'It is a whole number; "refcheck packages list" shows them.',
+      hint: 'Package ids are whole numbers. List them with: refcheck packages list',
     })
   }
   return Number(text)
@@ -57,7 +57,7 @@ export const batchIdArg = Args.custom({
   async parse(text) {
     if (/^[0-9a-f][0-9a-f-]{3,35}$/i.test(text)) return text.toLowerCase()
     throw new UsageError(`BATCH_ID: "${text.slice(0, 60)}" is not a batch id`, {
-      hint: 'Give it whole, or its first 4 characters or more; "refcheck batch list" shows them.',
+      hint: 'Give at least the first 4 characters of the id. List the batches with: refcheck batch list',
     })
   },
 })

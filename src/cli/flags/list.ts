@@ -3,14 +3,14 @@ import { Flags } from '../oclif.ts'
 
 /** Flags of every command that answers with a list. */
 export const listFlags = {
-  csv: Flags.boolean({ summary: 'Print CSV.', exclusive: ['json'] }),
+  csv: Flags.boolean({ summary: 'Print CSV', exclusive: ['json'] }),
   columns: Flags.string({
-    summary: 'Only these columns, in this order: a,b,c.',
+    summary: 'Print only these columns, in this order',
     helpValue: 'A,B',
     exclusive: ['json'],
   }),
-  sort: Flags.string({ summary: 'Sort by a column; -column for the other direction.', helpValue: 'COLUMN' }),
-  'no-header': Flags.boolean({ summary: 'Leave the header line out.', exclusive: ['json'] }),
+  sort: Flags.string({ summary: 'Sort by a column; -COLUMN sorts in reverse', helpValue: 'COLUMN' }),
+  'no-header': Flags.boolean({ summary: 'Omit the header line', exclusive: ['json'] }),
 }
 
 interface ListFlags {

@@ -29,7 +29,7 @@ export const momentFlag = Flags.custom<number>({
     const at = parseMoment(text, currentContext().clock.now())
     if (at === undefined) {
       throw new UsageError(`--${options.name}: "${text.slice(0, 60)}" is not a date`, {
-        hint: 'Write 2026-11-01, 2026-11-01T09:30:00Z, or how long ago: 7d, 12h.',
+        hint: 'Give a date such as 2026-11-01 or 2026-11-01T09:30:00Z, or how long ago: 7d or 12h.',
       })
     }
     return at

@@ -7,7 +7,7 @@ export function rowStates(text: string | undefined): SubmissionState[] | undefin
   return text?.split(',').map((part) => {
     const state = submissionStates.find((each) => each === part.trim().toLowerCase())
     if (state !== undefined) return state
-    throw new UsageError(`--state: there is no state "${part.trim().slice(0, 40)}"`, {
+    throw new UsageError(`--state: unknown state "${part.trim().slice(0, 40)}"`, {
       hint: `States: ${submissionStates.join(', ')}`,
     })
   })
@@ -21,7 +21,7 @@ export function requestStatus(text: string | undefined): string | undefined {
   const all = [...requestStatuses.map((each) => each.toLowerCase()), ...withoutStatus]
   const said = text.trim().toLowerCase().replaceAll('-', '_')
   if (all.includes(said)) return said
-  throw new UsageError(`--status: there is no status "${text.slice(0, 40)}"`, {
+  throw new UsageError(`--status: unknown status "${text.slice(0, 40)}"`, {
     hint: `Statuses: ${all.join(', ')}`,
   })
 }

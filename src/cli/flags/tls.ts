@@ -8,8 +8,12 @@ import type { Context } from '../context.ts'
 
 /** Flags of every command that listens and can do so by https. */
 export const tlsFlags = {
-  'tls-cert': Flags.string({ summary: 'Certificate (PEM).', helpValue: 'FILE', dependsOn: ['tls-key'] }),
-  'tls-key': Flags.string({ summary: 'Its key (PEM).', helpValue: 'FILE', dependsOn: ['tls-cert'] }),
+  'tls-cert': Flags.string({ summary: 'TLS certificate (PEM)', helpValue: 'FILE', dependsOn: ['tls-key'] }),
+  'tls-key': Flags.string({
+    summary: 'Private key of the TLS certificate (PEM)',
+    helpValue: 'FILE',
+    dependsOn: ['tls-cert'],
+  }),
 }
 
 /** The PEM texts of the files that the flags name; undefined where they name none. */
@@ -28,8 +32,11 @@ async function pem(path: string, typed: string): Promise<string> {
     return await readFile(path, 'utf8')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
-      throw new UsageError(`there is no file ${typed}`, { hint: 'Check the path.' })
+      throw new UsageError(`file not found: ${typed}`, { hint: 'Check the path.' })
     }
-    throw new IoError(`${typed} cannot be read`, { hint: 'Name a PEM file.', cause })
+    throw new IoError(`${typed} cannot be read`, {
+      hint: 'Give the name of a PEM file that you can read.',
+      cause,
+    })
   }
 }

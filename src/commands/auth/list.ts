@@ -5,8 +5,8 @@ import { profilesView } from '../../output/views/auth.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthList extends BaseCommand<typeof AuthList> {
-  static override summary = 'List the profiles, and where each key is kept.'
-  static override description = 'Nothing is called. Keys are shown by their last four characters only.'
+  static override summary = 'List the profiles and where each key is kept'
+  static override description = 'Makes no call. Only the last four characters of a key are shown.'
   static override examples = ['<%= config.bin %> auth list', '<%= config.bin %> auth list --json']
   static override flags = listFlags
 

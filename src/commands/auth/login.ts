@@ -9,7 +9,7 @@ import { connector } from '../../compose/api.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
-  static override summary = 'Log in: check a key live, and keep it as a profile.'
+  static override summary = 'Check an API key and save it as a profile'
   static override description =
     'Asks for the base URL, the API key (not shown) and the user e-mail, checks them with one call, and saves a profile. The key goes into the system keychain where there is one, else into a file that only this account can read. For scripts: --with-key reads the key from stdin.'
   static override examples = [
@@ -17,10 +17,10 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     '<%= config.bin %> auth login --profile acme --base-url https://api.example.com --email ana@example.com --with-key < key.txt',
   ]
   static override flags = {
-    'base-url': Flags.string({ summary: 'Where the service is.', helpValue: 'URL' }),
-    email: Flags.string({ summary: 'The user the calls are made for.', helpValue: 'EMAIL' }),
-    'with-key': Flags.boolean({ summary: 'Read the key from stdin.' }),
-    'insecure-storage': Flags.boolean({ summary: 'Keep the key in a file even where there is a keychain.' }),
+    'base-url': Flags.string({ summary: 'Base URL of the service', helpValue: 'URL' }),
+    email: Flags.string({ summary: 'E-mail of the user who makes the calls', helpValue: 'EMAIL' }),
+    'with-key': Flags.boolean({ summary: 'Read the API key from stdin' }),
+    'insecure-storage': Flags.boolean({ summary: 'Keep the key in a file even if there is a keychain' }),
     timeout: timeoutFlag,
   }
 
@@ -43,7 +43,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
       connect,
       signal,
     })
-    if (result.storage === 'file' && !insecure) scope.reporter.note('There is no system keychain here.')
+    if (result.storage === 'file' && !insecure) scope.reporter.note('No system keychain is available.')
     if (result.replaced.length > 0) scope.reporter.warn(replacedText(result.replaced))
     this.answer(loginView(result, credentials.baseUrl, secrets.path))
   }

@@ -5,9 +5,9 @@ import { logoutView } from '../../output/views/auth.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
-  static override summary = 'Remove a profile with its key and webhook secret.'
+  static override summary = 'Remove a profile, its key and its webhook secret'
   static override description =
-    'The key itself stays valid at the service; an Owner revokes it there by generating a new one.'
+    'The key itself stays valid at the service. An Owner revokes it by generating a new one.'
   static override examples = ['<%= config.bin %> auth logout', '<%= config.bin %> auth logout acme']
   static override args = {
     name: Args.string({ description: 'name of the profile (default: the one in use)', ignoreStdin: true }),

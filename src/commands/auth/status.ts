@@ -6,8 +6,8 @@ import { connector } from '../../compose/api.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
-  static override summary = 'Show which profile is in use, and whether its key still works.'
-  static override description = 'Makes one call. The key is shown by its last four characters only.'
+  static override summary = 'Show the profile in use and whether its key works'
+  static override description = 'Makes one call. Only the last four characters of the key are shown.'
   static override examples = [
     '<%= config.bin %> auth status',
     '<%= config.bin %> auth status --profile acme --json',

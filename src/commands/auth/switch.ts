@@ -5,7 +5,7 @@ import { switchView } from '../../output/views/auth.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
-  static override summary = 'Use another profile from now on.'
+  static override summary = 'Use another profile from now on'
   static override examples = ['<%= config.bin %> auth switch acme']
   static override args = {
     name: Args.string({ required: true, description: 'name of the profile', ignoreStdin: true }),

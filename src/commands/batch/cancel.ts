@@ -8,14 +8,14 @@ import { findBatch } from '../../usecases/batch/standing.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
-  static override summary = 'Drop the rows of a batch that were not sent yet.'
+  static override summary = 'Cancel the rows of a batch that were not sent'
   static override description =
-    'What was ordered stays ordered: the API cannot take an order back. Rows whose outcome is unknown stay too, until they are settled.'
+    'What was ordered stays ordered: the API cannot cancel an order. Rows with an unknown outcome also stay until they are settled.'
   static override examples = ['<%= config.bin %> batch cancel 3f2b8c1e --yes']
   static override args = {
-    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
-  static override flags = { yes: Flags.boolean({ summary: 'Drop them without a question.' }) }
+  static override flags = { yes: Flags.boolean({ summary: 'Skip the confirmation' }) }
 
   async run(): Promise<void> {
     const stored = await storedBatches(this.scope)

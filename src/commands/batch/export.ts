@@ -12,24 +12,24 @@ import { findBatch } from '../../usecases/batch/standing.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchExport extends BaseCommand<typeof BatchExport> {
-  static override summary = 'Write a batch to a file, from what this store knows.'
+  static override summary = 'Write the rows of a batch to a file'
   static override description =
-    'Every row with its values, its state, its request and status. CSV, XLSX and JSON can be run again as a batch file, such as the rows that --state chooses: what was accepted is not ordered twice. HTML is one page to read, print and file.'
+    'Every row with its values, state, request and status, from the store; no call is made. CSV, XLSX and JSON can be run again as a batch file: what was accepted is not ordered twice. HTML is a page to read and print.'
   static override examples = [
     '<%= config.bin %> batch export 3f2b8c1e --format html --output march.html',
     '<%= config.bin %> batch export 3f2b8c1e --state pending --output rest.csv',
   ]
   static override args = {
-    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
     format: Flags.option({
       options: ['csv', 'xlsx', 'json', 'html'] as const,
-      summary: 'Format (default: by the name of the file, else csv).',
+      summary: 'Format (default: from the file name, else csv)',
     })(),
-    output: Flags.string({ summary: 'File to write; - or nothing for stdout.', helpValue: 'FILE' }),
-    state: Flags.string({ summary: 'Only rows in these states: pending,rejected.', helpValue: 'STATE' }),
-    overwrite: Flags.boolean({ summary: 'Replace the file where it exists.' }),
+    output: Flags.string({ summary: 'File to write (default: stdout)', helpValue: 'FILE' }),
+    state: Flags.string({ summary: 'Only rows in these states: pending,rejected', helpValue: 'STATE' }),
+    overwrite: Flags.boolean({ summary: 'Replace the file if it exists' }),
   }
 
   async run(): Promise<void> {
@@ -39,8 +39,8 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
     const place = await outputPlace(this.context, output, { overwrite, binary: format === 'xlsx' })
     this.refuse(
       this.flags.json && place.path === undefined && format !== 'json',
-      `--json and an export as ${format} on stdout exclude each other`,
-      'Name a file with --output, or ask for --format json.',
+      `--json cannot be combined with a ${format} export on stdout`,
+      'Add --output FILE, or use --format json.',
     )
     const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)

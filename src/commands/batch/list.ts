@@ -5,7 +5,7 @@ import { listBatches } from '../../usecases/batch/standing.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchList extends BaseCommand<typeof BatchList> {
-  static override summary = 'List the batches of this store, the newest first.'
+  static override summary = 'List the batches, newest first'
   static override examples = ['<%= config.bin %> batch list', '<%= config.bin %> batch list --json']
   static override flags = { ...listFlags }
 

@@ -14,9 +14,9 @@ import { planBatch } from '../../usecases/batch/plan.ts'
 import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
 
 export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
-  static override summary = 'Show what running a file would do, and keep the plan.'
+  static override summary = 'Show what running a file would do, and save the plan'
   static override description =
-    'Nothing is sent. "refcheck batch run --plan FILE" then runs that file as it was read here, and refuses it where it was changed since.'
+    'Nothing is sent. "refcheck batch run --plan FILE" then runs the file exactly as it was read here, and refuses it if it has changed since.'
   static override examples = [
     '<%= config.bin %> batch plan people.csv --package 102 --output plan.json',
     '<%= config.bin %> batch run --plan plan.json',
@@ -26,15 +26,19 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
   }
   static override flags = {
     ...columnFlags,
-    output: Flags.string({ summary: 'Keep the plan here.', helpValue: 'FILE' }),
-    overwrite: Flags.boolean({ summary: 'Replace the file where it exists.' }),
+    output: Flags.string({ summary: 'Save the plan in this file', helpValue: 'FILE' }),
+    overwrite: Flags.boolean({ summary: 'Replace the file if it exists' }),
     'show-changes': showChangesFlag,
     timeout: timeoutFlag,
   }
 
   async run(): Promise<void> {
     const { flags, scope, context } = this
-    this.refuse(this.args.file === '-', 'a plan is for a file that can be read again', 'Name a file.')
+    this.refuse(
+      this.args.file === '-',
+      'a plan needs a file that can be read again',
+      'Give the name of a file.',
+    )
     const place = await outputPlace(context, flags.output, { overwrite: flags.overwrite, binary: false })
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(scope))
     const { file, planned } = await readAsAnswered(choices, scope.prompter(), async () => {

@@ -14,9 +14,9 @@ import { acknowledgeSecondOrder } from '../../usecases/batch/second-orders.ts'
 import { reconcileFrom, settleManually } from '../../usecases/batch/settle.ts'
 
 export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
-  static override summary = 'Settle rows that may or may not have been ordered.'
+  static override summary = 'Settle rows that may or may not have been ordered'
   static override description = [
-    'Reads the requests that webhook events told of and that no order of this store holds, and takes one for proof where it fits one row alone, and that row it alone: package, person, user and time. The events come from the inbox ("refcheck webhook listen"), or from --events FILE. Silence proves nothing.',
+    'Reads the requests that webhook events name and this store does not have. A request settles a row when package, person, user and time match that row and no other. Events come from the inbox (refcheck webhook listen) or from --events FILE. No event proves nothing.',
     'Where no proof is found, ask the provider whether they have a request for the person, and record the answer for the row with --row N: they have it (--request-id UUID), they do not and it is to be ordered (--confirm-email EMAIL; a new order, not within 15 minutes of the attempt), or leave it (--drop). On a terminal --row N alone asks.',
     'An event for a person who was ordered here, of a request that nobody here ordered, is reported as a possible second order until --acknowledge REQUEST_ID. Such requests are read ten an hour at most.',
   ].join('\n\n')
@@ -27,10 +27,13 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     '<%= config.bin %> batch reconcile 3f2b8c1e --row 12 --confirm-email priya@example.com',
   ]
   static override args = {
-    batch_id: batchIdArg({ description: 'batch, or the start of its id; all of them where absent' }),
+    batch_id: batchIdArg({ description: 'id of a batch, or the start of it (default: all batches)' }),
   }
   static override flags = {
-    events: Flags.string({ summary: 'Captured events, one JSON object a line.', helpValue: 'FILE' }),
+    events: Flags.string({
+      summary: 'Read captured events from a file, one JSON object per line',
+      helpValue: 'FILE',
+    }),
     row: Flags.integer({
       summary: 'Record what the provider said of this row.',
       helpValue: 'N',
@@ -52,7 +55,11 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       summary: 'A possible second order was looked into, and is not reported any more.',
       exclusive: ['row', 'events'],
     }),
-    reason: Flags.string({ summary: 'Why, for the record.', helpValue: 'TEXT', dependsOn: ['row'] }),
+    reason: Flags.string({
+      summary: 'Reason, recorded with the decision',
+      helpValue: 'TEXT',
+      dependsOn: ['row'],
+    }),
     timeout: timeoutFlag,
   }
 
@@ -70,11 +77,15 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       const ids =
         events === undefined
           ? undefined
-          : requestIdsIn((await readInput(context, events, 'the file of events')).toString('utf8'), events)
+          : requestIdsIn((await readInput(context, events, 'the events file')).toString('utf8'), events)
       const found = await reconcileFrom(ports, { batchId, ids })
       return this.answer(reconciledView(found), unsettled(found, batchId))
     }
-    this.refuse(batchId === undefined, 'which batch the row is in is not said', 'Give BATCH_ID and --row.')
+    this.refuse(
+      batchId === undefined,
+      '--row requires BATCH_ID',
+      'List the unknown rows with: refcheck request list --status unknown',
+    )
     const answer = this.providersAnswer()
     const done = await settleManually(ports, { batchId: batchId ?? '', row, answer, reason })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)

@@ -10,16 +10,16 @@ import { startBatch } from '../../usecases/batch/start.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
-  static override summary = 'Go on with a batch that was stopped or halted.'
+  static override summary = 'Resume a batch that was stopped or halted'
   static override description =
-    'Sends the rows that are still pending, as "refcheck batch run" of the same file does. Nothing is sent twice.'
+    'Sends the rows that are still pending, as "refcheck batch run" of the same file does. No row is ordered twice.'
   static override examples = ['<%= config.bin %> batch resume 3f2b8c1e --yes']
   static override args = {
-    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
-    max: Flags.integer({ summary: 'Stop after this many orders.', helpValue: 'N', min: 1 }),
-    yes: Flags.boolean({ summary: 'Order without a question.' }),
+    max: Flags.integer({ summary: 'Stop after this many orders', helpValue: 'N', min: 1 }),
+    yes: Flags.boolean({ summary: 'Skip the confirmation' }),
     timeout: timeoutFlag,
   }
 

@@ -8,19 +8,19 @@ import { findBatch } from '../../usecases/batch/standing.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
-  static override summary = 'Queue rejected rows of a batch again.'
+  static override summary = 'Queue rejected rows of a batch again'
   static override description =
-    'For rows that the service refused for a reason outside the file. "refcheck batch resume" then sends them. A row that is wrong in itself is mended in the file, which is run again: what was accepted is not ordered twice.'
+    'For rows that the service rejected for a reason outside the file, such as missing credits. "refcheck batch resume" then sends them. If the row itself is wrong, fix the file and run it again: what was accepted is not ordered twice.'
   static override examples = [
     '<%= config.bin %> batch retry 3f2b8c1e',
     '<%= config.bin %> batch retry 3f2b8c1e --row 12',
   ]
   static override args = {
-    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
     row: Flags.integer({
-      summary: 'Only this row; may be repeated.',
+      summary: 'Only this row; repeatable',
       helpValue: 'N',
       multiple: true,
       min: 1,
@@ -33,7 +33,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     const queued = await retryBatch(stored, batch, this.flags.row)
     this.scope.reporter.note(
       queued === 0
-        ? 'No rejected row was there to queue.'
+        ? 'No rejected rows to queue.'
         : `Queued ${queued} of ${batch.counts.rejected} rejected rows. Send them with: refcheck batch resume ${batch.id}`,
     )
     this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))

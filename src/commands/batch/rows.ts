@@ -8,18 +8,18 @@ import { findBatch, listRows } from '../../usecases/batch/standing.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
-  static override summary = 'List the rows of a batch, each with its state.'
+  static override summary = 'List the rows of a batch and their states'
   static override description =
-    'Rows are counted as the file’s data rows from 1. States: pending, sending, accepted, rejected, unknown (it may have been ordered: refcheck batch reconcile), duplicate (of what is in the last column), invalid, cancelled.'
+    'Rows are the file’s data rows, counted from 1. States: pending, sending, accepted, rejected, unknown (may have been ordered: refcheck batch reconcile), duplicate (of what the last column names), invalid, cancelled.'
   static override examples = [
     '<%= config.bin %> batch rows 3f2b8c1e',
     '<%= config.bin %> batch rows 3f2b8c1e --state rejected,invalid --csv',
   ]
   static override args = {
-    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
-    state: Flags.string({ summary: 'Only these states: rejected,unknown.', helpValue: 'STATE' }),
+    state: Flags.string({ summary: 'Only these states: rejected,unknown', helpValue: 'STATE' }),
     ...listFlags,
   }
 

@@ -17,10 +17,10 @@ import { orderFile, type OrderFileTalk } from '../../usecases/batch/order-file.t
 import { startBatch } from '../../usecases/batch/start.ts'
 
 export default class BatchRun extends BaseCommand<typeof BatchRun> {
-  static override summary = 'Order checks for every row of a file, nobody twice.'
+  static override summary = 'Order checks for every person in a file'
   static override description = [
-    'Checks every row, shows the plan, confirms, and orders one row at a time within the quota. Each order is journaled before it is sent. Run it again after any stop, with the same file under any name: it goes on where it was. Rows ordered before, here or by any other command on this store, are not ordered again.',
-    'Ctrl-C finishes the row in flight. Exit 8: a row may or may not have been ordered (refcheck batch reconcile). Exit 10: not every row was accepted.',
+    'Checks every row, shows the plan, asks for confirmation, and orders row by row within the quota. Each order is recorded before it is sent. After any stop, run the same file again, under any name: it continues where it was. Rows ordered before with this store, by any command, are not ordered again.',
+    'Ctrl-C finishes the row in flight. Exit 8: a row may or may not have been ordered (see: refcheck batch reconcile). Exit 10: not every row was accepted.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> batch run people.csv --package 102',
@@ -28,25 +28,25 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     '<%= config.bin %> batch run --plan plan.json --yes --json',
   ]
   static override args = {
-    file: Args.string({ ignoreStdin: true, description: 'file, or - for stdin' }),
+    file: Args.string({ ignoreStdin: true, description: 'file to read; - for stdin' }),
   }
   static override flags = {
     ...columnFlags,
     plan: Flags.string({
-      summary: 'Run what "batch plan" looked at, read as it was then.',
+      summary: 'Run a plan that "batch plan" saved',
       helpValue: 'FILE',
       exclusive: Object.keys(columnFlags),
     }),
-    'dry-run': Flags.boolean({ summary: 'Check and plan; send nothing.' }),
-    yes: Flags.boolean({ summary: 'Order without a question.' }),
-    max: Flags.integer({ summary: 'Stop after this many orders.', helpValue: 'N', min: 1 }),
+    'dry-run': Flags.boolean({ summary: 'Check and plan, send nothing' }),
+    yes: Flags.boolean({ summary: 'Skip the confirmation' }),
+    max: Flags.integer({ summary: 'Stop after this many orders', helpValue: 'N', min: 1 }),
     'on-invalid': Flags.option({
       options: ['stop', 'skip'] as const,
       default: 'stop' as const,
-      summary: 'What a row that is not fit to be ordered does to the others.',
+      summary: 'If a row is invalid: order nothing, or skip that row',
     })(),
-    'allow-duplicate': Flags.boolean({ summary: 'Order though the same was ordered before.' }),
-    results: Flags.string({ summary: 'Where the results go (default: beside the file).', helpValue: 'FILE' }),
+    'allow-duplicate': Flags.boolean({ summary: 'Order even if the same order exists' }),
+    results: Flags.string({ summary: 'Results file (default: beside the input)', helpValue: 'FILE' }),
     'show-changes': showChangesFlag,
     timeout: timeoutFlag,
   }
@@ -85,8 +85,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   private async file(columns: ColumnChoices): Promise<{ file: BatchFile; columns: ColumnChoices }> {
     const { plan } = this.flags
     const { file } = this.args
-    this.refuse(file === undefined && plan === undefined, 'the file is missing', 'Name it, or - for stdin.')
-    this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan exclude each other', 'Name one.')
+    this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
+    this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
     const place = filePlace(this.scope)
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')

@@ -10,18 +10,18 @@ import { quotaWindows } from '../../compose/quota.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
-  static override summary = 'Show where a batch stands.'
+  static override summary = 'Show the progress of a batch'
   static override description =
-    'Reads this store alone and makes no call. --watch follows a batch that another process runs until that one ends.'
+    'Reads only the store and makes no call. --watch follows a batch that another process is running.'
   static override examples = [
     '<%= config.bin %> batch status 3f2b8c1e',
     '<%= config.bin %> batch status 3f2b8c1e --watch',
   ]
   static override args = {
-    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
-    watch: Flags.boolean({ summary: 'Follow it until nobody runs it any more.' }),
+    watch: Flags.boolean({ summary: 'Follow the batch until the run ends' }),
   }
 
   async run(): Promise<void> {

@@ -15,23 +15,23 @@ import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
 import { writeBatchErrors } from '../../usecases/batch/results-file.ts'
 
 export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
-  static override summary = 'Check every row of a file against the package’s schema; nothing is sent.'
+  static override summary = 'Check every row of a file, send nothing'
   static override description = [
-    'CSV, TSV, XLSX, JSON or JSON Lines. Columns: first_name, last_name, email, phone (also recipient.*), CODE.FIELD for what checks ask, and package_id where rows differ. A column that is none of these is refused unless --map or --ignore says what to do with it; likely names are suggested, and never taken without a yes.',
-    'Exit 2 when a row is not fit to be ordered. Rows that order the same are told, and only the first would be sent.',
+    'Reads CSV, TSV, XLSX, JSON and JSON Lines. Columns: first_name, last_name, email, phone (also as recipient.*), CODE.FIELD for what checks need, and package_id if rows differ. Other columns are refused unless --map or --ignore names them. A likely meaning is suggested, never assumed.',
+    'Exit 2 if a row is invalid. Rows with the same order are listed; only the first of them would be sent.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> batch validate people.csv --package 102',
     "<%= config.bin %> batch validate export.xlsx --map 'Given name=first_name' --save-mapping workday",
-    '<%= config.bin %> batch validate people.csv --mapping workday --errors mend.xlsx',
+    '<%= config.bin %> batch validate people.csv --mapping workday --errors invalid.xlsx',
   ]
   static override args = {
-    file: Args.string({ required: true, ignoreStdin: true, description: 'file, or - for stdin' }),
+    file: Args.string({ required: true, ignoreStdin: true, description: 'file to read; - for stdin' }),
   }
   static override flags = {
     ...columnFlags,
     errors: Flags.string({
-      summary: 'Write bad rows, as they are, with what is wrong with them.',
+      summary: 'Write the invalid rows to a file, each with its problems',
       helpValue: 'FILE',
     }),
     'show-changes': showChangesFlag,
@@ -51,7 +51,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     })
     if (flags.errors !== undefined) {
       const path = await writeBatchErrors(place, orders, check, flags.errors)
-      scope.reporter.note(`The rows to mend are in ${path}`)
+      scope.reporter.note(`The invalid rows are in ${path}`)
     }
     const failure = badRows(check, file.name)
     this.answer(batchCheckView(check, file.name, flags['show-changes']), failure)

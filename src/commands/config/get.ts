@@ -5,8 +5,8 @@ import { settingView } from '../../output/views/config.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
-  static override summary = 'Print the value of a default.'
-  static override description = 'Exit 5 where it is not set.'
+  static override summary = 'Print the value of a setting'
+  static override description = 'Exit 5 if it is not set.'
   static override examples = ['<%= config.bin %> config get package']
   static override args = {
     key: Args.string({ required: true, description: 'name of the setting', ignoreStdin: true }),

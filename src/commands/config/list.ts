@@ -6,9 +6,9 @@ import { sessionSources } from '../../compose/session.ts'
 import { settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 export default class ConfigList extends BaseCommand<typeof ConfigList> {
-  static override summary = 'List the defaults that can be set, and what they are set to.'
+  static override summary = 'List the settings and their values'
   static override description =
-    'A value set for a profile goes before one set for all. Flags and the environment go before both.'
+    'A value set for a profile overrides one set for all. Flags and the environment override both.'
   static override examples = [
     '<%= config.bin %> config list',
     '<%= config.bin %> config list --profile acme --json',

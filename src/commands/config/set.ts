@@ -13,9 +13,9 @@ import { settingDefinitions } from '../../domain/session/setting-keys.ts'
 const secretKey = 'webhook-secret'
 
 export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
-  static override summary = 'Set a default, for all or for one --profile.'
+  static override summary = 'Change a setting, for all profiles or with --profile for one'
   static override description =
-    'The webhook secret is never an argument: "config set webhook-secret" asks for it, or reads stdin, and keeps it with the profile’s key.'
+    'The webhook secret is refused as an argument: "config set webhook-secret" asks for it, or reads it from stdin, and keeps it with the profile’s key.'
   static override examples = [
     '<%= config.bin %> config set package 12',
     '<%= config.bin %> config set output-dir reports --profile acme',
@@ -23,7 +23,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
   ]
   static override args = {
     key: Args.string({ required: true, description: 'name of the setting', ignoreStdin: true }),
-    value: Args.string({ description: 'its value', ignoreStdin: true }),
+    value: Args.string({ description: 'the new value', ignoreStdin: true }),
   }
 
   async run(): Promise<void> {
@@ -33,7 +33,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
     this.refuse(
       value === undefined,
       `${key}: the value is missing`,
-      `Give it: refcheck config set ${key} VALUE`,
+      `Set it with: refcheck config set ${key} VALUE`,
     )
     const isPath = settingDefinitions.some((each) => each.key === key && each.path)
     const isAddress = /^postgres(ql)?:/i.test(value ?? '')
@@ -45,8 +45,8 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
   private async setSecret(value: string | undefined): Promise<void> {
     this.refuse(
       value !== undefined,
-      'a webhook secret is never taken from the command line',
-      'Run "refcheck config set webhook-secret" and type it, or pipe it in: … < secret.txt',
+      'a webhook secret is refused on the command line',
+      'Type it at the prompt, or pipe it in: refcheck config set webhook-secret < secret.txt',
     )
     const prompter = this.scope.prompter()
     const secret =

@@ -6,7 +6,7 @@ import { changedView } from '../../output/views/config.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
-  static override summary = 'Take a default away again.'
+  static override summary = 'Remove a setting'
   static override examples = [
     '<%= config.bin %> config unset package',
     '<%= config.bin %> config unset webhook-secret',

@@ -7,9 +7,8 @@ import { packagesView } from '../../output/views/packages.ts'
 import { api } from '../../compose/api.ts'
 
 export default class PackagesList extends BaseCommand<typeof PackagesList> {
-  static override summary = 'List the packages this user may see.'
-  static override description =
-    'Only ACTIVE packages can be ordered; the others are shown for inventory. The list is never paged.'
+  static override summary = 'List the packages that this user may see'
+  static override description = 'Only ACTIVE packages can be ordered. The list has no pages.'
   static override examples = [
     '<%= config.bin %> packages list --status active',
     '<%= config.bin %> packages list --csv --columns id,name',
@@ -17,9 +16,9 @@ export default class PackagesList extends BaseCommand<typeof PackagesList> {
   static override flags = {
     status: Flags.option({
       options: ['active', 'inactive', 'disabled'] as const,
-      summary: 'Only this status.',
+      summary: 'Only this status',
     })(),
-    id: packageIdFlag({ summary: 'Only this package.' }),
+    id: packageIdFlag({ summary: 'Only this package' }),
     ...listFlags,
     timeout: timeoutFlag,
   }

@@ -14,11 +14,11 @@ import { api } from '../../compose/api.ts'
 import { setting } from '../../compose/session.ts'
 
 export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
-  static override summary = 'Download finished PDF reports, each whole or not at all.'
+  static override summary = 'Download finished reports as PDF files'
   static override description = [
-    'One report by its CHECK_ID (and --referee) or by a signed --url, or every report of requests: by --request, of a --batch, or of all that this store knows to be completed. A request costs one call of the quota, however many reports it has.',
-    'A folder gets a manifest.json and manifest.csv, which tell whose each file is. What they list and is unchanged is skipped; --overwrite replaces it. What cannot be had is listed with its reason: exit 10.',
-    'Fields of --name-template: last_name, first_name, email, check_name, referee_name, date (of the order), id (eight characters made from its ids), request_id, check_id, referee_id, package_id. A / makes a folder.',
+    'Downloads one report by its CHECK_ID (and --referee) or by a signed --url, or every report of requests: --request, --batch or --all-completed. A request uses one call of the quota, however many reports it has. A report is stored whole or not at all.',
+    'The folder gets a manifest.json and a manifest.csv, which say whose report each file is. Files listed there and unchanged are skipped; --overwrite replaces them. Reports that are unavailable are listed with the reason: exit 10.',
+    'Fields of --name-template: last_name, first_name, email, check_name, referee_name, date (of the order), id (eight characters, unique to the report), request_id, check_id, referee_id, package_id. A / makes a folder.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --wait --output reports',
@@ -35,23 +35,23 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     }),
   }
   static override flags = {
-    referee: Flags.string({ summary: 'Report of this referee of the check.', helpValue: 'ID' }),
-    request: uuidFlag({ summary: 'Every report of this request; may be repeated.', multiple: true }),
-    batch: uuidFlag({ summary: 'Every report of this batch.' }),
-    'all-completed': Flags.boolean({ summary: 'Every report of each completed request of this store.' }),
-    since: momentFlag({ summary: 'With --all-completed: ordered at this date or later: 2026-11-01, or 7d.' }),
+    referee: Flags.string({ summary: 'Report of this referee of the check', helpValue: 'ID' }),
+    request: uuidFlag({ summary: 'All reports of this request; repeatable', multiple: true }),
+    batch: uuidFlag({ summary: 'All reports of this batch' }),
+    'all-completed': Flags.boolean({ summary: 'All reports of every completed request in the store' }),
+    since: momentFlag({ summary: 'Only ordered since this date or this long ago: 2026-11-01 or 7d' }),
     url: Flags.string({
-      summary: 'One report by its signed URL; - reads it from stdin.',
+      summary: 'One report by its signed URL; - reads it from stdin',
       helpValue: 'SIGNED_URL',
     }),
     output: Flags.string({
-      summary: 'Folder, file, or - for stdout (default: output-dir of config, else here).',
+      summary: 'Folder, file, or - for stdout (default: the setting "output-dir", else this folder)',
       helpValue: 'DIR|FILE|-',
     }),
     ...filingFlags,
-    overwrite: Flags.boolean({ summary: 'Replace what is there.' }),
-    wait: Flags.boolean({ summary: 'Wait until every report is ready; --timeout then limits the wait.' }),
-    open: Flags.boolean({ summary: 'Show the report, or the folder of several, when all is there.' }),
+    overwrite: Flags.boolean({ summary: 'Replace existing files' }),
+    wait: Flags.boolean({ summary: 'Wait until all reports are ready; --timeout limits the wait' }),
+    open: Flags.boolean({ summary: 'Open the report, or the folder of several, when done' }),
     timeout: timeoutFlag,
   }
 
@@ -61,11 +61,11 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     const single = isSingle(source)
     this.refuse(
       single && (wait || this.flags['name-template'] !== undefined),
-      'one report has no request to wait for or to be named after',
-      'Leave out --wait and --name-template, or name its request with --request.',
+      '--wait and --name-template need a request, not a single report',
+      'Leave them out, or give the request with --request ID.',
     )
     if (output === '-') {
-      this.refuse(!single, '--output - takes one report', 'Name a CHECK_ID or --url.')
+      this.refuse(!single, '--output - writes a single report', 'Give a CHECK_ID or --url.')
       return this.stream(source as SingleSource)
     }
     const typed = output ?? (await setting(this.scope, 'output-dir')) ?? '.'
@@ -80,8 +80,16 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
 
   private async stream(source: SingleSource): Promise<void> {
     const { stdout } = this.context.streams
-    this.refuse(this.flags.json, '--output - and --json exclude each other', 'stdout carries the PDF.')
-    this.refuse(stdout.isTTY, 'a PDF is not written to a terminal', 'Pipe it, or name a file with --output.')
+    this.refuse(
+      this.flags.json,
+      '--output - cannot be combined with --json',
+      'With --output - the PDF itself goes to stdout.',
+    )
+    this.refuse(
+      stdout.isTTY,
+      'refused to write a PDF to the terminal',
+      'Add --output FILE, or pipe it to a program.',
+    )
     const connection = { api: await api(this.scope), signal: this.signal }
     for await (const chunk of streamReport(source, connection)) {
       stdout.write(chunk)

@@ -8,10 +8,10 @@ import { fileAll } from '../../usecases/report/file-all.ts'
 import { setting } from '../../compose/session.ts'
 
 export default class ReportSync extends BaseCommand<typeof ReportSync> {
-  static override summary = 'Bring a folder up to date with every report of this store’s requests.'
+  static override summary = 'Bring a folder up to date with all reports'
   static override description = [
-    'Made for cron: it costs one call of the quota for each request that is not finished or has a file missing, and none for the rest. What ended CANCELLED or ERROR is never read again.',
-    'Exit 0 when all that is ready is there, 10 when something that is ready could not be had. With --quiet, a run that finds nothing new prints nothing.',
+    'Made for cron. It uses one call of the quota for each request in the store that is not finished or has a missing file, and none for the others. Requests that ended CANCELLED or ERROR are not read again.',
+    'Exit 0 if every report that is ready is in the folder, 10 if one that is ready could not be downloaded. With --quiet, a run without new reports prints nothing.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> report sync --output reports',
@@ -19,7 +19,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
   ]
   static override flags = {
     output: Flags.string({
-      summary: 'The folder (default: output-dir of config).',
+      summary: 'Folder to fill (default: the setting "output-dir")',
       helpValue: 'DIR',
     }),
     ...filingFlags,
@@ -30,8 +30,8 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     const typed = this.flags.output ?? (await setting(this.scope, 'output-dir'))
     this.refuse(
       typed === undefined || typed === '-',
-      'there is no folder to bring up to date',
-      'Name one with --output DIR, or once for all: refcheck config set output-dir DIR',
+      '--output is required',
+      'Set a default once with: refcheck config set output-dir DIR',
     )
     const flags = { ...this.flags, overwrite: false, wait: false }
     const place = { typed: typed ?? '', source: { kind: 'all' }, signal: this.signal } as const

@@ -17,10 +17,10 @@ import { schemas } from '../../compose/schemas.ts'
 import { packageSetting, setting } from '../../compose/session.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
-  static override summary = 'Order the checks of a package on one person.'
+  static override summary = 'Order a package of checks on one person'
   static override description = [
-    'On a terminal it asks, from the package’s schema, for what the flags leave out, shows a review and confirms. Elsewhere everything is given and --yes says that it may be ordered.',
-    'Every order is journaled before it is sent and is sent once. The same package for the same person is refused (exit 2) unless --allow-duplicate. Exit 8: it may or may not have been ordered; that is settled first, never sent again.',
+    'On a terminal it asks for everything the flags leave out, shows a review, and asks for confirmation. Without a terminal every value has to be given, with --yes.',
+    'Each order is recorded before it is sent, and sent once. The same package for the same person is refused (exit 2) unless --allow-duplicate is given. Exit 8: the order may or may not have been accepted; it is not sent again until that is settled.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> request create',
@@ -28,23 +28,23 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     '<%= config.bin %> request create --file body.json --dry-run',
   ]
   static override flags = {
-    package: packageIdFlag({ summary: 'Package to order (default: package of config).' }),
-    'first-name': Flags.string({ summary: 'First name of the recipient.', helpValue: 'NAME' }),
-    'last-name': Flags.string({ summary: 'Last name of the recipient.', helpValue: 'NAME' }),
-    email: Flags.string({ summary: 'E-mail of the recipient.', helpValue: 'EMAIL' }),
-    phone: Flags.string({ summary: 'Phone of the recipient, as +61412345678.', helpValue: 'PHONE' }),
+    package: packageIdFlag({ summary: 'Package to order (default: the setting "package")' }),
+    'first-name': Flags.string({ summary: 'First name of the person to check', helpValue: 'NAME' }),
+    'last-name': Flags.string({ summary: 'Last name', helpValue: 'NAME' }),
+    email: Flags.string({ summary: 'E-mail address', helpValue: 'EMAIL' }),
+    phone: Flags.string({ summary: 'Phone number, such as +61412345678', helpValue: 'PHONE' }),
     'default-country': defaultCountryFlag,
     field: Flags.string({
-      summary: 'A field of additional information; may be repeated.',
+      summary: 'What a check needs beyond the person; repeatable',
       helpValue: 'CODE.NAME=VALUE',
       multiple: true,
       multipleNonGreedy: true,
     }),
-    file: Flags.string({ summary: 'The whole body as JSON; - for stdin.', helpValue: 'FILE' }),
-    'dry-run': Flags.boolean({ summary: 'Check everything, print the body, send nothing.' }),
-    yes: Flags.boolean({ summary: 'Order without a question.' }),
-    wait: Flags.boolean({ summary: 'Wait until the request has a terminal status.' }),
-    'allow-duplicate': Flags.boolean({ summary: 'Order though the same was ordered before.' }),
+    file: Flags.string({ summary: 'Read the whole order from a JSON file; - for stdin', helpValue: 'FILE' }),
+    'dry-run': Flags.boolean({ summary: 'Check everything and print the order, send nothing' }),
+    yes: Flags.boolean({ summary: 'Skip the confirmation' }),
+    wait: Flags.boolean({ summary: 'Wait until the request has finished' }),
+    'allow-duplicate': Flags.boolean({ summary: 'Order even if the same order exists' }),
     timeout: timeoutFlag,
   }
 
@@ -63,7 +63,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     })
     this.answer(createdView(placed.answer), placed.failure)
     if (scope.prompter() !== undefined && !flags.yes) {
-      scope.reporter.note(`The same without questions:\n  ${commandLine(order.body, order.schema)}`)
+      scope.reporter.note(`The same order as one command:\n  ${commandLine(order.body, order.schema)}`)
     }
     if (!flags.wait) scope.reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
   }
@@ -74,8 +74,8 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const told = [flags['first-name'], flags['last-name'], flags.email, flags.phone, flags.field]
     this.refuse(
       file !== undefined && told.some((each) => each !== undefined),
-      '--file and the flags for single fields exclude each other',
-      'Put everything into the file, or nothing.',
+      '--file cannot be combined with flags for single fields',
+      'Put these values into the file, or leave out --file.',
     )
     const given = {
       packageId: flags.package ?? (file === undefined ? await packageSetting(scope) : undefined),

@@ -6,9 +6,9 @@ import { requestsView } from '../../output/views/request.ts'
 import { api } from '../../compose/api.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
-  static override summary = 'Show where a request stands: its checks and referees.'
+  static override summary = 'Show the status, checks and referees of a request'
   static override description =
-    'Each read makes fresh report URLs, good for one hour. With several ids, --json prints an array.'
+    'Each call returns new report URLs, valid for one hour. With several ids, --json prints an array.'
   static override examples = [
     '<%= config.bin %> request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
     '<%= config.bin %> request get ID ID --json',

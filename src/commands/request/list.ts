@@ -12,20 +12,23 @@ import { api } from '../../compose/api.ts'
 import { store } from '../../compose/store.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {
-  static override summary = 'List the requests that this store knows it created.'
+  static override summary = 'List the requests ordered with this store'
   static override description =
-    'The API has no list of requests, so this is the journal of this machine: what was accepted, and what may have been (status unknown). The statuses are as last read; --refresh reads the unfinished again.'
+    'The API has no list of requests, so this is what the store of this machine has recorded: what was accepted, and what may have been (status unknown). Statuses are as last read; --refresh reads those of unfinished requests again.'
   static override examples = [
     '<%= config.bin %> request list --status unknown',
     '<%= config.bin %> request list --since 7d --refresh',
     '<%= config.bin %> request list --csv --columns request_id,email,status',
   ]
   static override flags = {
-    status: Flags.string({ summary: 'Only this status of requests, or unknown.', helpValue: 'STATUS' }),
-    since: momentFlag({ summary: 'Ordered at this date or later: 2026-11-01, or 7d.' }),
-    email: Flags.string({ summary: 'Only of this recipient.', helpValue: 'EMAIL' }),
-    batch: uuidFlag({ summary: 'Only of this batch.' }),
-    refresh: Flags.boolean({ summary: 'Read each that is not finished again first.' }),
+    status: Flags.string({
+      summary: 'Only this status; unknown for orders with an unknown outcome',
+      helpValue: 'STATUS',
+    }),
+    since: momentFlag({ summary: 'Ordered since this date or this long ago: 2026-11-01 or 7d' }),
+    email: Flags.string({ summary: 'Only this recipient’s', helpValue: 'EMAIL' }),
+    batch: uuidFlag({ summary: 'Only this batch’s' }),
+    refresh: Flags.boolean({ summary: 'Re-read unfinished requests first' }),
     ...listFlags,
     timeout: timeoutFlag,
   }
@@ -49,7 +52,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     }
     const { requests, failures } = await refreshRequests(parts, filter)
     for (const { request_id, error } of failures) {
-      this.scope.reporter.warn(`${request_id} was not read: ${error.message}`)
+      this.scope.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }
     this.answerList(listedRequestsView(requests), format, failures[0]?.error)
   }

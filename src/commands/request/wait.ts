@@ -8,10 +8,10 @@ import { requestsView } from '../../output/views/request.ts'
 import { patientApi } from '../../compose/api.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
-  static override summary = 'Wait until requests have come as far as wanted.'
+  static override summary = 'Wait until requests have finished'
   static override description = [
-    'Reads them inside the quota until each has a terminal status, or the one given with --for: partial (PARTIAL or past it), completed, or report (COMPLETED, and every report ready). Where "webhook listen" runs on the same store, its events say when to read.',
-    'Exit 0 when all have come so far, 10 when one ended CANCELLED or ERROR, 11 when --timeout is up.',
+    'Reads them within the quota until each has a terminal status, or reaches --for: partial (PARTIAL or later), completed, or report (COMPLETED and every report ready). If "webhook listen" runs on the same store, its events say when to read.',
+    'Exit 0 if all got there, 10 if one ended CANCELLED or ERROR, 11 if --timeout was reached.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --for report',
@@ -23,9 +23,9 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override flags = {
     for: Flags.option({
       options: ['partial', 'completed', 'report'] as const,
-      summary: 'What to wait for.',
+      summary: 'What to wait for',
     })(),
-    timeout: durationFlag({ summary: 'Give up after this long, with exit 11 (default: never).' }),
+    timeout: durationFlag({ summary: 'Longest wait, then exit 11 (default: no limit)' }),
   }
 
   async run(): Promise<void> {

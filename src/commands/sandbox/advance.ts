@@ -5,9 +5,9 @@ import { SandboxCommand } from '../../compose/sandbox.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxAdvance extends SandboxCommand<typeof SandboxAdvance> {
-  static override summary = 'Move the clock of a sandbox that was started with --clock manual.'
+  static override summary = 'Move the clock of a sandbox started with --clock manual'
   static override description =
-    'Quotas, token lives, progress and webhook retries move together and in order.'
+    'Quotas, token lifetimes, progress and webhook retries all move with it, in order.'
   static override examples = [
     '<%= config.bin %> sandbox advance 2h',
     '<%= config.bin %> sandbox advance 30d --json',
@@ -22,7 +22,7 @@ export default class SandboxAdvance extends SandboxCommand<typeof SandboxAdvance
     this.refuse(
       ms === undefined,
       `DURATION: "${this.args.duration.slice(0, 60)}" is not a duration`,
-      'Write a number and a unit: 30s, 5m, 2h, 30d, or 1h30m.',
+      'Give a number and a unit: 30s, 5m, 2h, 30d or 1h30m.',
     )
     const sandbox = await this.running(this.flags['base-url'])
     this.answer(sandboxStateView((await sandbox.tell('advance', { ms })) as SandboxState))

@@ -5,10 +5,10 @@ import { conformancePorts } from '../../compose/conformance.ts'
 import { conformanceView } from '../../output/views/conformance.ts'
 
 export default class SandboxConformance extends BaseCommand<typeof SandboxConformance> {
-  static override summary = 'Ask a deployment for every rule of the API document.'
+  static override summary = 'Check a deployment against every rule of the API'
   static override description = [
-    'Sends calls and compares the answers with what the document says, word for word; each finding names the rule. By default it only reads. With --allow-create it places about ten orders, for a person at example.com; a deployment that accepts what it should refuse gets more.',
-    'What a deployment does not show, such as an INACTIVE package where there is none, is told as not judged. Exit 10 where a rule is broken.',
+    'Makes calls and compares the answers with the API document; each finding names the rule. By default it only reads. With --allow-create it places about ten orders for a person at example.com, and more if the deployment accepts what it should refuse.',
+    'Rules that cannot be checked there, such as those about INACTIVE packages if there is none, are listed as not judged. Exit 10 if a rule is broken.',
   ].join('\n')
   static override usage = 'sandbox conformance [--base-url URL] [--allow-create] [FLAGS]'
   static override examples = [
@@ -17,27 +17,25 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
     '<%= config.bin %> sandbox conformance --only users --only packages --json',
   ]
   static override flags = {
-    'base-url': Flags.string({ summary: 'Where to ask (default: the service in use).', helpValue: 'URL' }),
-    'allow-create': Flags.boolean({ summary: 'Place orders too.' }),
+    'base-url': Flags.string({ summary: 'Base URL to check (default: the one in use)', helpValue: 'URL' }),
+    'allow-create': Flags.boolean({ summary: 'Also place orders' }),
     control: Flags.boolean({
-      summary:
-        'It is a sandbox on this machine: move its clock, change its plan, and put all back afterwards.',
+      summary: 'Steer the sandbox on this machine: move its clock, change its plan, and restore both',
     }),
-    'second-user': Flags.string({ summary: 'Another active user, best a member.', helpValue: 'EMAIL' }),
+    'second-user': Flags.string({ summary: 'Another active user, preferably a member', helpValue: 'EMAIL' }),
     'webhook-port': Flags.integer({
-      summary: 'Receive events on this port, where the webhook of the organisation leads to it.',
+      summary: 'Receive events on this port; the organisation’s webhook must lead to it',
       helpValue: 'PORT',
       min: 1,
       max: 65_535,
     }),
     'use-up-quota': Flags.boolean({
-      summary:
-        'Use the quota up to judge it: the key is of no use meanwhile (REFCHECK_QUOTA tells small windows).',
+      summary: 'Use up the quota to check it; the key is blocked meanwhile',
     }),
-    watch: durationFlag({ summary: 'How long to follow a request (default 1m).' }),
-    only: Flags.string({ summary: 'Only this topic or case.', helpValue: 'NAME', multiple: true }),
+    watch: durationFlag({ summary: 'Longest time to follow a request (default 1m)' }),
+    only: Flags.string({ summary: 'Only this topic or case; repeatable', helpValue: 'NAME', multiple: true }),
     timeout: durationFlag({
-      summary: 'How long to wait for the quota altogether (default: as long as it takes).',
+      summary: 'Longest total wait for the quota (default: no limit)',
     }),
   }
 
@@ -46,8 +44,8 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
     const { 'base-url': baseUrl, watch: watchMs, timeout: waitBudgetMs, only = [] } = flags
     this.refuse(
       baseUrl !== undefined && flags.profile !== undefined,
-      '--base-url and --profile exclude each other',
-      'A profile has a base URL of its own; its key goes nowhere else.',
+      '--base-url and --profile cannot be combined',
+      'A profile has its own base URL, and its key is sent nowhere else.',
     )
     const { examine } = await import('../../usecases/conformance/examine.ts')
     const { report, failure } = await examine(await conformancePorts(this.scope), {

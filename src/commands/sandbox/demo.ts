@@ -7,15 +7,15 @@ import { demoPorts } from '../../compose/demo.ts'
 import { documentView } from '../../output/views/schema.ts'
 
 export default class SandboxDemo extends BaseCommand<typeof SandboxDemo> {
-  static override summary = 'See the whole job done, on a sandbox of its own.'
+  static override summary = 'Show the whole job, on a temporary sandbox'
   static override description =
-    'Orders, waits, verifies a webhook and files the PDFs in about ten seconds, printed as a person would have typed it. It touches no profile and no store of yours and leaves nothing running.'
+    'Orders, waits, verifies a webhook event and downloads the PDFs in about ten seconds, and prints each command with its output. It uses neither your profiles nor your store, and leaves nothing running.'
   static override examples = [
     '<%= config.bin %> sandbox demo',
     '<%= config.bin %> sandbox demo --output demo-reports',
   ]
   static override flags = {
-    output: Flags.string({ summary: 'Folder for the PDFs (default: a temporary one).', helpValue: 'DIR' }),
+    output: Flags.string({ summary: 'Folder for the PDFs (default: a temporary one)', helpValue: 'DIR' }),
   }
 
   async run(): Promise<void> {

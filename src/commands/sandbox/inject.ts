@@ -4,25 +4,25 @@ import { SandboxCommand } from '../../compose/sandbox.ts'
 import { changedView } from '../../output/views/config.ts'
 
 export default class SandboxInject extends SandboxCommand<typeof SandboxInject> {
-  static override summary = 'Make the next requests, or calls, of a running sandbox go wrong.'
+  static override summary = 'Make the next requests or calls of a sandbox go wrong'
   static override description =
-    'A SCENARIO ("refcheck sandbox scenarios") holds for the next requests created. --on and --fault strike the next calls: a fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body or switch. A switch changes the sandbox for good at that call: revoke-key, deactivate-user, no-credits, expire-trial, deactivate-subscription, replace-package.'
+    'A SCENARIO (see: refcheck sandbox scenarios) applies to the next requests created. --on and --fault apply to the next calls. A fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body or switch. A switch changes the sandbox permanently at that call: revoke-key, deactivate-user, no-credits, expire-trial, deactivate-subscription, replace-package.'
   static override examples = [
     '<%= config.bin %> sandbox inject declined --times 3',
     `<%= config.bin %> sandbox inject --on 'POST /v1/requests' --fault '{"kind":"cut","when":"after"}'`,
     `<%= config.bin %> sandbox inject --on '*' --after 4 --fault '{"kind":"switch","switch":"revoke-key"}'`,
     '<%= config.bin %> sandbox inject --clear',
   ]
-  static override args = { scenario: Args.string({ description: 'a scenario’s tag', ignoreStdin: true }) }
+  static override args = { scenario: Args.string({ description: 'name of a scenario', ignoreStdin: true }) }
   static override flags = {
     on: Flags.string({
-      summary: 'Which calls: method and route, as in POST /v1/requests.',
+      summary: 'Which calls: method and path, such as POST /v1/requests',
       helpValue: 'CALLS',
     }),
-    fault: Flags.string({ summary: 'What happens to them.', helpValue: 'JSON', dependsOn: ['on'] }),
-    times: Flags.integer({ summary: 'How many (default 1).', min: 1 }),
-    after: Flags.integer({ summary: 'How many pass before it begins (default 0).', min: 0 }),
-    clear: Flags.boolean({ summary: 'Take every fault back.' }),
+    fault: Flags.string({ summary: 'The fault, as JSON', helpValue: 'JSON', dependsOn: ['on'] }),
+    times: Flags.integer({ summary: 'How many requests or calls (default 1)', min: 1 }),
+    after: Flags.integer({ summary: 'How many to let pass first (default 0)', min: 0 }),
+    clear: Flags.boolean({ summary: 'Clear all faults' }),
     ...sandboxFlags,
   }
 
@@ -32,17 +32,20 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
     const given = [scenario, fault, clear || undefined].filter((each) => each !== undefined).length
     this.refuse(
       given !== 1,
-      'name one of a SCENARIO, --on with --fault, or --clear',
-      'See "refcheck sandbox inject --help".',
+      'SCENARIO, --fault and --clear: exactly one is required',
+      'Show examples with: refcheck sandbox inject --help',
     )
     const sandbox = await this.running(this.flags['base-url'])
     if (clear) {
       await sandbox.tell('clear-faults', {})
-      return this.answer(changedView({ cleared: true }, 'Every fault is taken back.'))
+      return this.answer(changedView({ cleared: true }, 'All faults are cleared.'))
     }
     const what =
       scenario === undefined
-        ? { on, fault: this.json(fault ?? '', '--fault', `Write it like '{"kind":"cut","when":"after"}'.`) }
+        ? {
+            on,
+            fault: this.json(fault ?? '', '--fault', `Give JSON such as '{"kind":"cut","when":"after"}'.`),
+          }
         : { scenario }
     const injection = {
       ...what,

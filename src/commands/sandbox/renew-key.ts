@@ -3,9 +3,9 @@ import { SandboxCommand } from '../../compose/sandbox.ts'
 import { renewedKeyView } from '../../output/views/sandbox.ts'
 
 export default class SandboxRenewKey extends SandboxCommand<typeof SandboxRenewKey> {
-  static override summary = 'Make a running sandbox’s API key anew; the one before is revoked.'
+  static override summary = 'Generate a new API key in a sandbox, and revoke the old one'
   static override description =
-    'What an owner does in the settings of the organisation, for instance after "revoke-key" was injected. The key is printed once: pipe it to "auth login --with-key".'
+    'As an Owner does in the organisation settings, for example after "revoke-key" was injected. The key is printed once: pipe it to "auth login --with-key".'
   static override examples = [
     '<%= config.bin %> sandbox renew-key',
     '<%= config.bin %> sandbox renew-key | <%= config.bin %> auth login --profile sandbox --base-url http://127.0.0.1:4280 --email olive.owner@example.com --with-key',

@@ -3,7 +3,7 @@ import { SandboxCommand } from '../../compose/sandbox.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxReset extends SandboxCommand<typeof SandboxReset> {
-  static override summary = 'Put a running sandbox back to its beginning.'
+  static override summary = 'Reset a running sandbox to its initial state'
   static override examples = ['<%= config.bin %> sandbox reset']
   static override flags = sandboxFlags
 

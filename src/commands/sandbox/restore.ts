@@ -5,10 +5,10 @@ import { SandboxCommand } from '../../compose/sandbox.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore> {
-  static override summary = 'Have a running sandbox hold what a snapshot held.'
+  static override summary = 'Restore a running sandbox from a snapshot'
   static override examples = ['<%= config.bin %> sandbox restore before.json']
   static override args = {
-    file: Args.string({ description: 'a snapshot; - or nothing for stdin', ignoreStdin: true }),
+    file: Args.string({ description: 'file with a snapshot (default: stdin)', ignoreStdin: true }),
   }
   static override flags = sandboxFlags
 
@@ -18,7 +18,7 @@ export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore
     const snapshot = this.json(
       bytes.toString('utf8'),
       'the snapshot',
-      'Give what "refcheck sandbox snapshot" printed.',
+      'Make a snapshot with: refcheck sandbox snapshot > FILE',
     )
     const sandbox = await this.running(this.flags['base-url'])
     this.answer(sandboxStateView((await sandbox.tell('restore', snapshot)) as SandboxState))

@@ -6,9 +6,9 @@ import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'
 import { usualSandboxRules } from '../../compose/sandbox-facts.ts'
 
 export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
-  static override summary = 'List what the API document leaves open, and what the sandbox does there.'
+  static override summary = 'List or switch the sandbox’s choices where the API document is silent'
   static override description =
-    'Without arguments it lists the choices there are, with --base-url what holds in that sandbox. NAME=CHOICE switches them on a running sandbox and lists what then holds.'
+    'Without arguments it lists all rules and their choices; with --base-url it shows the current choices of that sandbox. NAME=CHOICE switches a rule of a running sandbox.'
   static override examples = [
     '<%= config.bin %> sandbox rules --columns name,current,choices',
     '<%= config.bin %> sandbox rules support-creates=yes',
@@ -29,7 +29,7 @@ export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
     this.refuse(
       wrong !== undefined,
       `"${wrong?.slice(0, 60)}" is not NAME=CHOICE`,
-      '"refcheck sandbox rules" lists them.',
+      'List the rules with: refcheck sandbox rules',
     )
     const sandbox = await this.running(baseUrl)
     if (choices.length === 0) return (await sandbox.read('rules')) as RuleRow[]

@@ -4,9 +4,9 @@ import { scenariosView } from '../../output/views/sandbox-state.ts'
 import { sandboxScenarios } from '../../compose/sandbox-facts.ts'
 
 export default class SandboxScenarios extends BaseCommand<typeof SandboxScenarios> {
-  static override summary = 'List what a tester can ask for by the recipient’s e-mail.'
+  static override summary = 'List the scenarios that a recipient’s e-mail can ask for'
   static override description =
-    'A request for jane+declined@example.com goes by the scenario "declined"; several tags combine.'
+    'A request for jane+declined@example.com follows the scenario "declined". Several tags can be combined.'
   static override examples = [
     '<%= config.bin %> sandbox scenarios',
     '<%= config.bin %> sandbox scenarios --json',

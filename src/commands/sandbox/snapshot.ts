@@ -3,8 +3,8 @@ import { SandboxCommand } from '../../compose/sandbox.ts'
 import { documentView } from '../../output/views/schema.ts'
 
 export default class SandboxSnapshot extends SandboxCommand<typeof SandboxSnapshot> {
-  static override summary = 'Print all that a running sandbox holds, as JSON.'
-  static override description = '"sandbox restore" takes it back. It holds the sandbox’s own keys.'
+  static override summary = 'Print the whole state of a sandbox as JSON'
+  static override description = 'Restore it with "sandbox restore". It contains the sandbox’s own keys.'
   static override examples = ['<%= config.bin %> sandbox snapshot > before.json']
   static override flags = sandboxFlags
 

@@ -15,54 +15,57 @@ import { sessionSources } from '../../compose/session.ts'
 const sandboxProfile = 'sandbox'
 
 export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
-  static override summary = 'Run the whole service on this machine, to practise and to test against.'
+  static override summary = 'Run the whole service on this machine, for practice and tests'
   static override description =
-    'Every endpoint of the API with its rules, errors and limits, on loopback, with packages and users to try. Requests progress by themselves and are COMPLETED within an hour; --speed 600 shows that in six seconds. With --json one line tells how to reach it once it is ready. SIGINT or SIGTERM ends it. On an address that others reach (--host) it speaks https alone.'
+    'Serves every endpoint of the API with its rules, errors and limits on 127.0.0.1, with example packages and users. Requests progress by themselves and are COMPLETED within an hour, or in six seconds with --speed 600. With --json it prints one line, when it is ready. Ctrl-C stops it. On an address that other machines can reach (--host) it serves https only.'
   static override examples = [
     '<%= config.bin %> sandbox start --login',
     '<%= config.bin %> sandbox start --port 0 --speed 600 --json',
   ]
   static override flags = {
-    host: Flags.string({ summary: 'Address to listen on (default 127.0.0.1).', helpValue: 'HOST' }),
+    host: Flags.string({ summary: 'Address to listen on (default 127.0.0.1)', helpValue: 'HOST' }),
     port: Flags.integer({
-      summary: 'Port; 0 takes a free one.',
+      summary: 'Port to listen on; 0 for any free port',
       min: 0,
       max: 65_535,
       default: 4280,
       noCacheDefault: true,
     }),
     speed: Flags.integer({
-      summary: 'How much faster requests progress.',
+      summary: 'Make requests progress this many times faster',
       min: 1,
       max: 1_000_000,
       default: 1,
     }),
-    quota: Flags.string({ summary: 'The windows (default 60/60,1000/3600).', helpValue: 'CALLS/SECONDS,…' }),
+    quota: Flags.string({
+      summary: 'Quota windows, calls/seconds (default 60/60,1000/3600)',
+      helpValue: 'CALLS/SECONDS,…',
+    }),
     seed: Flags.string({
-      summary: 'Another key, other ids, other luck; the same for the same seed.',
+      summary: 'Random seed, for the same keys and ids each time',
       helpValue: 'TEXT',
     }),
-    'webhook-url': Flags.string({ summary: 'The organisation’s webhook.', helpValue: 'URL' }),
+    'webhook-url': Flags.string({ summary: 'Webhook URL of the organisation', helpValue: 'URL' }),
     data: Flags.string({
-      summary: 'Keep the state in this file, which survives a crash.',
+      summary: 'Keep the state in this file over restarts',
       helpValue: 'FILE|:memory:',
     }),
     fixture: Flags.string({
-      summary: 'Organisations, users and packages from JSON or YAML.',
+      summary: 'Organisations, users and packages as JSON or YAML',
       helpValue: 'FILE',
     }),
     clock: Flags.option({
-      summary: 'manual: it stands still until "sandbox advance".',
+      summary: 'real, or manual: it stands still until "sandbox advance"',
       options: ['real', 'manual'] as const,
     })(),
     rule: Flags.string({
-      summary: 'A choice of "sandbox rules"; may be repeated.',
+      summary: 'Switch a rule (see: sandbox rules); repeatable',
       helpValue: 'NAME=CHOICE',
       multiple: true,
       multipleNonGreedy: true,
     }),
     ...tlsFlags,
-    login: Flags.boolean({ summary: `Save the profile "${sandboxProfile}" for it and switch to it.` }),
+    login: Flags.boolean({ summary: `Save it as profile "${sandboxProfile}" and switch to that` }),
   }
 
   async run(): Promise<void> {

@@ -3,7 +3,7 @@ import { SandboxCommand } from '../../compose/sandbox.ts'
 import { type SandboxState, sandboxStateView } from '../../output/views/sandbox-state.ts'
 
 export default class SandboxStatus extends SandboxCommand<typeof SandboxStatus> {
-  static override summary = 'Show what is going on in a running sandbox.'
+  static override summary = 'Show the state of a running sandbox'
   static override examples = ['<%= config.bin %> sandbox status --json']
   static override flags = sandboxFlags
 

@@ -8,17 +8,17 @@ import { api } from '../../compose/api.ts'
 import { schemas } from '../../compose/schemas.ts'
 
 export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
-  static override summary = 'Show the fields that a request of a package needs.'
+  static override summary = 'Show the fields that an order of a package needs'
   static override description =
-    'The schema of a package id never changes, so it is kept on this machine after the first read; --refresh reads it again.'
+    'The schema of a package id never changes, so it is cached on this machine; --refresh reads it again.'
   static override examples = [
     '<%= config.bin %> schema show 12',
     '<%= config.bin %> schema show 12 --json-schema > request.schema.json',
   ]
   static override args = { package_id: packageIdArg({ required: true, description: 'id of the package' }) }
   static override flags = {
-    refresh: Flags.boolean({ summary: 'Read it from the service, past the copy kept here.' }),
-    'json-schema': Flags.boolean({ summary: 'Print the JSON Schema (2020-12) of a request body.' }),
+    refresh: Flags.boolean({ summary: 'Bypass the cache' }),
+    'json-schema': Flags.boolean({ summary: 'Print the JSON Schema (2020-12) of a request body' }),
     timeout: timeoutFlag,
   }
 

@@ -10,9 +10,9 @@ import { api } from '../../compose/api.ts'
 import { schemas } from '../../compose/schemas.ts'
 
 export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
-  static override summary = 'Make a file to fill in, with a row for each person.'
+  static override summary = 'Make a file to fill in, one row per person'
   static override description =
-    'xlsx is for people: columns that keep + and leading zeros, drop-downs, what each field wants as a note on its header, and an example on a second sheet. csv is the bare header. json is the body of one request, for request create --file.'
+    'xlsx is for people: its columns keep + and leading zeros, it has drop-down lists, a note on each header, and an example on a second sheet. csv is the header alone. json is the body of one order, for "request create --file".'
   static override examples = [
     '<%= config.bin %> schema template 12 --output people.xlsx',
     '<%= config.bin %> schema template 12 --format csv > people.csv',
@@ -22,12 +22,12 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
   static override flags = {
     format: Flags.option({
       options: templateFormats,
-      summary: "What to write (default: as the file's name ends, else csv).",
+      summary: 'Format (default: from the file name, else csv)',
       helpValue: templateFormats.join('|'),
     })(),
-    output: Flags.string({ summary: 'File to write (default: stdout).', helpValue: 'FILE' }),
-    overwrite: Flags.boolean({ summary: 'Replace the file if it is there.' }),
-    refresh: Flags.boolean({ summary: 'Read the schema from the service, past the copy kept here.' }),
+    output: Flags.string({ summary: 'File to write (default: stdout)', helpValue: 'FILE' }),
+    overwrite: Flags.boolean({ summary: 'Replace the file if it exists' }),
+    refresh: Flags.boolean({ summary: 'Bypass the cache' }),
     timeout: timeoutFlag,
   }
 
@@ -38,8 +38,8 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
     const place = await outputPlace(this.context, output, { overwrite, binary: format === 'xlsx' })
     this.refuse(
       this.flags.json && place.path === undefined && format !== 'json',
-      `--json and a template as ${format} on stdout exclude each other`,
-      'Name a file with --output, or ask for --format json.',
+      `--json cannot be combined with a ${format} template on stdout`,
+      'Add --output FILE, or use --format json.',
     )
     const schema = await loadSchema(this.args.package_id, {
       api: await api(this.scope),

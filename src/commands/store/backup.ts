@@ -7,12 +7,16 @@ import { storeBackupView } from '../../output/views/store.ts'
 import { store } from '../../compose/store.ts'
 
 export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
-  static override summary = 'Copy the store to a new file, while others use it or not.'
+  static override summary = 'Copy the store to a new file, even while it is in use'
   static override description =
     'The copy is whole, and opens as a store: REFCHECK_STORE=FILE uses it. It does not know what is ordered from now on, so it takes no orders until "store check --accept-older". It holds personal data and the key of the fingerprints, so keep it as private as the store.'
   static override examples = ['<%= config.bin %> store backup refcheck-backup.sqlite']
   static override args = {
-    file: Args.string({ required: true, ignoreStdin: true, description: 'a file that is not there yet' }),
+    file: Args.string({
+      required: true,
+      ignoreStdin: true,
+      description: 'file to write; it must not exist yet',
+    }),
   }
 
   async run(): Promise<void> {

@@ -6,7 +6,7 @@ import { store } from '../../compose/store.ts'
 import { heldText, storeCheckView } from '../../output/views/store.ts'
 
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
-  static override summary = 'Check that the store is sound.'
+  static override summary = 'Check the store for damage and missing orders'
   static override description =
     'Reads all of it: the database’s own check, what refers to what, the body of every order against its hash, and the list of attempts that is kept outside the store. A store that does not know all of its attempts (a backup put back, a file of it removed) is closed: it names them, their rows become unknown, and nothing is ordered until --accept-older. Exit 1 where something is wrong.'
   static override examples = ['<%= config.bin %> store check']
@@ -15,7 +15,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     'without-list': Flags.boolean({
       summary: 'Order without the list of attempts where no folder for it can be written',
     }),
-    yes: Flags.boolean({ summary: 'Accept it without a question.', dependsOn: ['accept-older'] }),
+    yes: Flags.boolean({ summary: 'Skip the confirmation', dependsOn: ['accept-older'] }),
   }
 
   async run(): Promise<void> {

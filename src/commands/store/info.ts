@@ -3,9 +3,9 @@ import { storeInfoView } from '../../output/views/store.ts'
 import { store } from '../../compose/store.ts'
 
 export default class StoreInfo extends BaseCommand<typeof StoreInfo> {
-  static override summary = 'Show where the store is, how big, and what it holds.'
+  static override summary = 'Show where the store is, its size and contents'
   static override description =
-    'The journal of every order that was made from this machine, the inbox of events, and the quota. REFCHECK_STORE, or the setting "store", chooses another file.'
+    'The store records every order made from this machine, the received events, and the quota. REFCHECK_STORE or the setting "store" chooses another file.'
   static override examples = ['<%= config.bin %> store info']
 
   async run(): Promise<void> {

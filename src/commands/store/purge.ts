@@ -7,7 +7,7 @@ import { storePurgeView } from '../../output/views/store.ts'
 import { store } from '../../compose/store.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
-  static override summary = 'Remove a person, or what is old, from the store.'
+  static override summary = 'Remove a person, or old data, from the store'
   static override description = [
     'Names, addresses, bodies and received events go, from the database and its journal, and names of files that name the person. Rows of the person that wait are cancelled. What stays names nobody: ids, statuses, and keyed fingerprints, so that an old file run again still orders nobody twice. Whoever has the store and knows a person’s details can confirm by them that the person was in it; --completely removes them too, and an old file then orders the person again. Rows that may be accepted are left as they are: in flight, unknown.',
     'Nothing is removed by itself; run this from cron to keep to a time limit. It does not reach: the service, results files and other exports, PDFs and their record, input files, plans, drafts, backups of the store, captured events, and whatever a receiver was forwarded.',
@@ -18,18 +18,18 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   ]
   static override flags = {
     email: Flags.string({
-      summary: 'All of this recipient.',
+      summary: 'All data of this recipient',
       helpValue: 'EMAIL',
       exclusive: ['request-id', 'older-than'],
     }),
-    'request-id': uuidFlag({ summary: 'The recipient of this request.', exclusive: ['older-than'] }),
-    'older-than': momentFlag({ summary: 'What ended before this date, or this long ago: 365d.' }),
+    'request-id': uuidFlag({ summary: 'The recipient of this request', exclusive: ['older-than'] }),
+    'older-than': momentFlag({ summary: 'What ended before this date, or this long ago: 365d' }),
     completely: Flags.boolean({
       summary: 'Remove the fingerprints too; the person may be ordered again',
       default: false,
     }),
-    'dry-run': Flags.boolean({ summary: 'Count, remove nothing.', default: false }),
-    yes: Flags.boolean({ summary: 'Remove without a question.' }),
+    'dry-run': Flags.boolean({ summary: 'Only count, remove nothing', default: false }),
+    yes: Flags.boolean({ summary: 'Skip the confirmation' }),
   }
 
   async run(): Promise<void> {

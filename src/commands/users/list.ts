@@ -7,16 +7,16 @@ import { usersView } from '../../output/views/users.ts'
 import { api } from '../../compose/api.ts'
 
 export default class UsersList extends BaseCommand<typeof UsersList> {
-  static override summary = 'List the active users of the organisation.'
+  static override summary = 'List the active users of the organisation'
   static override description =
-    'Their e-mails are the ones that may be used as the user e-mail of a profile. The list is never paged.'
+    'Any of these e-mails can be the user e-mail of a profile. The list has no pages.'
   static override examples = [
     '<%= config.bin %> users list --role owner',
     '<%= config.bin %> users list --csv --columns email,role',
   ]
   static override flags = {
-    role: Flags.string({ summary: 'Only users of this role.', helpValue: 'ROLE' }),
-    team: Flags.string({ summary: 'Only members of this team, by name or id.', helpValue: 'TEAM' }),
+    role: Flags.string({ summary: 'Only users with this role', helpValue: 'ROLE' }),
+    team: Flags.string({ summary: 'Only members of this team, by name or id', helpValue: 'TEAM' }),
     ...listFlags,
     timeout: timeoutFlag,
   }

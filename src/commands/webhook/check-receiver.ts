@@ -10,10 +10,10 @@ import { examine } from '../../usecases/webhook/exam/run.ts'
 import { examView, junitText } from '../../output/views/exam.ts'
 
 export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookCheckReceiver> {
-  static override summary = 'Put a webhook receiver through all that the service may send it.'
+  static override summary = 'Test a receiver against everything the service may send'
   static override description = [
-    'Sends about 165 made-up events to the receiver, most of them signed with the webhook secret: use a receiver under test, for it cannot tell them from real ones. The URL is https, or http on this machine.',
-    'A case fails where the receiver breaks a rule of the API document, and is advice where the document promises nothing and a receiver does well all the same. Exit 10 where it failed, 7 where nobody listens.',
+    'Sends about 165 made-up events, most of them signed with the webhook secret. A receiver cannot tell them from real ones, so use one under test. The URL is https, or http on this machine.',
+    'A case fails if the receiver breaks a rule of the API document. It is advice if the document leaves the matter open but good receivers agree. Exit 10 if a case failed, 7 if the connection was refused.',
   ].join('\n')
   static override examples = [
     '<%= config.bin %> webhook check-receiver http://127.0.0.1:3000/hook',
@@ -21,17 +21,17 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     '<%= config.bin %> webhook check-receiver http://127.0.0.1:3000/hook --only signature --json',
   ]
   static override args = {
-    url: Args.string({ description: 'where the receiver listens', required: true, ignoreStdin: true }),
+    url: Args.string({ description: 'URL of the receiver', required: true, ignoreStdin: true }),
   }
   static override flags = {
-    junit: Flags.string({ summary: 'Write the result as JUnit XML, too.', helpValue: 'FILE' }),
+    junit: Flags.string({ summary: 'Also write the result as JUnit XML', helpValue: 'FILE' }),
     only: Flags.string({
-      summary: 'Only this case, or those that start with this word.',
+      summary: 'Only this case, or the cases that start with this; repeatable',
       helpValue: 'NAME',
       multiple: true,
     }),
-    strict: Flags.boolean({ summary: 'Advice counts as failure.' }),
-    within: durationFlag({ summary: 'How long an answer may take (default 10s, as the document says).' }),
+    strict: Flags.boolean({ summary: 'Treat advice as failure' }),
+    within: durationFlag({ summary: 'Longest time for an answer (default 10s, as in the API document)' }),
     'secret-file': secretFileFlag,
   }
 

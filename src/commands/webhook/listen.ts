@@ -10,10 +10,10 @@ import { commandWords } from '../../domain/webhook/command-words.ts'
 import { deliveredText, keptEventView, listeningEnd } from '../../output/views/inbox.ts'
 
 export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
-  static override summary = 'Receive webhook events, and lose none of them.'
+  static override summary = 'Receive webhook events, and forward them'
   static override description = [
-    'Each delivery is verified over its exact bytes, kept on disk, acknowledged, and only then handed on: to --forward-to with the original bytes and signature, to --exec on its standard input. What is not taken is tried again within a second and then ever more slowly, in order within a request, and also after a restart. An event that comes twice is acknowledged and handed on once.',
-    'It listens on this machine alone unless --host says otherwise; the service needs https, so put a proxy or --tls-cert and --tls-key in front. Ctrl-C ends it (exit 130); what waits is handed on by the next one.',
+    'Each delivery is verified over its exact bytes, kept on disk, acknowledged, and only then forwarded: to --forward-to with the original bytes and signature, to --exec on its standard input. A failed forward is retried within a second, then with growing pauses, in order within a request, also after a restart. A duplicate delivery is acknowledged and forwarded once.',
+    'It listens on 127.0.0.1 unless --host says otherwise. The service delivers to https only, so use a proxy or --tls-cert and --tls-key. Ctrl-C stops it (exit 130); events that still wait are forwarded by the next run.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> webhook listen --forward-to http://localhost:3000/hooks',
@@ -21,25 +21,29 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     '<%= config.bin %> webhook listen --port 0 --max-events 1',
   ]
   static override flags = {
-    host: Flags.string({ summary: 'Address to listen on.', default: '127.0.0.1', helpValue: 'HOST' }),
+    host: Flags.string({ summary: 'Address to listen on', default: '127.0.0.1', helpValue: 'HOST' }),
     port: Flags.integer({
-      summary: 'Port; 0 takes a free one.',
+      summary: 'Port to listen on; 0 for any free port',
       min: 0,
       max: 65_535,
       default: 4281,
       noCacheDefault: true,
     }),
-    path: Flags.string({ summary: 'Where deliveries are taken.', default: '/', helpValue: 'PATH' }),
+    path: Flags.string({ summary: 'Path that receives deliveries', default: '/', helpValue: 'PATH' }),
     ...tlsFlags,
-    'forward-to': Flags.string({ summary: 'Hand each event on to this URL.', helpValue: 'URL' }),
-    exec: Flags.string({ summary: 'Run this for each event; no shell.', helpValue: 'COMMAND' }),
-    'max-events': Flags.integer({ summary: 'End after so many new events.', helpValue: 'N', min: 1 }),
+    'forward-to': Flags.string({ summary: 'Forward each event to this URL', helpValue: 'URL' }),
+    exec: Flags.string({ summary: 'Run this command for each event, without a shell', helpValue: 'COMMAND' }),
+    'max-events': Flags.integer({ summary: 'Stop after this many new events', helpValue: 'N', min: 1 }),
     'secret-file': secretFileFlag,
   }
 
   async run(): Promise<void> {
     const { flags, scope, signal } = this
-    this.refuse(!flags.path.startsWith('/'), `--path: "${flags.path}" does not begin with /`, 'Write /hooks.')
+    this.refuse(
+      !flags.path.startsWith('/'),
+      `--path: "${flags.path}" does not start with /`,
+      'Give a path such as /hooks.',
+    )
     const { secret } = await webhookSecrets(scope, flags['secret-file'])
     const most = flags['max-events'] ?? Number.POSITIVE_INFINITY
     const full = new AbortController()
@@ -64,7 +68,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       onHeldUp: (what, { message }) => scope.reporter.warn(`${what}: ${message}`),
       onDelivered: (...delivered) => scope.reporter.note(deliveredText(...delivered)),
     })
-    scope.reporter.note(`Listening at ${listening.url} (Ctrl-C ends it).`)
+    scope.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
     const failure = await this.untilOver(listening, AbortSignal.any([signal, full.signal, listening.broken]))
     if (failure !== undefined) this.end(failure)
     if (signal.aborted) this.end(listeningEnd(kept.count))

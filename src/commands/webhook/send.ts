@@ -8,10 +8,10 @@ import { sendEvents } from '../../usecases/webhook/send.ts'
 import { sendingView } from '../../output/views/webhook-send.ts'
 
 export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
-  static override summary = 'Send a signed, made-up event to a receiver under test.'
+  static override summary = 'Send a signed, made-up event to a receiver'
   static override description = [
-    'Posts a request.updated event, signed like the service’s, to an https URL or to http on this machine, and prints what the receiver answered and how fast. No request of it exists unless --request-id names one.',
-    'Exit 10 where the receiver refuses it (anything but a 2xx), 7 where it gives no answer. With --bad-signature a refusal is right: exit 10 where it is accepted.',
+    'Posts a request.updated event, signed as the service does, to an https URL or to http on this machine, and prints the answer and the time it took. Its request does not exist unless --request-id names one.',
+    'Exit 10 if the receiver refuses it (anything but a 2xx), 7 if it does not answer. With --bad-signature it must refuse: exit 10 if it accepts.',
   ].join('\n')
   static override examples = [
     '<%= config.bin %> webhook send --to http://127.0.0.1:3000/hook',
@@ -19,19 +19,24 @@ export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
     '<%= config.bin %> webhook send --to http://127.0.0.1:3000/hook --bad-signature',
   ]
   static override flags = {
-    to: Flags.string({ summary: 'The receiver.', helpValue: 'URL', required: true }),
-    status: Flags.string({ summary: 'Of the request (default COMPLETED); any word.', helpValue: 'STATUS' }),
-    'request-id': uuidFlag({ summary: 'Of the event (default: a new one).' }),
-    'error-reason': Flags.string({ summary: 'Goes with --status ERROR.', helpValue: 'TEXT' }),
+    to: Flags.string({ summary: 'URL of the receiver', helpValue: 'URL', required: true }),
+    status: Flags.string({
+      summary: 'Status of the request (default COMPLETED); any word',
+      helpValue: 'STATUS',
+    }),
+    'request-id': uuidFlag({ summary: 'Id of the request (default: a new one)' }),
+    'error-reason': Flags.string({ summary: 'Reason, with --status ERROR', helpValue: 'TEXT' }),
     times: Flags.integer({
-      summary: 'Send the same event so many times.',
+      summary: 'Send the same event this many times',
       helpValue: 'N',
       min: 1,
       max: 10_000,
       default: 1,
     }),
-    'out-of-order': Flags.boolean({ summary: 'COMPLETED, then PARTIAL, then IN_PROGRESS of one request.' }),
-    'bad-signature': Flags.boolean({ summary: 'Sign it with another secret: it has to be refused.' }),
+    'out-of-order': Flags.boolean({
+      summary: 'Send COMPLETED, then PARTIAL, then IN_PROGRESS of one request',
+    }),
+    'bad-signature': Flags.boolean({ summary: 'Sign with a wrong secret; the receiver has to refuse it' }),
     'secret-file': secretFileFlag,
   }
 

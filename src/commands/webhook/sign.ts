@@ -7,15 +7,15 @@ import { signBody } from '../../domain/webhook/verify.ts'
 import { signatureView } from '../../output/views/webhook.ts'
 
 export default class WebhookSign extends BaseCommand<typeof WebhookSign> {
-  static override summary = 'Make the signature that a sender would send with a body.'
+  static override summary = 'Print the signature of a webhook body'
   static override description =
-    'Signs the exact bytes of FILE (or stdin) with the secret in --secret-file, in REFCHECK_WEBHOOK_SECRET, or kept with the profile.'
+    'Signs the exact bytes of FILE (or stdin) with the secret from --secret-file, REFCHECK_WEBHOOK_SECRET or the profile.'
   static override examples = [
     '<%= config.bin %> webhook sign body.json',
     `printf '{"event":"request.updated"}' | <%= config.bin %> webhook sign`,
   ]
   static override args = {
-    file: Args.string({ description: 'the exact body; - or nothing for stdin', ignoreStdin: true }),
+    file: Args.string({ description: 'file with the exact body (default: stdin)', ignoreStdin: true }),
   }
   static override flags = { 'secret-file': secretFileFlag }
 

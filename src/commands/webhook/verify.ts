@@ -12,11 +12,11 @@ import { explainDelivery, verifyLog } from '../../usecases/webhook/verify.ts'
 const oneSource = ['http', 'har', 'all']
 
 export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
-  static override summary = 'Verify the signatures of captured webhook deliveries.'
+  static override summary = 'Verify the signatures of webhook deliveries'
   static override description = [
-    'One delivery: the exact bytes of the body in FILE (or stdin) with --signature, or a captured request with its headers with --http: raw HTTP/1.1, "curl -v" with its "> ", or a request bin’s text, chunked or not.',
-    'Many: --har FILE takes the POSTs of an HTTP archive, --all takes a log with one JSON object a line. Its body is "body" (text; base64 with "encoding": "base64" or "isBase64Encoded": true), "raw_body", "rawBody", "payload" or "body_base64"; its signature is "signature", or stands in "headers".',
-    'Nothing is parsed before its signature is good. Where one is not, what probably happened is tried and named, and it stays refused: exit 9. The secret comes from --secret-file, REFCHECK_WEBHOOK_SECRET or the profile.',
+    'One delivery: the exact body in FILE (or stdin) with --signature, or with --http a captured request with its headers: raw HTTP/1.1, the output of "curl -v", or the text of a request bin, chunked or not.',
+    'Many: --har FILE reads the POSTs of an HTTP archive, --all reads a log with one JSON object per line. The body is in "body" (text; base64 with "encoding": "base64" or "isBase64Encoded": true), "raw_body", "rawBody", "payload" or "body_base64"; the signature is in "signature" or "headers".',
+    'Nothing is parsed before its signature is valid. If it is not, the likely cause is named, and the delivery stays refused: exit 9. The secret comes from --secret-file, REFCHECK_WEBHOOK_SECRET or the profile.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> webhook verify body.json --signature 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
@@ -24,25 +24,28 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
     '<%= config.bin %> webhook verify --all deliveries.ndjson --secret-file secret.txt',
   ]
   static override args = {
-    file: Args.string({ description: 'the exact body, or a log; - or nothing for stdin', ignoreStdin: true }),
+    file: Args.string({
+      description: 'file with the exact body, or a log (default: stdin)',
+      ignoreStdin: true,
+    }),
   }
   static override flags = {
     signature: Flags.string({
-      summary: 'Value of X-Service-Signature.',
+      summary: 'Value of the X-Service-Signature header',
       helpValue: 'HEX',
       exclusive: oneSource,
     }),
     http: Flags.string({
-      summary: 'A captured request with its headers; - for stdin.',
+      summary: 'Read a captured request with its headers; - for stdin',
       helpValue: 'FILE',
       exclusive: ['har', 'all'],
     }),
     har: Flags.string({
-      summary: 'An HTTP archive (HAR 1.2) of many; - for stdin.',
+      summary: 'Read an HTTP archive (HAR 1.2); - for stdin',
       helpValue: 'FILE',
       exclusive: ['all'],
     }),
-    all: Flags.boolean({ summary: 'FILE is a log of many, one JSON object a line.' }),
+    all: Flags.boolean({ summary: 'FILE is a log, one JSON object per line' }),
     'secret-file': secretFileFlag,
     ...listFlags,
   }
@@ -52,15 +55,15 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
     const { http } = this.flags
     this.refuse(
       this.args.file !== undefined && (http ?? har) !== undefined,
-      `FILE and --${http === undefined ? 'har' : 'http'} exclude each other`,
-      'Name the capture once.',
+      `FILE and --${http === undefined ? 'har' : 'http'} cannot be combined`,
+      'Give one of them.',
     )
     if (all || har !== undefined) return this.judgeMany(har)
     const { csv, columns, sort } = this.flags
     this.refuse(
       csv || (columns ?? sort) !== undefined,
-      'one delivery is no list: --csv, --columns and --sort go with --all or --har',
-      'Leave them out; --json prints it for scripts.',
+      '--csv, --columns and --sort require --all or --har',
+      'Leave them out; --json prints one delivery for scripts.',
     )
     const delivery = await this.delivery()
     const { secret, others } = await webhookSecrets(this.scope, secretFile)
@@ -84,7 +87,7 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
     this.refuse(
       signature === undefined,
       'the signature is missing',
-      'Give --signature HEX, the value of X-Service-Signature, or --http FILE with the headers in it.',
+      'Add --signature HEX, the value of X-Service-Signature; or use --http FILE for a capture with headers.',
     )
     return {
       body: await readInput(this.context, this.args.file, 'the body'),

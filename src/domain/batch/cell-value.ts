@@ -23,7 +23,7 @@ export function cellText(cell: Cell): TextReading {
     case 'date':
       return { problem: `is a date in the spreadsheet; ${asText}` }
     case 'boolean':
-      return { problem: `is a TRUE or FALSE of the spreadsheet, not a text; ${asText}` }
+      return { problem: `is TRUE or FALSE in the spreadsheet, not text; ${asText}` }
     case 'json':
       return { problem: 'is not a string; put it in double quotes' }
     case 'fault':
@@ -36,7 +36,7 @@ export function cellText(cell: Cell): TextReading {
 function numberText(value: number, format: string): TextReading {
   const text = String(value)
   if (Math.abs(value) >= 1e15) {
-    return { problem: `is a number of more than 15 digits, which a spreadsheet does not keep; ${asText}` }
+    return { problem: `is a number with more than 15 digits, which spreadsheets do not keep; ${asText}` }
   }
   return shownNumber(value, format) === text
     ? { text }
@@ -60,7 +60,7 @@ export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading
     case 'boolean':
       if (definition.type === 'boolean') return { value: cell.value }
       return {
-        problem: `is a TRUE or FALSE of the spreadsheet, and ${definition.type} is expected; ${asText}`,
+        problem: `is TRUE or FALSE in the spreadsheet, but ${definition.type} is expected; ${asText}`,
       }
     case 'number': {
       if (definition.type === 'integer' || definition.type === 'number') {
@@ -122,7 +122,7 @@ function dateValue(definition: FieldDefinition, text: string, format: string): V
       ? readFieldText(definition, text)
       : { problem: `is a date shown as "${format.slice(0, 40)}", not as a whole day; ${asText}` }
   }
-  return { problem: `is a date in the spreadsheet, and ${definition.type} is expected; ${asText}` }
+  return { problem: `is a date in the spreadsheet, but ${definition.type} is expected; ${asText}` }
 }
 
 function showsDay(format: string): boolean {

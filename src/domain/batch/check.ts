@@ -47,9 +47,9 @@ export function badRows(
   if (invalid === 0) return undefined
   const [first] = problems
   return new InvalidInputError(
-    `${name}: ${String(invalid)} of ${String(rows)} rows ${invalid === 1 ? 'is' : 'are'} not fit to be ordered`,
+    `${name}: ${String(invalid)} of ${String(rows)} rows ${invalid === 1 ? 'is' : 'are'} invalid, not sent`,
     {
-      hint: 'Nothing was sent. Mend them, then run this again; --errors FILE writes them all down.',
+      hint: 'Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE',
       field: first?.column,
     },
   )

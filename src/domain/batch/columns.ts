@@ -129,7 +129,7 @@ function saidTwice(
   if (one === two) {
     const places = [first, again].map((at) => placeOf(dialect, headerLine, at)).join(' and ')
     return new InvalidInputError(`${name}: the column "${one}" is there twice: ${places}`, {
-      hint: 'Give each column a name of its own.',
+      hint: 'Give each column a different name.',
       field: one,
     })
   }
@@ -153,7 +153,7 @@ function requireColumns(name: string, targets: readonly Target[], schemas: reado
   throw new InvalidInputError(
     `${name}: the ${what} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
     {
-      hint: "Add them, or say which column it is: --map 'Given name=first_name'",
+      hint: "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
       field: missing[0],
     },
   )
@@ -169,9 +169,9 @@ function unknownColumns(name: string, unknown: readonly UnknownColumn[]): Invali
   )
   const flags = mappingFlags({ map: Object.fromEntries(map) as Record<string, string>, ignore })
   return new InvalidInputError(
-    `${name}: ${unknown.length === 1 ? 'the column' : 'the columns'} ${list} ${unknown.length === 1 ? 'is' : 'are'} not known`,
+    `${name}: ${unknown.length === 1 ? 'the column' : 'the columns'} ${list} ${unknown.length === 1 ? 'is' : 'are'} unknown`,
     {
-      hint: [...rivals(unknown), ...(flags === '' ? [] : [`If that is what is meant, add: ${flags}`])].join(
+      hint: [...rivals(unknown), ...(flags === '' ? [] : [`If this is what they mean, add: ${flags}`])].join(
         ' ',
       ),
       field: unknown[0]?.header,
@@ -189,7 +189,7 @@ export function checkFlags(
   for (const header of said.ignore) {
     if (known.includes(headerName(header))) continue
     throw new UsageError(`--ignore: the file has no column "${header.slice(0, 80)}"`, {
-      hint: `Its columns: ${known.filter((each) => each !== '').join(', ')}`,
+      hint: `Columns of the file: ${known.filter((each) => each !== '').join(', ')}`,
     })
   }
   const fields = knownFields(schemas)
@@ -197,8 +197,8 @@ export function checkFlags(
     if (targetOf(column, fields) !== undefined) continue
     const names = columnNames(fields)
     const meant = nearest(column, names)
-    throw new UsageError(`--map: "${column.slice(0, 80)}" is no column of a batch file`, {
-      hint: meant === undefined ? `There are: ${names.join(', ')}` : `Did you mean ${meant}?`,
+    throw new UsageError(`--map: unknown field "${column.slice(0, 80)}"`, {
+      hint: meant === undefined ? `Fields: ${names.join(', ')}` : `Did you mean ${meant}?`,
     })
   }
 }

@@ -16,8 +16,8 @@ export type ProvidersAnswer =
 /** A row that a person may settle; throws a UsageError for any other. Comes before any question. */
 export function requireUnsettled(row: BatchRow): void {
   if (row.state === 'unknown') return
-  throw new UsageError(`row ${row.row} is ${row.state}: there is nothing to decide about it`, {
-    hint: `Rows to settle: refcheck batch rows ${row.batchId} --state unknown`,
+  throw new UsageError(`row ${row.row} is ${row.state}, not unknown: there is nothing to decide`, {
+    hint: `List the unknown rows with: refcheck batch rows ${row.batchId} --state unknown`,
   })
 }
 
@@ -26,13 +26,13 @@ export function requireSendable(row: BatchRow, now: number): void {
   requireUnsettled(row)
   const waitMs = (row.attemptedAt ?? row.changedAt) + quietMs - now
   if (waitMs > 0) {
-    throw new UsageError(`row ${row.row} was sent less than 15 minutes ago: proof of it may still come`, {
+    throw new UsageError(`row ${row.row} was sent less than 15 minutes ago: its event may still arrive`, {
       hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / 60_000)} min.`,
     })
   }
   if (row.recipient === undefined) {
     throw new DuplicateError(`row ${row.row}: the person was removed from this store`, {
-      hint: 'It can be dropped, but not sent again.',
+      hint: 'It cannot be sent again. Give it up with: --drop',
     })
   }
 }

@@ -66,8 +66,8 @@ export class Doubts {
     const merged = sheet.merged.find((cells) => this.#matters(cells, sheet.headerLine))
     if (merged !== undefined) {
       return new InvalidInputError(
-        `${sheet.name}: the cells ${merged.range} are merged, so which row the value belongs to is not said`,
-        { hint: 'Unmerge them, and give every row its own value.' },
+        `${sheet.name}: the cells ${merged.range} are merged, so it is unclear which row the value belongs to`,
+        { hint: 'Unmerge them, and give each row its own value.' },
       )
     }
     return this.hidden.length + this.struck.length === 0 ? undefined : this.#undecided(sheet.name)

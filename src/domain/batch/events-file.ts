@@ -11,8 +11,8 @@ export function requestIdsIn(text: string, name: string): string[] {
     if (line.trim() === '') continue
     const id = requestIdOf(parsed(line))
     if (id === undefined) {
-      throw new InvalidInputError(`${name}: line ${at + 1} is no event with a request_id`, {
-        hint: 'Nothing was changed. One JSON object a line: the event, or a capture with the event in "body".',
+      throw new InvalidInputError(`${name}: line ${at + 1} is not an event with a request_id`, {
+        hint: 'Nothing was changed. Give one JSON object per line: the event, or a capture with the event in "body".',
       })
     }
     ids.add(id)

@@ -11,11 +11,11 @@ export function isAboutPackage({ status, field, message }: RefcheckError): boole
 
 export function refusedAlike(error: RefcheckError, times: number): IncompleteError {
   return new IncompleteError(
-    `the service refused ${times} rows in a row for the same reason: ${error.message}`,
+    `the service rejected ${times} rows in succession for the same reason: ${error.message}`,
     {
       status: error.status,
       field: error.field,
-      hint: 'Mend the cause; the rows that were not sent are kept.',
+      hint: 'Fix the cause. The rows that were not sent are kept.',
       cause: error,
     },
   )
@@ -23,8 +23,8 @@ export function refusedAlike(error: RefcheckError, times: number): IncompleteErr
 
 export function manyUnknown(reason: string, times: number): OutcomeUnknownError {
   return new OutcomeUnknownError(
-    `${times} rows in a row may or may not have been ordered though the service answers a ping: ${reason}`,
-    { hint: 'Something is wrong with its orders: ask the people of the service before you go on.' },
+    `${times} rows in succession have an unknown outcome although the service answers a ping: ${reason}`,
+    { hint: 'Ask the provider’s support about these orders before you continue.' },
   )
 }
 
@@ -32,6 +32,6 @@ export function usedUp(waitMs: number): ThrottledError {
   const seconds = Math.ceil(waitMs / 1000)
   return new ThrottledError(`the quota is used up for the next ${seconds} s`, {
     retryAfter: seconds,
-    hint: 'Wait, or leave --timeout out.',
+    hint: 'Wait, or leave out --timeout.',
   })
 }

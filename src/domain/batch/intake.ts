@@ -31,7 +31,7 @@ export function newRow(reading: RowReading, baseUrl: string): NewRow {
     state: duplicateOf === undefined ? 'invalid' : 'duplicate',
     packageId,
     email: person.email === '' ? undefined : person.email,
-    reason: told === '' ? `orders the same as row ${duplicateOf ?? row}` : told,
+    reason: told === '' ? `is the same order as row ${duplicateOf ?? row}` : told,
     field: first?.column,
     matchesRow: duplicateOf,
   }

@@ -24,7 +24,7 @@ export function jsonRow(text: string): JsonRow {
   }
   const names = new Set<string>()
   for (const [name] of entries) {
-    if (names.has(name)) return { fault: { reason: `says "${name.slice(0, 80)}" twice`, offset: 0 } }
+    if (names.has(name)) return { fault: { reason: `has "${name.slice(0, 80)}" twice`, offset: 0 } }
     names.add(name)
   }
   return { entries }

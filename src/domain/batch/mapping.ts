@@ -34,11 +34,11 @@ function split(flag: string, known: ReadonlySet<string>): [header: string, colum
   const last = flag.lastIndexOf('=')
   if (last < 1) {
     throw new UsageError(`--map: "${flag.slice(0, 80)}" has no =`, {
-      hint: "Write --map 'Given name=first_name'.",
+      hint: "Give the column and the field: --map 'Given name=first_name'",
     })
   }
   throw new UsageError(`--map: the file has no column "${flag.slice(0, last).trim().slice(0, 80)}"`, {
-    hint: `Its columns: ${[...known].filter((header) => header !== '').join(', ')}`,
+    hint: `Columns of the file: ${[...known].filter((header) => header !== '').join(', ')}`,
   })
 }
 

@@ -83,15 +83,15 @@ export function parsePlan(text: string, name: string): KeptPlan {
     typeof reading === 'object'
   if (isPlan) return plan as KeptPlan
   throw new InvalidInputError(`${name} is not a plan`, {
-    hint: 'Make one with: refcheck batch plan FILE --output plan.json',
+    hint: 'Make a plan with: refcheck batch plan FILE --output plan.json',
   })
 }
 
 /** A plan is for a file as it was. */
 export function requireUnchanged(plan: KeptPlan, sha256: string): void {
   if (plan.sha256 === sha256) return
-  throw new InvalidInputError(`${plan.file} was changed since it was planned`, {
-    hint: `Nothing was sent. Look at it again: refcheck batch plan ${plan.file} --output plan.json`,
+  throw new InvalidInputError(`${plan.file} has changed since it was planned`, {
+    hint: `Nothing was sent. Plan again with: refcheck batch plan ${plan.file} --output plan.json`,
   })
 }
 

@@ -125,8 +125,8 @@ class Reading {
     }
     if (id === 'wrong') return problem('is not a package id, a whole number such as 12')
     if (packageId !== undefined && packageId !== id)
-      return problem(`is not the package asked for, ${String(packageId)}`)
-    return packages.get(id) ?? problem('is no package that this user may order')
+      return problem(`is not the package given, ${String(packageId)}`)
+    return packages.get(id) ?? problem('is not a package that this user may order')
   }
 
   #takeRecipient(column: RecipientField, cell: Cell, at: number): undefined {
@@ -212,7 +212,7 @@ class Reading {
     if (namesPeople.test(name) && this.#isDamagedName(column, reading.value, at)) return undefined
     const put = placed(fields[name], type === 'array', path, reading.value)
     if (put === undefined) {
-      return this.#problem(column, at, 'has a column name that does not fit those beside it')
+      return this.#problem(column, at, 'has a column name that contradicts the columns beside it')
     }
     fields[name] = put
     return undefined

@@ -121,7 +121,7 @@ function errorOf({ state, reason, field, matches, batchId }: BatchRow): string |
   if (matches !== undefined) {
     const where =
       matches.batchId === batchId ? `row ${matches.row}` : `row ${matches.row} of batch ${matches.batchId}`
-    return `orders the same as ${matches.requestId === undefined ? where : `request ${matches.requestId} (${where})`}`
+    return `is the same order as ${matches.requestId === undefined ? where : `request ${matches.requestId} (${where})`}`
   }
   if (reason === undefined) return null
   return field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`

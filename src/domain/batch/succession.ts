@@ -33,7 +33,7 @@ export function schemaChanges(before: PackageSchema, after: PackageSchema): Sche
     }
   }
   for (const field of old.keys()) {
-    if (!current.has(field)) changes.push({ field, change: 'not taken any more', required: false })
+    if (!current.has(field)) changes.push({ field, change: 'no longer allowed', required: false })
   }
   return changes
 }

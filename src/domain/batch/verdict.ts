@@ -21,7 +21,7 @@ export function verdict(batchId: string, counts: BatchCounts, end: RunEnd): Refc
   const goOn = `refcheck batch resume ${batchId}`
   if (end.kind === 'interrupted') {
     return new InterruptedError(`interrupted; ${left(counts)}`, {
-      hint: counts.pending > 0 ? `Go on with: ${goOn}` : undefined,
+      hint: counts.pending > 0 ? `Resume with: ${goOn}` : undefined,
     })
   }
   const halted = end.kind === 'halted' ? end.error : undefined
@@ -52,7 +52,7 @@ function haltedBy(error: RefcheckError, goOn: string, counts: BatchCounts): Refc
     : IncompleteError
   const mend = error.hint === undefined ? '' : `${error.hint.replace(/\.?$/, '.')} `
   return new Halted(`halted: ${error.message}; ${left(counts)}`, {
-    hint: `${mend}${counts.pending > 0 ? `Then go on with: ${goOn}` : ''}`.trim(),
+    hint: `${mend}${counts.pending > 0 ? `Then resume with: ${goOn}` : ''}`.trim(),
     status: error.status,
     field: error.field,
     retryAfter: error.retryAfter,
@@ -67,9 +67,10 @@ export function nothingSent(
 ): RefcheckError {
   if (batchId !== undefined && cancelled > 0) {
     const hint = orderDropped(batchId)
-    return new InvalidInputError(`nothing was sent: ${cancelled} of ${total} rows were dropped`, { hint })
+    return new InvalidInputError(`nothing was sent: ${cancelled} of ${total} rows were cancelled`, { hint })
   }
-  const hint = batchId === undefined ? undefined : `See why, row by row: refcheck batch rows ${batchId}`
+  const hint =
+    batchId === undefined ? undefined : `See the reason for each row with: refcheck batch rows ${batchId}`
   if (duplicate > 0 && duplicate + invalid === total) {
     const what =
       invalid === 0
@@ -77,22 +78,22 @@ export function nothingSent(
         : `${duplicate} rows were ordered before and ${invalid} are invalid`
     return new DuplicateError(`nothing was sent: ${what}`, { hint })
   }
-  return new InvalidInputError('nothing was sent: no row is fit to be ordered', { hint })
+  return new InvalidInputError('nothing was sent: every row is invalid', { hint })
 }
 
 /** "cancelled" is for good; what the rows say is not lost. */
 function orderDropped(batchId: string): string {
-  return `To order dropped rows after all, make a file of them: refcheck batch export ${batchId} --state cancelled --output again.csv`
+  return `To order cancelled rows after all, write them to a file and run that: refcheck batch export ${batchId} --state cancelled --output again.csv`
 }
 
 function notAll(batchId: string, counts: BatchCounts): IncompleteError {
   const { accepted, total, pending, cancelled } = counts
   const hint =
     pending > 0
-      ? `Go on with: refcheck batch resume ${batchId}`
+      ? `Resume with: refcheck batch resume ${batchId}`
       : cancelled > 0
         ? orderDropped(batchId)
-        : `See why, row by row: refcheck batch rows ${batchId}`
+        : `See the reason for each row with: refcheck batch rows ${batchId}`
   return new IncompleteError(`${accepted} of ${total} rows were accepted (${countsInWords(counts)})`, {
     hint,
   })

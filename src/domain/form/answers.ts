@@ -11,7 +11,7 @@ export type Answers = Map<FormField, FieldValue>
 export function answersIn(given: DraftBody, schema: PackageSchema, fields: readonly FormField[]): Answers {
   const { draft, problems } = validateDraft(given, schema)
   if (problems !== undefined) {
-    throw refusal(problems, 'Correct them on the command line, or leave them out to be asked.')
+    throw refusal(problems, 'Correct them, or leave them out to be asked.')
   }
   const answers: Answers = new Map()
   for (const field of fields) keep(answers, field, answerIn(draft, field))
@@ -37,7 +37,7 @@ export function nextSteps(
       const value = answer === undefined ? 'not given' : shown(valueInWords(answer))
       return { value: field, label: `Change ${owner}${field.label} (${value})` }
     }),
-    { value: 'leave', label: 'Leave, and send nothing' },
+    { value: 'leave', label: 'Cancel, and send nothing' },
   ]
 }
 

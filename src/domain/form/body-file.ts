@@ -17,7 +17,7 @@ export function parseBodyFile(bytes: Uint8Array, name = 'the body'): unknown {
   const { line, column } = placeOf(text, fault.offset)
   const where = `line ${String(line)}, column ${String(column)} (byte ${String(byteAt(bytes, text, fault.offset))})`
   throw new InvalidInputError(`${name}, ${where}: ${fault.reason}`, {
-    hint: 'Correct the file there; it has to be one JSON object, as `refcheck schema show ID --json-schema` describes it.',
+    hint: 'Correct the file there. It has to be one JSON object, described by: refcheck schema show ID --json-schema',
   })
 }
 
@@ -32,7 +32,7 @@ function decode(bytes: Uint8Array, name: string): string {
     throw unreadable(`${name} is in UTF-16 (byte 0)`)
   }
   const nul = bytes.indexOf(0)
-  if (nul !== -1) throw unreadable(`${name} holds a NUL (byte ${String(nul)})`)
+  if (nul !== -1) throw unreadable(`${name} contains a NUL character (byte ${String(nul)})`)
   const bad = firstBadByte(bytes)
   if (bad !== undefined) throw unreadable(`${name} is not valid UTF-8 (byte ${String(bad)})`)
   return new TextDecoder().decode(bytes)

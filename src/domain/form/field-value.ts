@@ -25,7 +25,7 @@ export function checkFieldValue(definition: ValueRule, value: unknown): string |
   const actual = jsonType(value)
   if (expected !== undefined && expected !== actual) {
     const advice = actual === 'null' && !definition.required ? '; leave it out instead' : ''
-    return `is ${withArticle(actual)}, and ${withArticle(definition.type)} is expected${advice}`
+    return `is ${withArticle(actual)}, but ${withArticle(definition.type)} is expected${advice}`
   }
   if (typeof value === 'number') return checkNumber(definition, value)
   if (typeof value === 'string') return checkString(definition, value)
@@ -53,14 +53,14 @@ function withArticle(type: string): string {
 }
 
 function checkNumber({ type }: ValueRule, value: number): string | undefined {
-  if (!Number.isFinite(value)) return 'is not a number JSON can say'
+  if (!Number.isFinite(value)) return 'is not a number that JSON allows'
   if (type !== 'integer') return undefined
-  if (!Number.isInteger(value)) return 'is not a whole number, and an integer is expected'
-  return Number.isSafeInteger(value) ? undefined : 'is too big to be sent exactly'
+  if (!Number.isInteger(value)) return 'is not a whole number, but an integer is expected'
+  return Number.isSafeInteger(value) ? undefined : 'is too large to be sent exactly'
 }
 
 function checkString({ description, required }: ValueRule, value: string): string | undefined {
-  if (value.trim() === '' && required) return 'is empty, and is required'
+  if (value.trim() === '' && required) return 'is empty, but required'
   const rule = dateRule(description)
   if (rule === undefined) return undefined
   if (looksLikeIsoDate(value)) return dateExists(value) ? undefined : 'is a day that does not exist'
@@ -69,9 +69,10 @@ function checkString({ description, required }: ValueRule, value: string): strin
 
 /** What JSON.stringify would drop, alter or die of, anywhere inside. */
 function jsonProblem(value: unknown, depth: number): string | undefined {
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'holds a number JSON cannot say'
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return 'contains a number that JSON does not allow'
   if (value === null || ['string', 'boolean', 'number'].includes(typeof value)) return undefined
-  if (typeof value !== 'object') return 'holds something JSON cannot say'
+  if (typeof value !== 'object') return 'contains something that JSON does not allow'
   if (depth === deepestNesting) return `is nested deeper than ${String(deepestNesting)} levels`
   for (const inner of Object.values(value)) {
     const problem = jsonProblem(inner, depth + 1)
@@ -108,10 +109,10 @@ function parseNumber(text: string): ValueReading {
   return /^-?0\d/.test(text) ? { problem: leadingZero } : exactly(text)
 }
 
-const leadingZero = 'begins with a 0 that a number would lose'
+const leadingZero = 'starts with a 0 that a number would lose'
 
 function exactly(text: string): ValueReading {
-  if (!keepsDigits(text)) return { problem: 'is too big to be sent exactly' }
+  if (!keepsDigits(text)) return { problem: 'is too large to be sent exactly' }
   const value = Number(text)
   // JSON has no -0.
   return { value: value === 0 ? 0 : value }
@@ -121,7 +122,7 @@ function parseBoolean(text: string): ValueReading {
   const word = text.length > 5 ? '' : text.toLowerCase()
   if (['yes', 'y', 'true', '1'].includes(word)) return { value: true }
   if (['no', 'n', 'false', '0'].includes(word)) return { value: false }
-  return { problem: 'is neither yes nor no (true, false, 1 and 0 do as well)' }
+  return { problem: 'is neither yes nor no (or true, false, 1, 0)' }
 }
 
 function parseStructure(type: 'array' | 'object', text: string): ValueReading {

@@ -21,8 +21,8 @@ export interface FormField {
 const recipientDescriptions: Record<RecipientField, string> = {
   first_name: '',
   last_name: '',
-  email: 'Where the recipient is written to.',
-  phone: 'With + and the country calling code, such as +61 400 000 000.',
+  email: 'Where the service writes to the person.',
+  phone: 'With + and the country code, such as +61 400 000 000.',
 }
 
 /** Every field of a package's requests, the recipient's first, then check by check as the schema has them. */

@@ -34,10 +34,7 @@ export function bodyFromFlags(flags: BodyFlags, schema: PackageSchema): DraftBod
   }
   if (problems.length > 0) {
     const id = String(schema.id)
-    throw refusal(
-      problems,
-      `Give fields as --field code.name=value; \`refcheck schema show ${id}\` lists them.`,
-    )
+    throw refusal(problems, `List the fields with: refcheck schema show ${id}`)
   }
   const draft: DraftBody = { package_id: schema.id, recipient }
   return entries.size === 0 ? draft : { ...draft, additional_information: [...entries.values()] }

@@ -171,14 +171,14 @@ class Walk {
       if (character < ' ') throw new Fault('has a line break or control character inside a string', at)
       if (character === '\\') at += this.#escape(at + 1)
     }
-    throw new Fault('has a string that is never closed', start)
+    throw new Fault('has a string without a closing quote', start)
   }
 
   /** Length of the escape whose first character after the backslash stands at `at`. */
   #escape(at: number): number {
     if ('"\\/bfnrt'.includes(this.#text.charAt(at)) && at < this.#text.length) return 1
     if (/^u[\dA-Fa-f]{4}$/.test(this.#text.slice(at, at + 5))) return 5
-    throw new Fault('has a backslash that escapes nothing JSON knows', at - 1)
+    throw new Fault('has a backslash that JSON does not allow', at - 1)
   }
 
   #number(): void {
@@ -186,7 +186,7 @@ class Walk {
     const source = this.#match(number)
     if (source === '') throw this.#unexpected('a value')
     if (!keepsDigits(source)) {
-      throw new Fault('has a number too big to be sent exactly; give it as a string', start)
+      throw new Fault('has a number too large to be sent exactly; give it as a string', start)
     }
   }
 

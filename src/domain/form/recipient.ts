@@ -12,13 +12,13 @@ const hidden = /[\p{Cf}\p{Cc}\p{Zl}\p{Zp}]/u
 
 /** Reads one of the recipient's four fields as a person or a spreadsheet gives it. Linear; length first. */
 export function readRecipientField(name: RecipientField, text: string): Reading {
-  if (text.trim() === '') return { problem: 'is empty, and is required' }
+  if (text.trim() === '') return { problem: 'is empty, but required' }
   if (name === 'phone') return readPhone(text)
   if (name === 'email') return readEmail(text)
   const value = text.trim()
   const at = value.search(control)
   if (at === -1) return { value }
-  return { problem: `holds ${codePoint(value, at)}, a control character; a name has none` }
+  return { problem: `contains ${codePoint(value, at)}, a control character, which a name cannot have` }
 }
 
 function readEmail(text: string): Reading {
@@ -27,7 +27,7 @@ function readEmail(text: string): Reading {
     const kind = control.test(text.charAt(at))
       ? 'a line break or control character'
       : 'an invisible character'
-    return { problem: `holds ${codePoint(text, at)}, ${kind}; an address has none` }
+    return { problem: `contains ${codePoint(text, at)}, ${kind}; which an address cannot have` }
   }
   const value = text.trim()
   if (value.length > 254) {
@@ -59,7 +59,7 @@ function good(address: string): string | undefined {
 /** Countries whose national numbers begin with 0 abroad too. */
 const keepsZero: ReadonlySet<string> = new Set(['39', '378', '379', '225', '229', '241', '242'])
 
-const expectedPhone = 'give it with + and the country calling code, such as +61400000000'
+const expectedPhone = 'start it with + and the country code, such as +61400000000'
 
 /**
  * E.164 (POST /v1/requests). What starts with + loses its spaces, (), - and . (cli-contract "Batch files");
@@ -71,11 +71,11 @@ function readPhone(text: string): Reading {
   }
   const given = text.trim()
   const at = given.search(hidden)
-  if (at !== -1) return { problem: `holds ${codePoint(given, at)}, an invisible character; type it anew` }
+  if (at !== -1) return { problem: `contains ${codePoint(given, at)}, an invisible character; type it again` }
   if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(given)) {
     return {
       problem:
-        'is in scientific notation: a spreadsheet has dropped digits of it; ' +
+        'is in scientific notation: the spreadsheet has dropped digits; ' +
         'format the column as text and give the whole number, such as +61400000000',
     }
   }
@@ -105,11 +105,11 @@ function checkDigits(digits: string): Reading {
   const at = digits.search(/\D/)
   if (at !== -1)
     return {
-      problem: `holds "${String.fromCodePoint(digits.codePointAt(at) ?? 0)}"; after the + only digits`,
+      problem: `holds "${String.fromCodePoint(digits.codePointAt(at) ?? 0)}"; only digits may follow the +`,
     }
   if (digits.length > 15) return { problem: `has ${String(digits.length)} digits; E.164 allows at most 15` }
   if (digits.startsWith('0'))
-    return { problem: `has 0 after the +, and no country calling code starts so; ${expectedPhone}` }
+    return { problem: `has 0 after the +, but no country code starts with 0; ${expectedPhone}` }
   const value = `+${digits}`
   return phoneNumber.safeParse(value).success
     ? { value }

@@ -16,13 +16,13 @@ export function templateFormat(
   const ending = /\.([a-z]+)$/i.exec(output ?? '')?.[1]?.toLowerCase()
   const named = templateFormats.find((format) => format === ending)
   if (asked !== undefined && named !== undefined && asked !== named) {
-    throw new UsageError(`--format ${asked} does not fit --output ${output ?? ''}`, {
-      hint: `Leave --format out, or let the name end in .${asked}.`,
+    throw new UsageError(`--format ${asked} contradicts --output ${output ?? ''}`, {
+      hint: `Leave out --format, or give a name that ends in .${asked}.`,
     })
   }
   if (asked === undefined && ending !== undefined && named === undefined && ending !== 'txt') {
-    throw new UsageError(`--output ${output ?? ''}: no template is written as .${ending}`, {
-      hint: 'Let the name end in .xlsx, .csv or .json, or say --format.',
+    throw new UsageError(`--output ${output ?? ''}: a template cannot be written as .${ending}`, {
+      hint: 'Give a name that ends in .xlsx, .csv or .json, or add --format.',
     })
   }
   return asked ?? named ?? 'csv'
@@ -38,9 +38,9 @@ export function templateColumns(schema: PackageSchema): TemplateColumn[] {
       continue
     }
     throw new InvalidInputError(
-      `package ${String(schema.id)} has two fields that make the column "${shown(column)}"`,
+      `package ${String(schema.id)} has two fields for the column "${shown(column)}"`,
       {
-        hint: 'Write a body instead: --format json',
+        hint: 'Write a JSON body instead with: --format json',
       },
     )
   }

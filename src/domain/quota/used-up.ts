@@ -5,6 +5,6 @@ export function quotaUsedUp(waitMs: number): ThrottledError {
   const seconds = Math.ceil(waitMs / 1000)
   return new ThrottledError(`the quota is used up for the next ${seconds} s`, {
     retryAfter: seconds,
-    hint: `Nothing was sent. Run it again in ${seconds} s, or allow the wait with a longer --timeout.`,
+    hint: `Nothing was sent. Run it again in ${seconds} s, or wait automatically with a longer --timeout.`,
   })
 }

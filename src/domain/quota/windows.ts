@@ -17,8 +17,8 @@ const documentedWindows: readonly QuotaWindow[] = [
 export function windowsFor(baseUrl: string, said: string | undefined): readonly QuotaWindow[] {
   if (said === undefined) return documentedWindows
   if (isLoopbackUrl(baseUrl)) return parseWindows(said, 'REFCHECK_QUOTA')
-  throw new UsageError('REFCHECK_QUOTA is for a sandbox on this machine only', {
-    hint: `Unset it: the quota of ${baseUrl} is the service’s own.`,
+  throw new UsageError('REFCHECK_QUOTA is allowed for a sandbox on this machine only', {
+    hint: `Unset it: ${baseUrl} has a fixed quota.`,
   })
 }
 
@@ -28,7 +28,7 @@ export function parseWindows(text: string, what: string): QuotaWindow[] {
     const [, calls, seconds] = /^\s*([1-9]\d{0,8})\/([1-9]\d{0,8})\s*$/.exec(part) ?? []
     if (calls === undefined || seconds === undefined) {
       throw new UsageError(`${what}: "${part.slice(0, 40)}" is not a quota window`, {
-        hint: 'Write calls/seconds, several with commas between: 60/60,1000/3600',
+        hint: 'Give calls/seconds, separated by commas, such as: 60/60,1000/3600',
       })
     }
     return { calls: Number(calls), seconds: Number(seconds) }

@@ -78,23 +78,23 @@ export function missingReport(target: ReportTarget, error: RefcheckError): Missi
 }
 
 /** What to do where no report will ever come: nothing. */
-export const nothingComes = 'No report will come of it.'
+export const nothingComes = 'No report will follow.'
 
 export function notThere(title: string, status: string): NotFoundError {
   return status === 'CANCELLED' || status === 'ERROR'
-    ? new NotFoundError(`${title}: no report, it ended ${status}`, { hint: nothingComes })
-    : new NotFoundError(`${title}: the report is not ready, it is ${status}`)
+    ? new NotFoundError(`${title}: no report; it ended ${status}`, { hint: nothingComes })
+    : new NotFoundError(`${title}: the report is not ready; it is ${status}`)
 }
 
 export function changed(file: string): IncompleteError {
-  return new IncompleteError(`"${file}" was changed since it was stored`, {
-    hint: 'It was left as it is; --overwrite replaces it.',
+  return new IncompleteError(`"${file}" has changed since it was stored`, {
+    hint: 'It was left as it is. Replace it with: --overwrite',
   })
 }
 
 export function inTheWay(why: string, file: string): IncompleteError {
   return new IncompleteError(`"${file}" was not written: ${why}`, {
-    hint: 'Move it away, or choose other names with --name-template; --overwrite replaces a file.',
+    hint: 'Move it away, choose other names with --name-template, or replace it with --overwrite.',
   })
 }
 
@@ -109,8 +109,8 @@ export function isAboutOne(error: RefcheckError): boolean {
 export function withoutChecks(request: RequestResource): MissingReport {
   const { request_id: requestId, recipient, status } = request
   const error = isFinal(request)
-    ? new IncompleteError(`request ${requestId} has no reports, it ended ${status}`, { hint: nothingComes })
-    : new IncompleteError(`request ${requestId} has no checks yet, it is ${status}`)
+    ? new IncompleteError(`request ${requestId} has no reports; it ended ${status}`, { hint: nothingComes })
+    : new IncompleteError(`request ${requestId} has no checks yet; it is ${status}`)
   const person = `${recipient.first_name} ${recipient.last_name}`
   return { requestId, checkId: null, refereeId: null, person, error }
 }
@@ -121,10 +121,10 @@ export function incomplete(missing: readonly MissingReport[]): RefcheckError | u
   const why = first.error.message
   // What can still be done is told first.
   const hints = missing.map(
-    ({ error }) => error.hint ?? 'Run the same command again later; what is on disk is skipped.',
+    ({ error }) => error.hint ?? 'Run the same command again later. What is on disk is skipped.',
   )
   return new IncompleteError(
-    missing.length === 1 ? why : `${missing.length} reports are not there; the first: ${why}`,
+    missing.length === 1 ? why : `${missing.length} reports are unavailable; the first: ${why}`,
     { hint: hints.find((hint) => hint !== nothingComes) ?? nothingComes },
   )
 }

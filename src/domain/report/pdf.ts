@@ -12,7 +12,7 @@ export function single(value: string | readonly string[] | undefined): string | 
 }
 
 export function notPdf(why: string): UnavailableError {
-  return new UnavailableError(`the report is not a whole PDF: ${why}`, {
-    hint: 'Nothing was kept. Try again in a moment.',
+  return new UnavailableError(`the report is not a complete PDF: ${why}`, {
+    hint: 'Nothing was stored. Try again in a moment.',
   })
 }

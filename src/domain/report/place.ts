@@ -16,8 +16,8 @@ export function destination(typed: string, path: string, standing: Standing, sin
     standing === 'folder' || (standing === 'nothing' && (/[/\\]$/.test(typed) || !looksLikeFile))
   if (isFolder) return { kind: 'folder', path }
   if (!single) {
-    throw new UsageError(`--output: ${typed} is one file, and several reports may come`, {
-      hint: 'Name a folder.',
+    throw new UsageError(`--output: ${typed} is a file, but there may be several reports`, {
+      hint: 'Give a folder.',
     })
   }
   return { kind: 'file', path }

@@ -42,8 +42,8 @@ export function manifestTable(records: readonly ReportRecord[]): (string | numbe
 export function parseManifest(text: string, path: string): ReportRecord[] {
   const found = z.array(reportRecord).safeParse(parsed(text))
   if (found.success) return found.data
-  throw new IoError(`"${path}" is not a list of reports as refcheck writes it`, {
-    hint: 'Use another folder; or move that file away, and what is there will be compared and listed anew.',
+  throw new IoError(`"${path}" is not a list of reports written by refcheck`, {
+    hint: 'Use another folder, or move that file away: the reports are then compared and listed again.',
   })
 }
 

@@ -46,7 +46,7 @@ export function parseTemplate(text: string): NameTemplate {
     .map(partsOf)
   if (segments.length > deepest) throw refuse(`it has more than ${deepest} folders`)
   if (!segments.at(-1)?.some((part) => 'field' in part)) {
-    throw refuse('the file name has no field in it, and every report would be called the same')
+    throw refuse('it has no field, so every report would have the same name')
   }
   return {
     name: (target) => {
@@ -65,7 +65,7 @@ function partsOf(segment: string): Part[] {
   if (segment.trim() === '') {
     throw refuse('a folder or file in it has no name')
   }
-  if (/^\.+$/.test(segment)) throw refuse(`"${segment}" leads to another folder`)
+  if (/^\.+$/.test(segment)) throw refuse(`"${segment}" points to another folder`)
   return segment
     .split(/(\{[^{}]*\})/)
     .filter((each) => each !== '')
@@ -73,7 +73,7 @@ function partsOf(segment: string): Part[] {
       if (each.startsWith('{') && each.endsWith('}')) return { field: known(each.slice(1, -1)) }
       if (!plainText.test(each)) {
         const odd = Array.from(each).find((character) => !plainText.test(character)) ?? ''
-        throw refuse(`"${odd}" cannot stand in a file name everywhere`)
+        throw refuse(`"${odd}" is not allowed in file names on every system`)
       }
       return { literal: each }
     })
@@ -81,7 +81,7 @@ function partsOf(segment: string): Part[] {
 
 function known(name: string): string {
   if (Object.hasOwn(fields, name)) return name
-  throw refuse(`there is no field "${name.slice(0, 40)}"`)
+  throw refuse(`unknown field "${name.slice(0, 40)}"`)
 }
 
 function segmentOf(parts: readonly Part[], target: ReportTarget): string {

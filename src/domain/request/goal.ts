@@ -58,16 +58,16 @@ export function verdict(
   if (open.length + unread > 0) {
     const rest = unread === 0 ? [] : [`${unread} not read yet`]
     const named = unread === 0 && open.length <= mostNamed
-    return new TimedOutError(`the time is up: ${[...statusesInWords(open), ...rest].join(', ')}`, {
+    return new TimedOutError(`timed out: ${[...statusesInWords(open), ...rest].join(', ')}`, {
       hint: named
-        ? `Go on with: refcheck request wait ${open.map((request) => request.request_id).join(' ')}`
-        : 'Run the same command again to go on.',
+        ? `Continue with: refcheck request wait ${open.map((request) => request.request_id).join(' ')}`
+        : 'Run the same command again to continue.',
     })
   }
   const ended = requests.filter((request) => !reached(request, goal))
   if (ended.length === 0) return undefined
-  return new IncompleteError(`ended without what was waited for: ${statusesInWords(ended).join(', ')}`, {
-    hint: 'A terminal status never changes; "refcheck request get" shows the checks.',
+  return new IncompleteError(`ended without reaching the goal: ${statusesInWords(ended).join(', ')}`, {
+    hint: 'A terminal status does not change. Show the checks with: refcheck request get ID',
   })
 }
 

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 
 const longest = 2048
 
-const addressHint = 'Write it like https://api.example.com.'
+const addressHint = 'Give it like https://api.example.com.'
 
 /**
  * A base URL as it is kept and called: scheme, host, perhaps a path, no trailing slash. https, or http
@@ -17,7 +17,7 @@ export function parseBaseUrl(text: string, source = 'the base URL'): string {
   if (trimmed === '') throw refused('is empty', addressHint)
   if (trimmed.length > longest) throw refused(`is longer than ${longest} characters`, addressHint)
   if (/[\s\p{Cc}\\]/u.test(trimmed))
-    throw refused('holds a space, a control character or a backslash', addressHint)
+    throw refused('contains a space, a control character or a backslash', addressHint)
   if (!URL.canParse(trimmed)) throw refused('is not a URL', addressHint)
 
   const url = new URL(trimmed)
@@ -25,21 +25,21 @@ export function parseBaseUrl(text: string, source = 'the base URL'): string {
     throw refused('does not start with https://', addressHint)
   }
   if (/^[a-z]+:\/*[^/?#]*@/i.test(trimmed)) {
-    throw refused('has a user name or a password in it', 'Leave out what stands before the @.')
+    throw refused('has a user name or a password in it', 'Remove the part before the @.')
   }
-  if (trimmed.includes('?')) throw refused('has a query', 'Leave out the ? and what follows.')
-  if (trimmed.includes('#')) throw refused('has a fragment', 'Leave out the # and what follows.')
+  if (trimmed.includes('?')) throw refused('has a query', 'Remove the ? and what follows it.')
+  if (trimmed.includes('#')) throw refused('has a fragment', 'Remove the # and what follows it.')
   if (url.protocol === 'http:' && !isLoopbackUrl(url.href)) {
     throw refused(
-      `would call ${url.host} in clear text: https is required`,
-      'Plain http is for this machine only (127.0.0.1, ::1, localhost).',
+      `would call ${url.host} unencrypted: https is required`,
+      'http is allowed for this machine only (127.0.0.1, ::1, localhost).',
     )
   }
   const path = url.pathname.replace(/\/+$/, '')
   if (/\/v\d+$/.test(path)) {
     throw refused(
       `ends in ${path.slice(path.lastIndexOf('/'))}`,
-      'Leave the version out: it is added to every call.',
+      'Remove the version: it is added to every call.',
     )
   }
   return `${url.origin}${path}`

@@ -15,7 +15,7 @@ export interface Credentials {
  */
 export function checkApiKey(text: string, source = 'the API key'): string {
   const key = withoutLastLineBreak(text)
-  const hint = `Copy it again from the organisation settings: ${apiKeyLength} characters, nothing before or after.`
+  const hint = `Copy it again from the organisation settings: ${apiKeyLength} characters, with nothing before or after.`
   const refused = (why: string): InvalidInputError => new InvalidInputError(`${source} ${why}`, { hint })
   if (key === '') throw refused('is empty')
   if (key.length !== apiKeyLength) throw refused(`has ${key.length} characters instead of ${apiKeyLength}`)
@@ -33,11 +33,11 @@ export function checkWebhookSecret(text: string, source = 'the webhook secret'):
   const secret = withoutLastLineBreak(text)
   if (secret === '') {
     throw new InvalidInputError(`${source} is empty`, {
-      hint: 'Without a secret anybody could sign; give the one of the organisation’s webhook.',
+      hint: 'Give the secret of the organisation’s webhook. Without one, anybody could sign.',
     })
   }
   if (/\p{Cc}/u.test(secret)) {
-    throw new InvalidInputError(`${source} holds a line break or another control character`, {
+    throw new InvalidInputError(`${source} contains a line break or another control character`, {
       hint: 'Give the secret alone, on one line.',
     })
   }

@@ -19,7 +19,7 @@ function refused(key: string, text: string, wanted: string): InvalidInputError {
   const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text
   return new InvalidInputError(`${key}: "${shown}" is not ${wanted}`, {
     field: key,
-    hint: `Try: refcheck config set ${key} ${definitionOf(key)?.example ?? ''}`.trim(),
+    hint: `For example: refcheck config set ${key} ${definitionOf(key)?.example ?? ''}`.trim(),
   })
 }
 
@@ -47,9 +47,9 @@ function store(text: string): string {
     })
   }
   if (address.kind === 'postgres' && address.password) {
-    throw new InvalidInputError('store: a password is not kept in the settings', {
+    throw new InvalidInputError('store: passwords are refused in the settings', {
       field: 'store',
-      hint: 'Leave it out of the address and put it in ~/.pgpass or PGPASSWORD, or set REFCHECK_STORE instead.',
+      hint: 'Put the password in ~/.pgpass or PGPASSWORD, or set REFCHECK_STORE instead.',
     })
   }
   return text
@@ -78,14 +78,14 @@ function encoding(text: string): string {
 export const settingDefinitions: readonly SettingDefinition[] = [
   {
     key: 'package',
-    meaning: 'Package ordered when --package is left out.',
+    meaning: 'Package to order',
     example: '12',
     path: false,
     parse: wholeNumber('package', Number.MAX_SAFE_INTEGER, 'a package id, a whole number above 0'),
   },
   {
     key: 'output-dir',
-    meaning: 'Folder that reports are put in when --output is left out.',
+    meaning: 'Folder for reports',
     example: 'reports',
     path: true,
     parse: filePath('output-dir'),
@@ -99,14 +99,14 @@ export const settingDefinitions: readonly SettingDefinition[] = [
   },
   {
     key: 'concurrency',
-    meaning: 'Downloads that run side by side, 1 to 64.',
+    meaning: 'Number of downloads at a time, 1 to 64',
     example: '4',
     path: false,
     parse: wholeNumber('concurrency', 64, 'a whole number from 1 to 64'),
   },
   {
     key: 'timeout',
-    meaning: 'How long to wait on retries and on the quota altogether.',
+    meaning: 'Longest total wait for retries and quota',
     example: '5m',
     path: false,
     parse: duration,
@@ -120,7 +120,7 @@ export const settingDefinitions: readonly SettingDefinition[] = [
   },
   {
     key: 'default-country',
-    meaning: 'Country of phone numbers written without their country code.',
+    meaning: 'Country of phone numbers without a country code',
     example: 'AU',
     path: false,
     parse: country,
@@ -135,7 +135,7 @@ function definitionOf(key: string): SettingDefinition | undefined {
 export function settingDefinition(key: string): SettingDefinition {
   const found = definitionOf(key)
   if (found !== undefined) return found
-  throw new UsageError(`there is no setting "${key.slice(0, 60)}"`, {
-    hint: `The settings are ${settingDefinitions.map((each) => each.key).join(', ')}.`,
+  throw new UsageError(`no setting named "${key.slice(0, 60)}"`, {
+    hint: `Settings: ${settingDefinitions.map((each) => each.key).join(', ')}.`,
   })
 }

@@ -7,8 +7,8 @@ export function checkEmail(text: string, source = 'the e-mail'): string {
     new InvalidInputError(`${source} ${why}`, { hint, field: 'email' })
   const hint = 'Give the e-mail of an active user of the organisation, like ana@example.com.'
   if (text === '') throw refused('is empty', hint)
-  if (/\p{Cc}/u.test(text)) throw refused('holds a line break or another control character', hint)
-  if (text.length > 254) throw refused(`has ${text.length} characters; 254 are the most`, hint)
+  if (/\p{Cc}/u.test(text)) throw refused('contains a line break or another control character', hint)
+  if (text.length > 254) throw refused(`has ${text.length} characters; at most 254 are allowed`, hint)
   if (emailAddress.safeParse(text).success) return text
-  throw refused(text.includes('@') ? `"${text}" is not an address` : 'is not an address', hint)
+  throw refused(text.includes('@') ? `"${text}" is not valid` : 'is not valid', hint)
 }

@@ -19,7 +19,7 @@ export function damage(text: string): string | undefined {
   // Nearly every text begins with a letter or a +, and is plain.
   if (first <= 61) {
     if (lostDigits.test(text)) {
-      return 'is in scientific notation: a spreadsheet has dropped digits of it; format the column as text and type it again'
+      return 'is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again'
     }
     if (text.startsWith(refusedMark)) return 'was refused when it was read before; type it again'
     if (errorWord.test(text.trim())) return `is the error ${text.trim()} of a spreadsheet, not a value`

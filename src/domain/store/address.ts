@@ -17,7 +17,7 @@ export function storeAddress(text: string): StoreAddress {
   if (scheme === 'postgres' || scheme === 'postgresql') return postgres(text)
   if (scheme !== undefined) return { kind: 'none', why: `a store cannot be a "${scheme}://" address` }
   if (/^postgres(?:ql)?:/i.test(text)) return { kind: 'none', why: 'the PostgreSQL address is not a URL' }
-  if (text.includes('\0')) return { kind: 'none', why: 'the name of the store has a NUL character in it' }
+  if (text.includes('\0')) return { kind: 'none', why: 'the name of the store contains a NUL character' }
   if (text.trim() === '' || text.length > longestPath || controlCharacter.test(text)) {
     return { kind: 'none', why: 'the name of the store is not a path' }
   }

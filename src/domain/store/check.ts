@@ -18,7 +18,7 @@ export function unsound(
 ): IoError | undefined {
   if (damage.length > 0) {
     return new IoError(`the store "${location}" is damaged: ${damage[0]}`, {
-      hint: 'Order nothing with it. Keep the file, put back a backup, and settle what was ordered since.',
+      hint: 'Order nothing with it. Keep the file, restore a backup, and settle what was ordered since.',
     })
   }
   if (closed === undefined) return undefined

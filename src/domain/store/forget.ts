@@ -11,8 +11,8 @@ export function forgotten(given: {
   if (email !== undefined) return { email: email.trim() }
   if (requestId !== undefined) return { requestId }
   if (endedBefore !== undefined) return { endedBefore }
-  throw new UsageError('whose data is to be removed is not said', {
-    hint: 'Give --email EMAIL, --request-id UUID, or --older-than 365d.',
+  throw new UsageError('--email, --request-id or --older-than is required', {
+    hint: 'For example: refcheck store purge --older-than 365d --dry-run',
   })
 }
 

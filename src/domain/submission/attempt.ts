@@ -11,7 +11,7 @@ export interface Tried {
 }
 
 export function changedElsewhere(): InternalError {
-  return new InternalError('another process changed an order that this one holds', {
-    hint: 'See how it stands with "refcheck request list" before anything is sent again.',
+  return new InternalError('another process changed this order', {
+    hint: 'Send nothing again before you have looked at: refcheck request list',
   })
 }

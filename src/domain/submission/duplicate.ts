@@ -13,37 +13,33 @@ function sentences(match: Submission): [message: string, hint: string] {
   const when = moment(match.attemptedAt ?? match.addedAt)
   if (match.state === 'accepted') {
     return [
-      `${what} was ordered for ${who} before: request ${match.requestId}, on ${when}, ` +
+      `${what} was already ordered for ${who}: request ${match.requestId}, on ${when}, ` +
         `last seen ${match.requestStatus}`,
-      `"refcheck request get ${match.requestId}" shows it; to order it once more all the same, add --allow-duplicate.`,
+      `To order it once more, add --allow-duplicate. Show the request with: refcheck request get ${match.requestId}`,
     ]
   }
   if (match.state === 'pending') {
     return [
-      `${what} is waiting to be ordered for ${who} by another command, since ${when} (batch ${match.batchId})`,
-      'Let that one do it; to order it once more all the same, add --allow-duplicate.',
+      `${what} is queued for ${who} since ${when} (batch ${match.batchId})`,
+      'To order it once more, add --allow-duplicate. Show the batch with: refcheck batch status ${match.batchId}',
     ]
   }
   if (match.state === 'sending') {
     return [
       `${what} is being ordered for ${who} by another command, since ${when}`,
-      'Wait until that one has ended; "refcheck request list" then shows what came of it.',
+      'Wait until that command has ended, then see the result with: refcheck request list',
     ]
   }
   return [
-    `${what} was sent for ${who} on ${when}, and whether it was ordered is unknown`,
-    `${lookFirst(match.offeredId)} --allow-duplicate does not go past it.`,
+    `${what} was sent for ${who} on ${when} with an unknown outcome`,
+    settleHint(match.offeredId, '--allow-duplicate does not override this. '),
   ]
 }
 
-/** What to do about an order whose outcome is unknown. */
-export function lookFirst(offeredId: string | undefined): string {
-  const named =
-    offeredId === undefined ? '' : ` Its answer named ${offeredId}: try "refcheck request get ${offeredId}".`
-  return (
-    'It may have been ordered, so settle it before anything is sent again, with "refcheck batch reconcile"; ' +
-    `where that finds no proof, ask the people of the service whether they have a request for this person.${named}`
-  )
+/** What to do about an order whose outcome is unknown; `more` is said before the command. */
+export function settleHint(offeredId: string | undefined, more = ''): string {
+  const named = offeredId === undefined ? '' : `The answer named request ${offeredId}. `
+  return `It may have been ordered, so it is not sent again. ${named}${more}Settle it with: refcheck batch reconcile`
 }
 
 /** Wall time to the minute, in UTC. */

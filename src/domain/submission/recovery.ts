@@ -11,10 +11,10 @@ export function orphaned(
   at: number,
 ): Change | undefined {
   if (state === 'sending') {
-    return { to: 'unknown', at, reason: 'the program ended while the order was on its way' }
+    return { to: 'unknown', at, reason: 'the program was stopped while the order was in flight' }
   }
   if (state === 'pending' && kind === 'single') {
-    return { to: 'cancelled', at, reason: 'the program ended before the order was sent' }
+    return { to: 'cancelled', at, reason: 'the program was stopped before the order was sent' }
   }
   return undefined
 }

@@ -43,9 +43,9 @@ export function untold({ attempt, outcome }: Tried, cause: unknown): IoError {
 export function known(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'accepted':
-      return `the order was taken as request ${outcome.requestId}`
+      return `the order was accepted as request ${outcome.requestId}`
     case 'unknown':
-      return `the order may or may not have been taken (${outcome.reason})`
+      return `the order may or may not have been accepted (${outcome.reason})`
     case 'rejected':
     case 'halted':
     case 'throttled':

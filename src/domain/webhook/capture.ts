@@ -47,18 +47,18 @@ function framed(rest: Uint8Array, headers: Head['headers'], prefix: string): Uin
   if (rest.byteLength >= length) return rest.subarray(0, length)
   const hint =
     prefix !== '' && rest.byteLength === 0
-      ? 'curl -v does not write the body down: give the body as FILE, and the value of X-Service-Signature with --signature.'
-      : 'Capture the request again, whole. An editor that turned CRLF into LF shortens a body as well.'
+      ? 'The output of curl -v has no body. Give the body as FILE, and the value of X-Service-Signature with --signature.'
+      : 'Capture the complete request again. An editor that turns CRLF into LF also shortens a body.'
   throw new InvalidInputError(
-    `the captured body is cut: Content-Length says ${length} bytes, ${rest.byteLength} are there`,
+    `the captured body is incomplete: Content-Length is ${length} bytes, but there are ${rest.byteLength}`,
     { hint },
   )
 }
 
 function withoutChunks(rest: Uint8Array): Uint8Array {
   if (rest[0] === 0x7b || rest[0] === 0x5b) return rest
-  throw new InvalidInputError('the chunks of the captured body do not add up', {
-    hint: 'Capture the request again as raw bytes; an editor may have changed its line ends.',
+  throw new InvalidInputError('the chunks of the captured body are damaged', {
+    hint: 'Capture the request again as raw bytes. An editor may have changed its line ends.',
   })
 }
 
@@ -87,7 +87,7 @@ function readHead(bytes: Uint8Array): Head {
     addHeader(headers, line)
   }
   throw new InvalidInputError('the captured request has no empty line between headers and body', {
-    hint: 'Save the request as it came: request line, headers, an empty line, then the body.',
+    hint: 'Save the request as it was received: request line, headers, an empty line, then the body.',
   })
 }
 
@@ -149,8 +149,8 @@ function contentLength(values: string[] | undefined): number | undefined {
 function refuseWide(bytes: Uint8Array): void {
   const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
   if (!wide) return
-  throw new InvalidInputError('the capture is UTF-16 text, not the bytes that came', {
-    hint: 'PowerShell writes UTF-16 with ">": save it with Out-File -Encoding utf8NoBOM, or capture to a file directly.',
+  throw new InvalidInputError('the capture is UTF-16 text, not the bytes that were received', {
+    hint: 'PowerShell writes UTF-16 with ">". Save it with Out-File -Encoding utf8NoBOM, or capture to a file directly.',
   })
 }
 

@@ -25,7 +25,9 @@ export function commandWords(text: string, what: string): string[] {
   }
   if (word !== undefined) words.push(word)
   if (words.length > 0) return words
-  throw new UsageError(`${what}: there is no command`, { hint: `Write ${what} 'program argument'.` })
+  throw new UsageError(`${what}: the command is empty`, {
+    hint: `Give a program and its arguments: ${what} 'program argument'`,
+  })
 }
 
 function quoted(text: string, start: number, what: string): [inner: string, end: number] {
@@ -38,5 +40,5 @@ function quoted(text: string, start: number, what: string): [inner: string, end:
     if (escaped) at += 1
     inner += escaped ? (text[at] ?? '') : sign
   }
-  throw new UsageError(`${what}: a quote is not closed`, { hint: 'Close it, or write \\ before it.' })
+  throw new UsageError(`${what}: a quote is not closed`, { hint: 'Close it, or put \\ before it.' })
 }

@@ -63,7 +63,7 @@ function forwardingOf({ forward, forwardedAt }: InboxEvent): string {
 }
 
 export function notTaken(missed: number, of: number): string {
-  return of === 1 ? 'the event was not taken' : `${missed} of ${of} events were not taken`
+  return of === 1 ? 'the event was not acknowledged' : `${missed} of ${of} events were not acknowledged`
 }
 
 function textOf(body: Uint8Array): { text: string; base64: string | null } {

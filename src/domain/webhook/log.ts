@@ -26,7 +26,7 @@ export function* readLog(bytes: Uint8Array): Generator<LoggedDelivery> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (firstCharacter(text) === '[') {
     const whole = parsed(text.toString('utf8'))
-    if (!Array.isArray(whole)) throw noLog('it starts like a JSON array and does not end as one')
+    if (!Array.isArray(whole)) throw noLog('it starts like a JSON array but does not end like one')
     for (const [at, entry] of whole.entries()) yield logged(`entry ${at + 1}`, entry)
     return
   }
@@ -77,12 +77,12 @@ function bodyOf(entry: object): Uint8Array | string {
   const base64 = encoded ?? (isEncoded ? plain : undefined)
   if (typeof base64 === 'string') {
     const compact = base64.replace(/\s+/g, '')
-    if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(compact)) return 'its body is said to be base64 and is not'
+    if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(compact)) return 'its body is marked as base64 but is not'
     return Buffer.from(compact, 'base64')
   }
   if (typeof plain === 'string') return Buffer.from(plain, 'utf8')
   if (typeof plain === 'object' && plain !== null)
-    return 'its body was logged as parsed JSON: the bytes that were signed are gone'
+    return 'its body was logged as parsed JSON: the signed bytes are lost'
   return 'it has no body'
 }
 
@@ -128,6 +128,6 @@ function firstCharacter(text: Buffer): string | undefined {
 
 function noLog(why: string): InvalidInputError {
   return new InvalidInputError(`the file cannot be read as a capture of many: ${why}`, {
-    hint: 'See "refcheck webhook verify --help" for the forms it takes.',
+    hint: 'See the supported formats with: refcheck webhook verify --help',
   })
 }

@@ -44,7 +44,7 @@ export function unreachable(url: string, { failure }: Reply): UnavailableError {
   const isUntrusted = failure?.includes('certificate') === true
   return new UnavailableError(`${new URL(url).host}: ${failure}`, {
     hint: isUntrusted
-      ? 'Where the certificate is your own, name its authority: NODE_EXTRA_CA_CERTS=FILE'
+      ? 'If the certificate is your own, set its authority with: NODE_EXTRA_CA_CERTS=FILE'
       : 'Check the URL, and that the receiver is running.',
   })
 }

@@ -16,14 +16,14 @@ const statuses: ReadonlySet<string> = new Set(requestStatuses)
 export function read(body: Uint8Array, signature: string, receivedAt: number): ReceivedEvent {
   const bare = { receivedAt, body, signature, requestId: undefined, status: undefined, event: undefined }
   const parsed = webhookEvent.safeParse(json(body))
-  if (!parsed.success) return { ...bare, oddity: 'the body is not an event of the document' }
+  if (!parsed.success) return { ...bare, oddity: 'the body is not an event of the API document' }
   const { request_id: requestId, status, event } = parsed.data
   return { ...bare, requestId, status, event, oddity: oddityOf(requestId, status, event) }
 }
 
 function oddityOf(requestId: string, status: string, event: string): string | undefined {
-  if (event !== 'request.updated') return `the event "${event.slice(0, 60)}" is not known`
-  if (!statuses.has(status)) return `the status "${status.slice(0, 60)}" is not known`
+  if (event !== 'request.updated') return `unknown event "${event.slice(0, 60)}"`
+  if (!statuses.has(status)) return `unknown status "${status.slice(0, 60)}"`
   return uuid.safeParse(requestId).success ? undefined : 'the request_id is not a UUID'
 }
 

@@ -37,7 +37,7 @@ function* lineEnds(body: Uint8Array): Generator<BodyVariant> {
     yield variant('trailing_newline_added', words, text.slice(0, -last.length))
   }
   for (const end of ['\n', '\r\n']) {
-    yield variant('trailing_newline_removed', 'with a newline at its end: something took it off', text + end)
+    yield variant('trailing_newline_removed', 'with a newline at its end: something removed it', text + end)
   }
   if (text.trim() !== text) {
     yield variant('white_space_added', 'without the white space around it', text.trim())
@@ -66,7 +66,7 @@ function* marks(body: Uint8Array): Generator<BodyVariant> {
       yield { cause: 'byte_order_mark_added', text: both, bytes: bare.subarray(0, -end) }
     }
   } else {
-    const text = 'with a byte order mark at its start: something took it off'
+    const text = 'with a byte order mark at its start: something removed it'
     yield { cause: 'byte_order_mark_removed', text, bytes: Buffer.concat([mark, bytes]) }
   }
 }
@@ -185,7 +185,7 @@ function* rewritten(text: string): Generator<BodyVariant> {
         for (const end of ['', '\n']) {
           const body = written + end
           if (body === text) continue
-          const words = `written as ${style} JSON${order}${escaped}${end === '' ? '' : ' and a newline'}: something parsed it and wrote it anew`
+          const words = `written as ${style} JSON${order}${escaped}${end === '' ? '' : ' and a newline'}: something parsed and re-serialised it`
           yield { cause: 'json_reformatted', text: words, bytes: Buffer.from(body) }
         }
       }
@@ -230,7 +230,7 @@ function spaced(value: unknown): string {
 function* truncations(text: string): Generator<BodyVariant> {
   if (jsonValue(text) !== undefined) return
   for (const end of ['}', '"}', '\n}', '}\n', '"}\n']) {
-    const words = `with ${JSON.stringify(end)} at its end: it was cut`
+    const words = `with ${JSON.stringify(end)} at its end: something cut it`
     yield { cause: 'truncated', text: words, bytes: Buffer.from(text.trimEnd() + end) }
   }
   const brace = text.lastIndexOf('}')

@@ -27,7 +27,7 @@ export function signingKeyOf(secret: string): SigningKey {
 export function verifyWith(delivery: CapturedDelivery, key: SigningKey): Verification {
   const [signature, ...more] = delivery.signatures
   if (signature === undefined)
-    return invalid('there is no signature', 'Give it with --signature, or capture its headers.')
+    return invalid('the signature is missing', 'Add --signature, or capture its headers.')
   if (more.length > 0) {
     return invalid(
       'there are several signatures',
@@ -73,7 +73,7 @@ export const mostDiagnosed = 50
 export function notAll(failed: number, of: number): BadSignatureError {
   const deliveries = of === 1 ? 'delivery' : 'deliveries'
   return new BadSignatureError(`${failed} of ${of} ${deliveries} ${failed === 1 ? 'is' : 'are'} not valid`, {
-    hint: 'Treat what is not valid as not sent by the service.',
+    hint: 'Treat deliveries that are not valid as not sent by the service.',
   })
 }
 
@@ -90,7 +90,7 @@ export function signBody(body: Uint8Array, secret: string): string {
 export const shapeHint = 'The service sends 64 lowercase hexadecimal characters and nothing else.'
 
 const mismatchHint =
-  'Either the bytes are not the exact ones that were sent (a re-formatted or re-encoded body never matches), or the secret is another one.'
+  'Either the body is not the exact bytes that were sent (a re-formatted or re-encoded body never matches), or the secret is a different one.'
 
 export function invalid(message: string, hint: string): Verification {
   return { valid: false, event: null, failure: new BadSignatureError(message, { hint }) }
@@ -103,7 +103,7 @@ function misshape(signature: string): string {
   if (signature.trim() !== signature) return 'has white space around it'
   if (signature.length !== 64) return `has ${signature.length} characters instead of 64`
   if (/^[0-9a-fA-F]+$/.test(signature)) return 'is written in upper case'
-  return 'holds characters that are not hexadecimal'
+  return 'contains characters that are not hexadecimal'
 }
 
 function parsed(body: Uint8Array): unknown {

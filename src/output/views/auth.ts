@@ -13,7 +13,7 @@ export function loginView(result: LoginResult, baseUrl: string, file: string): V
     text: (terminal) =>
       [
         `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${harmless(`${user.first_name} ${user.last_name}`)} (${harmless(user.email)}, ${harmless(user.role)}).`,
-        `Profile "${profile}" is in use. Its key is kept in ${places[storage]}${storage === 'file' ? `, readable by this account only: ${file}` : ''}.`,
+        `Profile "${profile}" is now in use. Its key is in ${places[storage]}${storage === 'file' ? `, readable only by you: ${file}` : ''}.`,
       ].join('\n'),
   }
 }
@@ -21,7 +21,7 @@ export function loginView(result: LoginResult, baseUrl: string, file: string): V
 /** A new key of an organisation revokes the one before it ("Authentication", rule 6). */
 export function replacedText(replaced: readonly string[]): string {
   const names = replaced.map((name) => `"${name}"`).join(', ')
-  return `${replaced.length === 1 ? 'Profile' : 'Profiles'} ${names} held another key for the same address. If it is the same organisation, the new key has revoked that one: log in there again.`
+  return `${replaced.length === 1 ? 'Profile' : 'Profiles'} ${names} had another key for the same base URL. If it is the same organisation, the new key has revoked that one.`
 }
 
 export function statusView(status: SessionStatus): View {
@@ -33,7 +33,7 @@ export function statusView(status: SessionStatus): View {
         : styled(terminal, 'red', 'does not work')
       const who = status.user === null ? '' : ` (${harmless(status.user.role)})`
       return [
-        `profile   ${status.profile ?? 'none: the environment says it all'}`,
+        `profile   ${status.profile ?? 'none; everything comes from the environment'}`,
         `base URL  ${status.base_url}`,
         `user      ${harmless(status.user_email)}${who}`,
         `key       ${status.key}, from ${places[status.key_from]}; it ${works}`,
@@ -54,12 +54,12 @@ export function profilesView(profiles: readonly ProfileEntry[]): ListView<Profil
       { name: 'key_from', value: (row) => row.key_from },
       { name: 'webhook_secret_from', value: (row) => row.webhook_secret_from, extra: true },
     ],
-    empty: 'No profiles. Make one with: refcheck auth login',
+    empty: 'No profiles. Add one with: refcheck auth login',
   }
 }
 
 export function switchView(answer: { profile: string }): View {
-  return { json: answer, text: () => `Profile "${answer.profile}" is in use from now on.` }
+  return { json: answer, text: () => `Profile "${answer.profile}" is now in use.` }
 }
 
 export function logoutView(result: LogoutResult): View {
@@ -69,8 +69,8 @@ export function logoutView(result: LogoutResult): View {
       const left =
         result.left_in_keychain.length === 0
           ? ''
-          : `\nThe keychain did not give up: ${result.left_in_keychain.join(', ')}. It is not used any more; remove it there.`
-      return `Profile "${result.profile}" and what it kept are removed.${left}`
+          : `\nThese entries could not be removed from the keychain: ${result.left_in_keychain.join(', ')}. They are no longer used.`
+      return `Profile "${result.profile}", its key and its secrets are removed.${left}`
     },
   }
 }

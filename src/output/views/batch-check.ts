@@ -41,9 +41,8 @@ function asContract({ row, line, column, value, problem, suggestion }: RowProble
 /** A summary, the first problems, the duplicates, and what will be sent otherwise than it stands. */
 export function checkText(check: BatchCheck, name: string, terminal: Terminal, showChanges = false): string {
   const { rows, valid, invalid, problems, duplicates, changes } = check
-  const good = styled(terminal, 'green', `${valid} ${valid === 1 ? 'is' : 'are'} fit to be ordered`)
-  const bad =
-    invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} ${invalid === 1 ? 'is' : 'are'} not`)}`
+  const good = styled(terminal, 'green', `${valid} valid`)
+  const bad = invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} invalid`)}`
   const parts = [`${harmless(name)}: ${countInWords(rows, 'row')}, ${good}${bad}`]
   if (problems.length > 0) {
     parts.push(
@@ -58,8 +57,11 @@ export function checkText(check: BatchCheck, name: string, terminal: Terminal, s
 function pairs(duplicates: BatchCheck['duplicates']): string {
   const lines = duplicates
     .slice(0, mostPairs)
-    .map(([first, again]) => `  row ${again} orders the same as row ${first}`)
-  return ['Only the first of these is ordered:', ...lines].join('\n') + more(duplicates.length, mostPairs)
+    .map(([first, again]) => `  row ${again} is the same order as row ${first}`)
+  return (
+    ['The same order more than once; only the first is sent:', ...lines].join('\n') +
+    more(duplicates.length, mostPairs)
+  )
 }
 
 function more(all: number, shown: number): string {
@@ -87,7 +89,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
       .map(({ row, order }) => `    row ${row} is ${harmless(whatMatches(order))}`),
   )
   if (counts.invalid > 0)
-    lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} not fit to be ordered`)
+    lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} invalid, not sent`)
   if (counts.pending > 0) lines.push(`Time by quota: ${timeText(seconds, endsAt)}`)
   const { changes } = check
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
@@ -124,8 +126,8 @@ export function keptPlanView(kept: KeptPlan, path: string | undefined): View {
   return {
     json: kept,
     text: ({ columns }) => {
-      if (path !== undefined) return `The plan is in ${harmless(path)}`
-      return columns === undefined ? JSON.stringify(kept, null, 2) : 'Keep this plan with: --output plan.json'
+      if (path !== undefined) return `The plan is saved in ${harmless(path)}`
+      return columns === undefined ? JSON.stringify(kept, null, 2) : 'Save this plan with: --output plan.json'
     },
   }
 }

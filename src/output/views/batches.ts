@@ -94,7 +94,7 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
       { name: 'unknown', value: (row) => row.unknown, extra: true },
       { name: 'state', value: (row) => row.state, style: (row) => stateStyle(row.state) },
     ],
-    empty: 'No batches in this store. "refcheck batch run FILE" makes one.',
+    empty: 'No batches in this store. Start one with: refcheck batch run FILE',
   }
 }
 
@@ -110,7 +110,7 @@ export function batchRowsView(rows: readonly ListedRow[]): ListView<ListedRow> {
       { name: 'outcome', value: (row) => row.error ?? row.request_id },
       { name: 'error', value: (row) => row.error, extra: true },
     ],
-    empty: 'No rows like that.',
+    empty: 'No rows match.',
   }
 }
 
@@ -152,9 +152,9 @@ export function runEventText(event: RunEvent): string | undefined {
         ? `row ${event.row} ${event.state}: ${event.reason ?? ''}`
         : undefined
     case 'outage':
-      return `${event.reason}; nothing is sent until it answers well, asking again in ${event.seconds} s`
+      return `${event.reason}; paused; checking again in ${event.seconds} s`
     case 'well':
-      return 'The service answers well; going on.'
+      return 'The service is up again; continuing.'
     case 'paced':
       return event.seconds < 90
         ? undefined
@@ -171,7 +171,7 @@ export function runEventText(event: RunEvent): string | undefined {
 /** What looking for proof has come to. */
 export function reconciliationText({ settled, ambiguous }: Reconciliation): string {
   return [
-    ...settled.map(({ submission, requestId }) => `row ${submission.row} was ordered: request ${requestId}`),
+    ...settled.map(({ submission, requestId }) => `row ${submission.row} was accepted: request ${requestId}`),
     ...ambiguous.flatMap(({ submission, near }) => [
       `row ${submission.row}: no single request fits it alone; a person has to decide`,
       ...near.map((each) => `  ${harmless(nearText(each))}`),
@@ -182,7 +182,7 @@ export function reconciliationText({ settled, ambiguous }: Reconciliation): stri
 /** The same file again. */
 export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: BatchStatus): string {
   const left = countInWords(counts.pending, 'row is', 'rows are')
-  const rest = counts.pending === 0 ? 'nothing is left to send' : `${left} left to send`
+  const rest = counts.pending === 0 ? 'nothing left to send' : `${left} left to send`
   return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
 }
 
@@ -230,7 +230,7 @@ export function reconciledView(found: Reconciliation): View {
             `possible second order: request ${requestId}, created ${harmless(createdAt)}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and nobody here ordered it. Ask the provider; then: refcheck batch reconcile --acknowledge ${requestId}`,
         ),
         settled.length + ambiguous.length + open.length + secondOrders.length === 0
-          ? 'There is nothing to settle.'
+          ? 'Nothing to settle.'
           : '',
       ]
         .filter((line) => line !== '')

@@ -48,14 +48,14 @@ export function deliveredText(
   retryInMs: number | undefined,
 ): string {
   const which = `event ${id} (${requestId ?? '-'} ${status ?? '-'})`
-  if (taken) return `Handed on ${which}: ${answer}`
-  return `${which} was not taken: ${answer}; trying again in ${((retryInMs ?? 0) / 1000).toFixed(1)} s`
+  if (taken) return `Forwarded ${which}: ${answer}`
+  return `${which} was not acknowledged: ${answer}; retrying in ${((retryInMs ?? 0) / 1000).toFixed(1)} s`
 }
 
 /** How a receiver ends on Ctrl-C. */
 export function listeningEnd(kept: number): InterruptedError {
   return new InterruptedError(`interrupted; ${countInWords(kept, 'new event')} kept`, {
-    hint: 'What was not handed on yet goes first the next time.',
+    hint: 'Events that were not forwarded yet are forwarded first by the next run.',
   })
 }
 
@@ -84,7 +84,7 @@ export function eventListView(events: readonly ListedEvent[]): ListView<ListedEv
       { name: 'last_answer', value: (row) => row.last_answer, extra: true },
       { name: 'oddity', value: (row) => row.oddity, extra: true },
     ],
-    empty: 'No events. "refcheck webhook listen" receives them.',
+    empty: 'No events. Receive them with: refcheck webhook listen',
   }
 }
 
@@ -99,9 +99,11 @@ export function eventView(
       [
         `event ${event.id}  ${event.received_at}`,
         `${harmless(event.request_id ?? '-')}  ${harmless(event.status ?? '-')}`,
-        `handed on: ${forwarding}${event.last_answer === null ? '' : ` (${harmless(event.last_answer)})`}`,
-        ...(event.repeats === 0 ? [] : [`came again ${event.repeats} times`]),
-        ...(event.oddity === null ? [] : [`odd: ${harmless(event.oddity)}`]),
+        `forwarded: ${forwarding}${event.last_answer === null ? '' : ` (${harmless(event.last_answer)})`}`,
+        ...(event.repeats === 0
+          ? []
+          : [`redelivered ${event.repeats} ${event.repeats === 1 ? 'time' : 'times'}`]),
+        ...(event.oddity === null ? [] : [`unexpected: ${harmless(event.oddity)}`]),
         `signature ${event.signature}`,
         '',
         harmless(event.body, { lines: true }),
@@ -125,6 +127,6 @@ export function replayView(replies: readonly ReplayReply[]): View {
 export function importedView({ read, added, repeated }: Imported): View {
   return {
     json: { read, added, repeated },
-    text: () => `${countInWords(read, 'genuine event')} read: ${added} new, ${repeated} here already`,
+    text: () => `${countInWords(read, 'genuine event')} read: ${added} new, ${repeated} already there`,
   }
 }

@@ -13,25 +13,25 @@ export function retryNoticeText(notice: RetryNotice): string {
 }
 
 function throttledText({ seconds, understood }: { seconds: number; understood: boolean }): string {
-  const why = understood ? '' : ' (the service did not say how long; a minute is assumed)'
-  return `The quota is used up; going on in ${seconds} s${why}.`
+  const why = understood ? '' : ' (the service gave no time; one minute is assumed)'
+  return `The quota is used up; continuing in ${seconds} s${why}.`
 }
 
 /** What happens on the way of an order. */
 export function createEventText(event: CreateEvent): string {
   switch (event.name) {
     case 'recovered':
-      return `An earlier run ended in the middle of ${event.submissions.length === 1 ? 'an order' : `${event.submissions.length} orders`}; whether it was taken is unknown: refcheck request list --status unknown`
+      return `An earlier run was stopped in the middle of ${event.submissions.length === 1 ? 'an order' : `${event.submissions.length} orders`}, with an unknown outcome. List with: refcheck request list --status unknown`
     case 'waiting':
       return event.cause === 'throttled'
         ? throttledText(event)
-        : `${event.reason}; nothing was sent, trying again in ${event.seconds.toFixed(1)} s`
+        : `${event.reason}; nothing was sent, retrying in ${event.seconds.toFixed(1)} s`
     case 'paced':
       return throttledText({ seconds: Math.ceil(event.seconds), understood: true })
     case 'retrying':
       return `Sending now (attempt ${event.attempt}).`
     case 'proving':
-      return `The failed answer names request ${event.requestId}; reading it to see whether it is ours.`
+      return `The failed answer names request ${event.requestId}; reading it to see whether it is this order.`
   }
 }
 

@@ -18,7 +18,7 @@ export function packagesView(packages: readonly Package[]): ListView<Package> {
       },
       { name: 'background_checks', value: (row) => checkNames(row).join('; '), show: checks },
     ],
-    empty: 'No packages. Another filter, or another user, may show some.',
+    empty: 'No packages match, or this user may see none.',
   }
 }
 

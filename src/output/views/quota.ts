@@ -19,7 +19,7 @@ export function quotaView({ windows, notBefore }: QuotaStanding, now: number): V
       value: ({ resetsAt }) => resetsAt,
       show: ({ used, resetsAt }) => (used === 0 ? '-' : `in ${durationInWords((resetsAt - now) / 1000)}`),
     },
-    { name: 'known', value: ({ learnt }) => (learnt ? 'the service said so' : 'counted here') },
+    { name: 'known', value: ({ learnt }) => (learnt ? 'as the service reported' : 'as counted here') },
   ]
   const blocked = notBefore > now
   return {

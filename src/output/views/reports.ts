@@ -37,12 +37,12 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
 export function syncSummary({ stored, unfinished }: FilingResult): string {
   const fresh = stored.filter((each) => !each.skipped).length
   const open = `${countInWords(unfinished, 'request')} not finished`
-  return `${fresh} stored, ${stored.length - fresh} there already, ${open}`
+  return `${fresh} stored, ${stored.length - fresh} already there, ${open}`
 }
 
 /** A line for each report that could not be had, for where the answer has no place for them. */
 export function missingText(missing: readonly MissingReport[]): string[] {
-  return missing.map((each) => `absent  ${about(each)}`)
+  return missing.map((each) => `unavailable  ${about(each)}`)
 }
 
 function lines(
@@ -53,12 +53,12 @@ function lines(
 ): string {
   return [
     ...stored.map((report) => line(report, cwd, terminal)),
-    ...missing.map((each) => `${styled(terminal, 'yellow', 'absent')}  ${about(each)}`),
+    ...missing.map((each) => `${styled(terminal, 'yellow', 'unavailable')}  ${about(each)}`),
   ].join('\n')
 }
 
 function line(report: StoredReport, cwd: string, terminal: Terminal): string {
-  const word = report.skipped ? styled(terminal, 'dim', 'there ') : styled(terminal, 'green', 'stored')
+  const word = report.skipped ? styled(terminal, 'dim', 'exists') : styled(terminal, 'green', 'stored')
   return `${word}  ${harmless(shortest(report.path, cwd))}  ${size(report.bytes)}`
 }
 

@@ -25,6 +25,6 @@ export function listedRequestsView(requests: readonly ListedRequest[]): ListView
       { name: 'base_url', value: (row) => row.base_url, extra: true },
       { name: 'reason', value: (row) => row.reason, extra: true },
     ],
-    empty: 'No requests. This lists what was ordered from this machine and store, and matches the filters.',
+    empty: 'No requests match. Only requests ordered with this store are listed.',
   }
 }

@@ -14,11 +14,11 @@ export function sandboxView(address: SandboxAddress, profile: string | undefined
     json: address,
     text: (terminal) =>
       [
-        `The sandbox is running at ${styled(terminal, 'bold', address.base_url)} (Ctrl-C ends it).`,
+        `The sandbox is running at ${styled(terminal, 'bold', address.base_url)} (Ctrl-C stops it).`,
         '',
         profile === undefined
           ? 'In another terminal:'
-          : `The profile "${profile}" is logged in to it. In a terminal without that profile:`,
+          : `The profile "${profile}" is logged in to it. Without that profile, set:`,
         '',
         `  export REFCHECK_BASE_URL=${address.base_url}`,
         `  export REFCHECK_API_KEY=${address.api_key}`,

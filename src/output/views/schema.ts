@@ -63,8 +63,8 @@ export function templateView(template: {
 export function templateNextText(format: string, file: string, packageId: number): string {
   const word = shellWord(file)
   return format === 'json'
-    ? `Put a value for each "" and null, or leave out what is optional, then: refcheck request create --file ${word}`
-    : `Give each person a row, then: refcheck batch validate ${word} --package ${String(packageId)}`
+    ? `Fill in each "" and null, remove what is optional, then: refcheck request create --file ${word}`
+    : `Fill in a row per person, then: refcheck batch validate ${word} --package ${String(packageId)}`
 }
 
 function schemaText(schema: PackageSchema, terminal: Terminal): string {
@@ -95,6 +95,6 @@ function schemaText(schema: PackageSchema, terminal: Terminal): string {
     )
   }
   if (schema.fields.additional_information.length === 0)
-    sections.push('', 'No further information is needed.')
+    sections.push('', 'No additional information is needed.')
   return sections.join('\n')
 }

@@ -51,7 +51,7 @@ export function heldText(held: number): string {
 }
 
 export function storeBackupView(location: string, path: string): View {
-  return { json: { location, path }, text: () => `The store is copied to ${harmless(path)}` }
+  return { json: { location, path }, text: () => `The store was copied to ${harmless(path)}` }
 }
 
 export function storePurgeView(
@@ -64,7 +64,9 @@ export function storePurgeView(
     text: () => {
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =
-        kept === 0 ? '' : `; ${countInWords(kept, 'row')} not settled yet ${kept === 1 ? 'stays' : 'stay'}`
+        kept === 0
+          ? ''
+          : `; ${countInWords(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
       return `${did} what names people from ${countInWords(rows, 'row')} and ${countInWords(events, 'event')}${left}.`
     },
   }

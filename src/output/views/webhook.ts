@@ -52,7 +52,7 @@ export function loggedVerificationsView(
             : `${failure.message}${diagnosis === undefined ? '' : `. ${diagnosis.message}`}`,
       },
     ],
-    empty: 'There is no delivery in it.',
+    empty: 'It contains no deliveries.',
   }
 }
 

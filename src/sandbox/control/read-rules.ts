@@ -9,8 +9,8 @@ export function readRules(rules: readonly string[]): Partial<Choices> | 'seeded'
   for (const rule of rules) {
     const equals = rule.indexOf('=')
     if (equals === -1) {
-      throw new UsageError(`--rule: "${rule.slice(0, 60)}" is not name=choice`, {
-        hint: '"refcheck sandbox rules" lists the names and their choices.',
+      throw new UsageError(`--rule: "${rule.slice(0, 60)}" is not NAME=CHOICE`, {
+        hint: 'List the names and choices with: refcheck sandbox rules',
       })
     }
     Object.assign(chosen, checkedChoice(rule.slice(0, equals), rule.slice(equals + 1)))

@@ -141,6 +141,6 @@ export function checkedSnapshot(value: unknown): Snapshot {
   const path = parsed.error.issues[0]?.path.join('.') ?? ''
   throw new InvalidInputError(
     path === '' ? 'this is no snapshot of a sandbox' : `this is no snapshot of a sandbox: see its ${path}`,
-    { hint: 'Give what "refcheck sandbox snapshot" printed. Nothing was changed.' },
+    { hint: 'Make a snapshot with: refcheck sandbox snapshot > FILE Nothing was changed.' },
   )
 }

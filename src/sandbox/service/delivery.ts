@@ -85,7 +85,7 @@ export class Deliveries {
   redeliver(id: string): DeliveryRecord {
     const { service, luck, clock } = this.#options
     const known = service.state.deliveries.get(id)
-    if (known === undefined) throw new InvalidInputError(`there is no delivery "${id}"`)
+    if (known === undefined) throw new InvalidInputError(`no delivery "${id}"`)
     const at = clock.now()
     return this.#send({
       ...known,

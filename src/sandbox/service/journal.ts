@@ -121,7 +121,7 @@ export class Journal {
 
   #unwritable(cause: unknown): IoError {
     return new IoError(`the sandbox's data cannot be written to ${this.path}: ${reasonOf(cause)}`, {
-      hint: 'Make room or choose another file; nothing was changed.',
+      hint: 'Nothing was changed. Free some space, or choose another file.',
       cause,
     })
   }
@@ -143,7 +143,7 @@ export async function openJournal(file: string, claiming: Omit<ClaimOptions, 'wa
     release()
     if (error instanceof IoError) throw error
     throw new IoError(`the sandbox's data cannot be opened: ${reasonOf(error)}`, {
-      hint: 'Choose a file in a folder that exists and that you may write to.',
+      hint: 'Choose a file in an existing, writable folder.',
       cause: error,
     })
   }
@@ -218,7 +218,7 @@ function* readLines(file: number): Generator<string> {
 
 function notOurs(path: string, cause?: unknown): IoError {
   return new IoError(`${path} is not a sandbox's data, or is damaged`, {
-    hint: 'Choose another file; this one was left as it is.',
+    hint: 'It was left as it is. Choose another file.',
     cause,
   })
 }

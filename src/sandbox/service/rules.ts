@@ -144,13 +144,13 @@ export function usualRules(): Choices {
 export function checkedChoice(name: string, choice: string): Partial<Choices> {
   const rule: Rule | undefined = Object.hasOwn(ruleTable, name) ? ruleTable[name as RuleName] : undefined
   if (rule === undefined) {
-    throw new InvalidInputError(`there is no rule "${name}"`, {
-      hint: `The rules are ${ruleNames.join(', ')}.`,
+    throw new InvalidInputError(`no rule named "${name}"`, {
+      hint: `Rules: ${ruleNames.join(', ')}.`,
     })
   }
   if (!rule.choices.includes(choice)) {
     throw new InvalidInputError(`the rule "${name}" has no choice "${choice}"`, {
-      hint: `Its choices are ${rule.choices.join(', ')}.`,
+      hint: `Choices: ${rule.choices.join(', ')}`,
     })
   }
   return { [name]: choice }

@@ -111,8 +111,8 @@ export function scenariosOf(email: string): string[] {
 /** Throws InvalidInputError unless there is such a scenario. */
 export function checkedScenario(tag: string): string {
   if (known.has(tag)) return tag
-  throw new InvalidInputError(`there is no scenario "${tag}"`, {
-    hint: `The scenarios are ${[...known].join(', ')}.`,
+  throw new InvalidInputError(`no scenario named "${tag}"`, {
+    hint: `Scenarios: ${[...known].join(', ')}.`,
   })
 }
 

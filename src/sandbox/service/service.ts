@@ -181,15 +181,15 @@ export class Service {
    */
   hasten(requestId: string, checkId: string | undefined, now: number): RequestRecord {
     const request = this.state.requests.get(requestId)
-    if (request === undefined) throw new InvalidInputError(`there is no request "${requestId}"`)
+    if (request === undefined) throw new InvalidInputError(`no request "${requestId}"`)
     this.bringUpToDate(request, now)
     const check = checkId === undefined ? undefined : request.checks.findIndex(({ id }) => id === checkId)
     const coming = request.steps.slice(request.applied)
     const last = coming.findIndex((step) => isTurn(step) && (check === undefined || isOf(step, check)))
     const turn = coming[last]
     if (turn === undefined) {
-      throw new InvalidInputError(`nothing more will happen to request "${requestId}"`, {
-        hint: 'It is at its end, or a scenario holds it.',
+      throw new InvalidInputError(`request "${requestId}" will not change any more`, {
+        hint: 'It has a terminal status, or a scenario holds it.',
       })
     }
     const at = this.#elapsed(request, now)

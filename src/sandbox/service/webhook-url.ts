@@ -9,17 +9,17 @@ import { isLoopbackHost } from '../../contract/loopback.ts'
 export function checkedWebhookUrl(text: string): string {
   if (!URL.canParse(text)) {
     throw new UsageError('the webhook is not a URL', {
-      hint: 'A webhook looks like https://hooks.example.com/in, or http://127.0.0.1:4281/ on this machine.',
+      hint: 'Give a URL such as https://hooks.example.com/in, or http://127.0.0.1:4281/ on this machine.',
     })
   }
   const { protocol, host, hostname, username, password } = new URL(text)
   if (username !== '' || password !== '') {
     throw new UsageError(`the webhook at ${host} has a user name in its URL`, {
-      hint: 'Remove what stands before the @.',
+      hint: 'Remove the part before the @.',
     })
   }
   if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return text
   throw new UsageError(`the webhook ${protocol}//${host} is not https`, {
-    hint: 'Plain http is for this machine only (127.0.0.1, ::1, localhost).',
+    hint: 'http is allowed for this machine only (127.0.0.1, ::1, localhost).',
   })
 }

@@ -13,7 +13,7 @@ export async function chosenSheet(
   if (wanted !== undefined) {
     const found = sheets.find((sheet) => sheet.name === wanted)
     if (found !== undefined) return found
-    throw refusal(name, `it has no sheet called ${shown(wanted)}`, `Its sheets: ${list}`)
+    throw refusal(name, `it has no sheet named ${shown(wanted)}`, `Its sheets: ${list}`)
   }
   const visible = sheets.filter((sheet) => !sheet.hidden && !aside.includes(sheet.name))
   const [only, other] = visible

@@ -56,8 +56,8 @@ function findDelimiter(
     const names = [best, second].map(({ delimiter }) => JSON.stringify(delimiter)).join(' or ')
     throw refusal(
       name,
-      `cannot tell which separates cells, ${names}`,
-      'Put sep=; (or what it is) on a line of its own before the header, or save it as XLSX.',
+      `the separator could be ${names}`,
+      'Put a line such as sep=; before the header, or save it as XLSX.',
     )
   }
   return best

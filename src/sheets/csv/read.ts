@@ -199,11 +199,11 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
 /** What is wrong, by csv-parse's code, and what to do. `at`: the first line that was not read whole. */
 const complaints: Partial<Record<string, (at: string) => [what: string, hint: string]>> = {
   CSV_QUOTE_NOT_CLOSED: (at) => [
-    `the row that begins on line ${at} opens a quote that is never closed`,
+    `the row that starts on line ${at} has an opening quote without a closing one`,
     'Close it with ", and write a " inside a quoted cell as "".',
   ],
   CSV_INVALID_CLOSING_QUOTE: (at) => [
-    `line ${at} goes on after a closing quote`,
+    `line ${at} has text after a closing quote`,
     'Write a " inside a quoted cell as "".',
   ],
   INVALID_OPENING_QUOTE: (at) => [
@@ -211,8 +211,8 @@ const complaints: Partial<Record<string, (at: string) => [what: string, hint: st
     'Put the whole cell in double quotes, and write the " inside it as "".',
   ],
   CSV_MAX_RECORD_SIZE: (at) => [
-    `a row that begins on line ${at} or after it is longer than a mebibyte`,
-    'Is a quote not closed there?',
+    `a row that starts on line ${at} or later is longer than 1 MiB`,
+    'Check for a missing closing quote.',
   ],
 }
 

@@ -69,15 +69,15 @@ class Scan {
     if (this.#text.length > limits.rowCharacters) {
       throw refusal(
         this.#name,
-        `the object that begins on line ${String(this.#startLine)} is longer than a mebibyte`,
-        'Is a bracket or quote not closed there?',
+        `the object that starts on line ${String(this.#startLine)} is longer than 1 MiB`,
+        'Check for a missing closing bracket or quote.',
       )
     }
   }
 
   finish(): void {
     if (this.#depth > 0)
-      throw this.#wrong(`the object that begins on line ${String(this.#startLine)} has no end`)
+      throw this.#wrong(`the object that starts on line ${String(this.#startLine)} has no end`)
     if (this.#array && this.#expected !== 'nothing') throw this.#wrong('the array has no end')
   }
 
@@ -112,7 +112,7 @@ class Scan {
   }
 
   #wrong(what: string) {
-    return refusal(this.#name, what, 'Give an array of objects, or one object a line.')
+    return refusal(this.#name, what, 'Give an array of objects, or one object per line.')
   }
 }
 

@@ -81,7 +81,7 @@ async function everyColumn(
     }
   }
   if (columns.size > 0) return [...columns]
-  throw refusal(name, 'it holds nobody', 'It needs an array of objects, or one object a line.')
+  throw refusal(name, 'it contains no rows', 'Give an array of objects, or one object per line.')
 }
 
 interface Reading {
@@ -118,7 +118,7 @@ function entriesOf({ text, line }: Element, read: JsonRowReader, name: string): 
   const { entries, fault } = read(text)
   if (entries !== undefined) return entries
   const at = line + text.slice(0, fault.offset).split('\n').length - 1
-  throw refusal(name, `line ${String(at)}: ${fault.reason}`, 'Mend that line, then run this again.')
+  throw refusal(name, `line ${String(at)}: ${fault.reason}`, 'Fix that line, then run this again.')
 }
 
 function cellOf(value: Exclude<JsonValue, null>): Cell {

@@ -58,7 +58,7 @@ function allowed({ fileName, uncompressedSize, compressedSize }: Entry, largest:
   const mebibytes = String(Math.ceil(uncompressedSize / 1024 / 1024))
   throw refusal(
     name,
-    `its part ${fileName} unpacks to ${mebibytes} MiB, which no list of people comes to`,
+    `its part ${fileName} is ${mebibytes} MiB unpacked, too large for a list of people`,
     'Copy the rows into a new workbook, or save them as CSV.',
   )
 }
@@ -79,7 +79,7 @@ function damaged(name: string, error: unknown): Error {
   return refusal(
     name,
     `it is a damaged workbook (${reason})`,
-    'Open it in a spreadsheet and save it anew.',
+    'Open it in a spreadsheet program and save it again.',
     error,
   )
 }

@@ -75,7 +75,7 @@ function notWorkbook(archive: Archive, name: string) {
   const has = (text: string): boolean => archive.names().some((part) => part.includes(text))
   const [what, hint] = has('Index/')
     ? ['it is a Numbers file', 'Export it to Excel from the File menu.']
-    : ['it is a zip archive, not a workbook', 'Name the file inside it.']
+    : ['it is a zip archive, not a workbook', 'Unpack it and give the file inside.']
   return refusal(name, what, hint)
 }
 

@@ -167,7 +167,7 @@ class Walk {
     return refusal(
       this.#name,
       `it is a damaged workbook (${what})`,
-      'Open it in a spreadsheet and save it anew.',
+      'Open it in a spreadsheet program and save it again.',
     )
   }
 }

@@ -63,7 +63,7 @@ export async function* xmlChunks(
     throw refusal(
       name,
       `its part ${part} is not sound XML (${why})`,
-      'Open it in a spreadsheet and save it anew.',
+      'Open it in a spreadsheet program and save it again.',
       error,
     )
   }

@@ -29,6 +29,6 @@ function placeOf(error: unknown): string {
 /** Nothing is ever written over a damaged file. */
 export function damaged(path: string, why: string): IoError {
   return new IoError(`"${path}" is damaged: ${why}`, {
-    hint: 'Mend it by hand, or move it away and set things up again; it was not changed.',
+    hint: 'It was not changed. Correct it with an editor, or move it away and log in again with: refcheck auth login',
   })
 }

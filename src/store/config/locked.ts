@@ -22,8 +22,8 @@ export async function locked<T>(path: string, options: LockedOptions, work: () =
   if (mended !== undefined) options.onNotice?.(mended)
   const lock = await acquire(`${path}.lock`, { clock: options.clock, waitMs })
   if (lock === undefined) {
-    throw new IoError(`cannot change "${path}": another process has held it for ${waitMs / 1000} s`, {
-      hint: 'See whether another refcheck hangs, end it, then run this again.',
+    throw new IoError(`cannot change "${path}": another process has locked it for ${waitMs / 1000} s`, {
+      hint: 'Check whether another refcheck hangs, stop it, then run this again.',
     })
   }
   try {

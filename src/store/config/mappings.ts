@@ -34,8 +34,8 @@ export function openMappings(paths: Paths): Mappings {
 
 function requireName(name: string): string {
   if (/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(name)) return name.toLowerCase()
-  throw new UsageError(`"${name.slice(0, 60)}" cannot be the name of a mapping`, {
-    hint: 'Use letters, digits, - and _, such as workday.',
+  throw new UsageError(`"${name.slice(0, 60)}" is not a valid name for a mapping`, {
+    hint: 'Use letters, digits, - and _, such as: workday',
   })
 }
 
@@ -58,6 +58,6 @@ function parsed(text: string, name: string): KeptMapping {
     // Told below, like any other text that is none.
   }
   throw new IoError(`the mapping "${name}" is damaged`, {
-    hint: `Keep it again with --save-mapping ${name}.`,
+    hint: `Save it again with: --save-mapping ${name}`,
   })
 }

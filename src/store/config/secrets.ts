@@ -108,7 +108,7 @@ class KeptSecrets implements Secrets {
     }
     if (before?.keychain !== undefined && !(await this.#dropped(before.keychain))) {
       this.#options.onNotice?.(
-        `The old ${spoken[name]} of "${profile}" could not be removed from the keychain.`,
+        `The old ${spoken[name]} of profile "${profile}" could not be removed from the keychain.`,
       )
     }
     return account === undefined ? 'file' : 'keychain'
@@ -188,7 +188,7 @@ class KeptSecrets implements Secrets {
     throw new IoError(`cannot read the ${spoken[name]} of profile "${profile}" from the system keychain`, {
       hint:
         name === 'api-key'
-          ? 'Unlock the keychain, or set REFCHECK_API_KEY, or run: refcheck auth login --insecure-storage'
+          ? 'Unlock the keychain, set REFCHECK_API_KEY, or keep the key in a file with: refcheck auth login --insecure-storage'
           : 'Unlock the keychain, or set REFCHECK_WEBHOOK_SECRET.',
     })
   }

@@ -221,7 +221,7 @@ function requireProfile(file: SettingsFile, name: string): ProfileEntry {
   const entry = own(file.profiles, checkProfileName(name))
   if (entry !== undefined) return entry
   const known = Object.keys(file.profiles ?? {})
-  throw new UsageError(`there is no profile "${name}"`, {
-    hint: known.length === 0 ? 'Run: refcheck auth login' : `The profiles are ${known.join(', ')}.`,
+  throw new UsageError(`no profile named "${name}"`, {
+    hint: known.length === 0 ? 'Log in with: refcheck auth login' : `Profiles: ${known.join(', ')}`,
   })
 }

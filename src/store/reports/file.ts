@@ -57,7 +57,7 @@ export async function readText(path: string): Promise<string | undefined> {
     try {
       const status = await file.stat()
       if (!status.isFile() || status.size > largestManifest) {
-        throw new IoError(`cannot read "${path}": it is no list of reports`, {
+        throw new IoError(`cannot read "${path}": it is not a list of reports`, {
           hint: 'Move it away, or use another folder.',
         })
       }
@@ -195,7 +195,7 @@ export async function writeTemporary(
     }
     onReceived?.()
     await onDisk(flushData(await write()), target)
-    if (content.received === undefined) throw new InternalError('a report was not read to its end')
+    if (content.received === undefined) throw new InternalError('a report was not read completely')
     close()
     return { path, received: content.received, discard }
   } catch (error) {

@@ -132,7 +132,7 @@ export class ReportFolder {
       await makeFoldersBelow(this.path, file, this.#flushes)
       this.#work.note(JSON.stringify(record))
       const placed = await placeFile(temporary.path, path, replace, record.sha256)
-      if (placed === 'another') return { outcome: 'refused', why: 'another file stands there' }
+      if (placed === 'another') return { outcome: 'refused', why: 'another file is there' }
       await this.#flushes.flush(join(path, '..'))
       this.#put(record)
       return { outcome: placed, record }

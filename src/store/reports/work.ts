@@ -151,7 +151,7 @@ async function makeFolder(path: string): Promise<void> {
     const status = await lstat(path).catch(() => undefined)
     if (status?.isDirectory() !== false) return
     throw new IoError(`cannot work in "${path}": it is not a folder`, {
-      hint: 'Move it away, then run it again.',
+      hint: 'Move it away, then run the same command again.',
     })
   }
 }
@@ -159,8 +159,8 @@ async function makeFolder(path: string): Promise<void> {
 function busy(path: string, claimed: Claim & { held: false }): IoError {
   const { holder } = claimed
   const who = holder === undefined ? '' : ` (process ${holder.pid}, since ${holder.since.slice(0, 19)}Z)`
-  return new IoError(`another run${who} is filing reports into "${join(path, '..')}"`, {
-    hint: 'Wait until it has ended, or use another folder.',
+  return new IoError(`another run${who} is downloading reports into "${join(path, '..')}"`, {
+    hint: 'Wait until it ends, or use another folder.',
   })
 }
 

@@ -15,8 +15,8 @@ export async function appliedPlan(
 ): Promise<{ file: BatchFile; columns: ColumnChoices }> {
   const plan = parsePlan(text, name)
   if (plan.base_url !== baseUrl) {
-    throw new UsageError(`the plan is for ${plan.base_url}, and this profile is for ${baseUrl}`, {
-      hint: 'Nothing was sent. Choose the profile it was made with: --profile NAME',
+    throw new UsageError(`the plan is for ${plan.base_url}, but this profile is for ${baseUrl}`, {
+      hint: 'Nothing was sent. Run it again with the profile it was made with: --profile NAME',
     })
   }
   const { sheet, map, ignore, default_country, header_row, encoding, hidden, accept_lines } = plan.reading

@@ -89,7 +89,7 @@ async function holdClean({ batches, ledger, clock }: Running, batchId: string): 
     if (sending === 0) return hold
     await hold.release()
   }
-  throw new InternalError(`batch ${batchId} has a row on its way that nobody sends`)
+  throw new InternalError(`batch ${batchId} has a row in flight that no process sends`)
 }
 
 async function found({ batches }: Running, batchId: string): Promise<Batch> {
@@ -101,7 +101,7 @@ async function found({ batches }: Running, batchId: string): Promise<Batch> {
 function requireSameService(batch: Batch, { api }: Running): void {
   if (new URL(batch.baseUrl).origin === new URL(api.baseUrl).origin) return
   throw new UsageError(`batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`, {
-    hint: 'Nothing was sent. Choose the profile it was made with: --profile NAME',
+    hint: 'Nothing was sent. Run it again with the profile it was made with: --profile NAME',
   })
 }
 

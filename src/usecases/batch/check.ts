@@ -44,7 +44,7 @@ export async function checkedBatch(
   })
   if (refusal !== undefined) throw refusal
   if (check.rows > 0) return check
-  throw new InvalidInputError(`${orders.sheet.name}: it has a header and no rows`, {
+  throw new InvalidInputError(`${orders.sheet.name}: it has a header but no rows`, {
     hint: 'Add a row for each person.',
   })
 }

@@ -25,8 +25,8 @@ export async function decideToOrder(
 ): Promise<void> {
   requireSendable(row, clock.now())
   if (confirmedEmail.trim().toLowerCase() !== row.recipient?.email.toLowerCase()) {
-    throw new InvalidInputError(`row ${row.row}: the e-mail typed is not the recipient’s`, {
-      hint: `Nothing was done. "refcheck batch rows ${row.batchId} --state unknown" shows whom the row is for.`,
+    throw new InvalidInputError(`row ${row.row}: this is not the recipient’s e-mail`, {
+      hint: `Nothing was done. See whom the row is for with: refcheck batch rows ${row.batchId} --state unknown`,
     })
   }
   const reason = 'sent again by a person’s decision'

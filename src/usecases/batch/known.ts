@@ -31,8 +31,8 @@ export async function requireSameReading(
   ])
   const orders = await readOrders(ports, file, choices, known.packageId)
   if (readingText(readingOf(choices, orders.mapping)) === known.reading) return
-  throw new UsageError(`${file.name} is batch ${known.id} already, and was read in another way then`, {
-    hint: 'Nothing was sent. Run it without these flags to go on, or mend the file: what was accepted is not ordered twice.',
+  throw new UsageError(`${file.name} is already batch ${known.id}, which read it with other flags`, {
+    hint: 'Nothing was sent. Resume it with: refcheck batch resume ${known.id}',
   })
 }
 

@@ -51,8 +51,8 @@ async function sourceOf({ stdin }: FilePlace, path: string | undefined, name: st
   const { fileSource, heldSource } = await import('../../sheets/source.ts')
   if (path !== undefined) return fileSource(path, name)
   if (stdin.isTTY) {
-    throw new UsageError('the file is expected on stdin, and stdin is the terminal', {
-      hint: 'Name a file, or pipe it in: refcheck … - < FILE',
+    throw new UsageError('no file: stdin is the terminal', {
+      hint: 'Give the name of a file, or pipe one in with: < FILE',
     })
   }
   return heldSource(stdin.stream, 'stdin')

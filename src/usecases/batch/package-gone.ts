@@ -27,12 +27,12 @@ export async function packageGone(
   const known = packages.find(({ id }) => id === packageId)
   const what =
     known === undefined
-      ? `package ${packageId} is not there for this user any more`
-      : `package ${packageId} ("${known.name}") is ${known.status}, so it cannot be ordered any more`
+      ? `package ${packageId} is no longer available to this user`
+      : `package ${packageId} ("${known.name}") is ${known.status} and can no longer be ordered`
   const successor = known && likelySuccessor(known, packages)
   const next =
     successor === undefined
-      ? '"refcheck packages list --status active" shows what can be ordered.'
+      ? 'List the packages that can be ordered with: refcheck packages list --status active'
       : await succession(packageId, successor, sources)
   return new NotFoundError(what, { hint: next })
 }
@@ -46,7 +46,7 @@ async function succession(packageId: number, successor: Package, sources: Source
     ]
     if (before === undefined) return named
     const changes = schemaChanges(before, after)
-    if (changes.length === 0) return `${named} It asks for the same fields.`
+    if (changes.length === 0) return `${named} It has the same fields.`
     return `${named} ${changes.map(({ field, change }) => `${field}: ${change}`).join('; ')}.`
   } catch (error) {
     // What became of the package matters more than what could be said of the next one.

@@ -81,8 +81,8 @@ function sameColumns(one: Mapping, other: Mapping): boolean {
 export async function keptMapping(mappings: Pick<Mappings, 'get'>, name: string): Promise<KeptMapping> {
   const kept = await mappings.get(name)
   if (kept !== undefined) return kept
-  throw new UsageError(`--mapping: there is no mapping "${name}"`, {
-    hint: `Keep one first: refcheck batch validate FILE --map … --save-mapping ${name}`,
+  throw new UsageError(`--mapping: no mapping named "${name}"`, {
+    hint: `Save one with: refcheck batch validate FILE --map 'Given name=first_name' --save-mapping ${name}`,
   })
 }
 

@@ -114,7 +114,7 @@ function accept(
       by: 'refcheck',
       why:
         `request ${request.request_id}, created ${request.created_at} by ${request.requester.email}, is the only one ` +
-        'that fits this row’s package, person and time, and fits no other row',
+        'that matches this row’s package, person and time, and it matches no other row',
     },
   })
 }

@@ -13,7 +13,7 @@ import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 
-/** Writes the rows to mend; where they are. A file that is there already is refused. */
+/** Writes the rows to mend; where they are. A file that is already there is refused. */
 export async function writeBatchErrors(
   { cwd }: Pick<FilePlace, 'cwd'>,
   { sheet }: Orders,
@@ -76,10 +76,10 @@ async function requireFree(path: string, typed: string, flag: string): Promise<v
       : standing?.isDirectory() === true
         ? 'is a folder'
         : standing !== undefined
-          ? 'exists already'
+          ? 'already exists'
           : (await isWritable(dirname(path)))
             ? undefined
-            : 'is in no folder that can be written to'
+            : 'is in a folder that is not writable'
   if (problem === undefined) return
   throw new UsageError(`${flag}: ${typed} ${problem}`, { hint: 'Nothing was sent. Choose another name.' })
 }

@@ -24,15 +24,15 @@ export async function retryBatch(
 async function requireRejected(batches: Batches, batchId: string, number: number): Promise<void> {
   const { value: row } = await batches.rows(batchId, { after: number - 1, limit: 1 }).next()
   if (row?.row !== number) {
-    throw new UsageError(`batch ${batchId} has no row ${number}`, {
-      hint: `Rows that can be queued: refcheck batch rows ${batchId} --state rejected`,
+    throw new UsageError(`row ${number} is not in batch ${batchId}`, {
+      hint: `List the rejected rows with: refcheck batch rows ${batchId} --state rejected`,
     })
   }
   if (row.state === 'rejected') return
-  throw new UsageError(`row ${number} is ${row.state}, and only rejected rows are queued again`, {
+  throw new UsageError(`row ${number} is ${row.state}; only rejected rows can be queued again`, {
     hint:
       row.state === 'unknown'
-        ? `It may have been ordered, so settle it first: refcheck batch reconcile ${batchId}`
-        : `Rows that can be queued: refcheck batch rows ${batchId} --state rejected`,
+        ? `It may have been ordered. Settle it first with: refcheck batch reconcile ${batchId}`
+        : `List the rejected rows with: refcheck batch rows ${batchId} --state rejected`,
   })
 }

@@ -29,9 +29,9 @@ export async function rowsNoLongerFit(
   }
   if (first === undefined) return undefined
   return new IncompleteError(
-    `the schema of package ${packageId} is not what it was: ${unfit} of the rows not sent no longer fit it (${first})`,
+    `the schema of package ${packageId} has changed: ${unfit} of the rows not sent no longer match it (${first})`,
     {
-      hint: `See what it asks for: refcheck schema show ${packageId}`,
+      hint: `Show its fields with: refcheck schema show ${packageId}`,
     },
   )
 }

@@ -59,8 +59,8 @@ export async function settleManually(ports: StartPorts, hand: ManualSettlement):
   const batch = await findBatch(ports, hand.batchId)
   const { value: row } = await batches.rows(batch.id, { after: hand.row - 1, limit: 1 }).next()
   if (row?.row !== hand.row) {
-    throw new UsageError(`batch ${batch.id} has no row ${hand.row}`, {
-      hint: `Rows to settle: refcheck batch rows ${batch.id} --state unknown`,
+    throw new UsageError(`row ${hand.row} is not in batch ${batch.id}`, {
+      hint: `List the unknown rows with: refcheck batch rows ${batch.id} --state unknown`,
     })
   }
   requireUnsettled(row)
@@ -113,8 +113,8 @@ async function orderAgain(
 
 async function typedEmail({ prompter, onNotice }: StartPorts, { row }: BatchRow): Promise<string> {
   if (prompter === undefined) {
-    throw new UsageError('there is no terminal to type the recipient’s e-mail on', {
-      hint: 'Nothing was done. Add --confirm-email EMAIL.',
+    throw new UsageError('there is no terminal to confirm the recipient’s e-mail on', {
+      hint: 'Nothing was done. Run it again with --confirm-email EMAIL.',
     })
   }
   onNotice({ name: 'may-order-again', row })

@@ -17,8 +17,8 @@ export async function findBatch({ batches, ledger, clock }: Stored, id: string):
   await ledger.recover(clock.now())
   const batch = await batches.find(id)
   if (batch !== undefined) return batch
-  throw new NotFoundError(`there is no batch ${id} in this store`, {
-    hint: '"refcheck batch list" shows them; REFCHECK_STORE chooses the store.',
+  throw new NotFoundError(`no batch ${id} in this store`, {
+    hint: 'List the batches with: refcheck batch list',
   })
 }
 

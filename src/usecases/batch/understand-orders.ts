@@ -71,7 +71,7 @@ async function agreed(unknown: readonly UnknownColumn[], prompter: Prompter | un
   for (const { header, suggestion } of prompter === undefined ? [] : unknown) {
     if (suggestion === undefined || taken.has(suggestion)) continue
     const yes = await prompter?.confirm({
-      message: `Does the column "${header}" say ${suggestion}?`,
+      message: `Is the column "${header}" ${suggestion}?`,
       initial: false,
     })
     if (yes !== true) continue
@@ -93,8 +93,8 @@ async function loadedSchemas(
     ({ kind }) => kind === 'package_id',
   )
   if (column === -1 && packageId === undefined) {
-    throw new UsageError(`${sheet.name}: which package to order is not said`, {
-      hint: 'Give --package ID, or a column package_id; "refcheck packages list --status active" shows them.',
+    throw new UsageError(`${sheet.name}: no package to order is given`, {
+      hint: 'Add --package ID or a column package_id. List the packages with: refcheck packages list --status active',
     })
   }
   if (column === -1 || packageId !== undefined) return schemas
@@ -116,8 +116,8 @@ async function packageIds(sheet: Sheet, column: number): Promise<Set<number>> {
     const id = packageIdIn(cells[column] ?? '')
     if (typeof id === 'number') ids.add(id)
     if (ids.size > mostPackages) {
-      throw new UsageError(`${sheet.name}: it names more than ${String(mostPackages)} packages`, {
-        hint: 'Is package_id the right column? Split the file if it is.',
+      throw new UsageError(`${sheet.name}: it has more than ${String(mostPackages)} packages`, {
+        hint: 'Check that package_id is the right column. If it is, split the file.',
       })
     }
   }

@@ -26,7 +26,7 @@ export async function watchBatch(
       await clock.sleep(everyMs, signal)
     } catch (error) {
       if (!signal.aborted) throw error
-      throw new InterruptedError('stopped watching; the batch goes on')
+      throw new InterruptedError('stopped watching; the batch continues')
     }
   }
 }

@@ -88,7 +88,7 @@ function failureOf({ counts: { broken, cases } }: ConformanceReport): Incomplete
   if (broken === 0) return undefined
   const rules = cases === 1 ? 'rule' : 'rules'
   return new IncompleteError(`${broken} of ${cases} ${rules} ${broken === 1 ? 'is' : 'are'} broken`, {
-    hint: 'Each is told above with the sentence of the document it breaks.',
+    hint: 'Each is listed above with the rule of the API document that it breaks.',
   })
 }
 
@@ -115,7 +115,7 @@ function aboutFlag(error: unknown): unknown {
   if (!(error instanceof UsageError) || !error.message.startsWith('REFCHECK_BASE_URL')) return error
   return new UsageError(error.message.replace('REFCHECK_BASE_URL', '--base-url'), {
     hint: error.hint?.includes('REFCHECK_BASE_URL')
-      ? 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL for it, or leave --base-url out.'
+      ? 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL for it, or leave out --base-url.'
       : error.hint,
   })
 }
@@ -129,7 +129,7 @@ function chosen(only: readonly string[]): ((each: Pick<CaseResult, 'id'>) => boo
   const known = suite.flatMap(({ id }) => [id, id.split('.')[0] ?? id])
   const unknown = only.find((name) => !known.includes(name))
   if (unknown !== undefined) {
-    throw new UsageError(`--only: there is no case or topic "${unknown}"`, {
+    throw new UsageError(`--only: no case or topic named "${unknown}"`, {
       hint: `Topics: ${[...new Set(known.filter((name) => !name.includes('.')))].join(', ')}`,
     })
   }

@@ -97,29 +97,29 @@ class Demo {
     const reports = this.#ports.output ?? join(this.#ports.home, 'reports')
     makeFolders(reports, 0o700)
     this.#say(
-      `A sandbox of the whole service runs at ${this.#server.url} for this demo; no real person is checked.`,
+      `A sandbox of the whole service runs at ${this.#server.url} for this demo. No real person is checked.`,
     )
 
     this.#say('Is the service up, and what can be ordered?')
     await this.#type(['ping'])
     await this.#type(['packages', 'list', '--status', 'active', '--columns', 'id,name,background_checks'])
-    this.#say('What does a request of a package need?')
+    this.#say('What does an order of this package need?')
     await this.#type(['schema', 'show', packageId])
 
-    this.#say('Order it for two people. Each order is journaled before it is sent, and sent once.')
+    this.#say('Order it for two people. Each order is recorded on disk before it is sent, and sent once.')
     const ids: string[] = []
     for (const person of people) ids.push(createdId(await this.#type(create(person))))
     this.#say(
-      'A number without its country code is refused before anything is sent, and so is the same order again.',
+      'Two mistakes, caught before anything is sent: a phone number without its country code, and the same order again.',
     )
     await this.#type(create(mistaken), 2)
     await this.#type(create(people[0]), 2)
 
-    this.#say('Wait while they progress (hours in reality, seconds here).')
+    this.#say('Wait for the reports (hours in reality, seconds here).')
     await this.#type(['request', 'wait', ...ids, '--for', 'report'])
     await this.#verifyEvent(ids[0] ?? '')
 
-    this.#say('File the reports.')
+    this.#say('Download the reports.')
     await this.#type(['report', 'download', ...ids.flatMap((id) => ['--request', id]), '--output', reports])
     this.#say(nextSteps(reports))
     return { request_ids: ids, reports_folder: reports }
@@ -132,7 +132,7 @@ class Demo {
     if (captured === undefined)
       throw new IncompleteError('the sandbox delivered no event for a finished request')
     await writeFile(join(this.#ports.home, 'event.json'), captured.body, { mode: 0o600 })
-    this.#say('Meanwhile the service called our webhook. Is what it delivered really from it?')
+    this.#say('Meanwhile the service delivered an event to our webhook. Is its signature valid?')
     await this.#type(['webhook', 'verify', 'event.json', '--signature', captured.signature])
   }
 
@@ -174,10 +174,10 @@ function createdId(printed: string): string {
 
 function nextSteps(reports: string): string {
   return [
-    `Done. The PDFs are in ${reports}; the sandbox is gone.`,
+    `Done. The PDFs are in ${reports}. The sandbox has been stopped.`,
     '',
-    'To practise by hand:     refcheck sandbox start --speed 600 --login',
-    'With a real key:         refcheck auth login',
-    'Then, asked step by step: refcheck request create',
+    'Practise by hand:         refcheck sandbox start --speed 600 --login',
+    'Log in with a real key:   refcheck auth login',
+    'Order, step by step:      refcheck request create',
   ].join('\n')
 }

@@ -21,7 +21,7 @@ export async function examine(checks: readonly Check[]): Promise<Examination> {
       findings.push({
         check: name,
         level: 'warn',
-        message: `not looked at: "${cause}" comes first`,
+        message: `not checked, because "${cause}" failed`,
         hint: null,
       })
       continue

@@ -31,7 +31,7 @@ export interface StoreLook {
 /** What this machine has, without a call. */
 export function machineChecks(parts: MachineParts): Check[] {
   return [
-    { name: 'node', look: async () => ({ message: `${parts.node.version} (${parts.node.needed} will do)` }) },
+    { name: 'node', look: async () => ({ message: `${parts.node.version} (needs ${parts.node.needed})` }) },
     {
       name: 'folders',
       look: async () => ({ message: `settings in ${parts.folders.config}, data in ${parts.folders.data}` }),
@@ -49,11 +49,11 @@ async function privacy({ privatePlaces, looseMode }: MachineParts): Promise<Rema
     const mode = await looseMode(path)
     if (mode !== undefined) loose.push(`"${path}" (${mode})`)
   }
-  if (loose.length === 0) return { message: 'other accounts of this machine can read none of it' }
+  if (loose.length === 0) return { message: 'no other user of this machine can read these files' }
   return {
     level: 'warn',
-    message: `other accounts of this machine could read ${loose.join(', ')}`,
-    hint: 'refcheck closes what it opens. If it says so again, run: chmod go= on each.',
+    message: `other users of this machine could read ${loose.join(', ')}`,
+    hint: 'The permissions are corrected now. If this appears again, run chmod go= on each.',
   }
 }
 
@@ -61,8 +61,8 @@ async function certificates({ env, unreadable }: MachineParts): Promise<Remark> 
   if (given(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
     return {
       level: 'warn',
-      message: 'NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is heeded for this machine’s own addresses only',
-      hint: 'Unset it. To trust a certificate authority of your own, set NODE_EXTRA_CA_CERTS to its file.',
+      message: 'NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is ignored except for this machine’s own addresses',
+      hint: 'Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.',
     }
   }
   const extra = given(env, 'NODE_EXTRA_CA_CERTS')
@@ -72,13 +72,15 @@ async function certificates({ env, unreadable }: MachineParts): Promise<Remark> 
   return {
     level: 'warn',
     message: `the file that NODE_EXTRA_CA_CERTS names cannot be read: ${why}`,
-    hint: 'Node goes on without it. Mend the path, or unset it.',
+    hint: 'Node ignores it. Correct the path, or unset it.',
   }
 }
 
 function proxyRemark(proxy: { host: string; variable: string } | undefined): Remark {
-  if (proxy === undefined) return { message: 'none: calls go straight' }
-  return { message: `${proxy.host}, from ${proxy.variable}; this machine’s own addresses go straight` }
+  if (proxy === undefined) return { message: 'none; calls go directly' }
+  return {
+    message: `${proxy.host}, from ${proxy.variable}; this machine’s own addresses are called directly`,
+  }
 }
 
 async function storeRemark({ store }: MachineParts): Promise<Remark> {
@@ -86,14 +88,14 @@ async function storeRemark({ store }: MachineParts): Promise<Remark> {
   if (location === ':memory:') {
     return {
       level: 'warn',
-      message: 'in memory: nothing is remembered from one command to the next',
-      hint: 'For anything but trying things out, set REFCHECK_STORE to a file or unset it.',
+      message: 'in memory: nothing is kept from one command to the next',
+      hint: 'For real orders, set REFCHECK_STORE to a file or unset it.',
     }
   }
-  if (open === undefined) return { message: `not made yet; the first order makes it: ${location}` }
+  if (open === undefined) return { message: `not created yet; the first order creates it: ${location}` }
   const [problem] = await (await open()).problems()
   if (problem === undefined) return { message: `sound: ${location}` }
   throw new IoError(`the store "${location}" is damaged: ${problem}`, {
-    hint: 'Order nothing before it is mended: put back a copy of it, and keep the damaged file.',
+    hint: 'Order nothing until it is repaired: keep the damaged file, and restore a backup.',
   })
 }

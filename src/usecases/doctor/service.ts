@@ -42,7 +42,8 @@ const keyPlaces = { keychain: 'the system keychain', file: 'a private file', env
 async function profile(parts: ServiceParts): Promise<Remark> {
   const session = await resolveSession(await parts.sources())
   const { baseUrl, email, apiKey, keyFrom } = session
-  const name = session.profile === undefined ? 'none, the environment says it all' : `"${session.profile}"`
+  const name =
+    session.profile === undefined ? 'none; everything comes from the environment' : `"${session.profile}"`
   const message = `${name}: ${baseUrl} as ${email}, key ${maskKey(apiKey)} from ${keyPlaces[keyFrom]}`
   const overruled = ['REFCHECK_BASE_URL', 'REFCHECK_API_KEY', 'REFCHECK_USER_EMAIL'].filter(
     (each) => session.profile !== undefined && given(parts.env, each) !== undefined,
@@ -51,7 +52,7 @@ async function profile(parts: ServiceParts): Promise<Remark> {
   return {
     level: 'warn',
     message: `${message}; ${overruled.join(' and ')} ${overruled.length === 1 ? 'is' : 'are'} set as well`,
-    hint: 'The environment goes before the profile, unless --profile is given. Unset what is not meant.',
+    hint: 'The environment overrides the profile, unless --profile is given. Unset it if that is unintended.',
   }
 }
 
@@ -68,11 +69,11 @@ async function skew({ sources, datedPing, clock }: ServiceParts): Promise<Remark
   if (Number.isNaN(told)) return undefined
   const ahead = clock.now() - milliseconds / 2 - told
   const off = Math.round(Math.abs(ahead) / 1000)
-  if (Math.abs(ahead) <= skewAllowed) return { message: `this machine’s agrees with the service’s` }
+  if (Math.abs(ahead) <= skewAllowed) return { message: `agrees with the service’s clock` }
   return {
     level: 'warn',
-    message: `this machine’s is ${off} s ${ahead > 0 ? 'ahead of' : 'behind'} the service’s`,
-    hint: 'Set it by the network (NTP): orders whose outcome is unknown are recognised by their time.',
+    message: `this machine’s clock is ${off} s ${ahead > 0 ? 'ahead of' : 'behind'} the service’s`,
+    hint: 'Set it by the network (NTP): orders with an unknown outcome are recognised by their time.',
   }
 }
 
@@ -80,7 +81,7 @@ async function key({ sources, connect, signal }: ServiceParts): Promise<Remark> 
   const { status, error } = await sessionStatus({ ...(await sources()), connect, signal })
   if (error !== undefined) throw error
   const { user } = status
-  if (user === null) throw new UnavailableError('the service did not say who that is')
+  if (user === null) throw new UnavailableError('the service does not list this user')
   return { message: `works; ${user.email} is ${user.role}` }
 }
 
@@ -91,7 +92,7 @@ async function quota({ governor, clock }: ServiceParts): Promise<Remark> {
   if (waitMs <= 0) return { message: `${left} left, as far as this store knows` }
   return {
     level: 'warn',
-    message: `used up: the service takes calls again in ${Math.ceil(waitMs / 1000)} s`,
-    hint: 'Commands that may wait do so by themselves.',
+    message: `used up for another ${Math.ceil(waitMs / 1000)} s`,
+    hint: 'Commands wait for it by themselves.',
   }
 }

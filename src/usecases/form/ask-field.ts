@@ -35,7 +35,7 @@ function isStructure(type: string): type is 'array' | 'object' {
 function readAnswer(field: FormField, text: string, repair: PhoneRepair | undefined): ValueReading {
   if (field.code !== undefined) return readFieldText(field, text)
   const name = recipientFields.find((known) => known === field.name)
-  if (name === undefined) return { problem: 'is not asked of a recipient' }
+  if (name === undefined) return { problem: 'is not a field of a recipient' }
   return readRecipientField(name, name === 'phone' ? repaired(text, repair) : text)
 }
 
@@ -55,7 +55,11 @@ const longestHelp = 400
 function helpOf({ description, type, required }: FormField): string {
   const told = description.slice(0, longestHelp).trim()
   const ended = told === '' || /[.?:]$/.test(told) ? told : `${told}.`
-  return [ended, expectations.get(type), required || isStructure(type) ? undefined : 'Enter alone skips it.']
+  return [
+    ended,
+    expectations.get(type),
+    required || isStructure(type) ? undefined : 'Press Enter to skip it.',
+  ]
     .filter((part) => part !== undefined && part !== '')
     .join(' ')
 }

@@ -28,7 +28,7 @@ export async function askStructure(
   question: StructureQuestion,
 ): Promise<FieldValue | undefined> {
   const { type, label, required, help, current } = question
-  const pieces = type === 'array' ? 'One item after the other' : 'One name and value after the other'
+  const pieces = type === 'array' ? 'Item by item' : 'Name by name, each with its value'
   const way = await prompter.select<'pieces' | 'none' | 'json' | 'skip'>({
     message: `${label} (${type === 'array' ? 'a list' : 'a group of names and values'}, ${required ? 'required' : 'optional'})`,
     choices: [
@@ -36,7 +36,7 @@ export async function askStructure(
       ...(type === 'array' ? [{ value: 'none' as const, label: 'None: an empty list', detail: help }] : []),
       {
         value: 'json',
-        label: current === undefined ? 'As JSON' : 'As JSON, from what is there',
+        label: current === undefined ? 'As JSON' : 'As JSON, starting from the current value',
         detail: help,
       },
       ...(required ? [] : [{ value: 'skip' as const, label: 'Skip it' }]),
@@ -67,8 +67,8 @@ async function askPairs(prompter: Prompter, label: string): Promise<FieldValue> 
     const name = await prompter.text({
       message: `${label}, name ${String(Object.keys(pairs).length + 1)}`,
       check: (text) => {
-        if (text === '') return 'is empty; a value needs a name'
-        return Object.hasOwn(pairs, text) ? 'is there already' : undefined
+        if (text === '') return 'is empty; give the value a name'
+        return Object.hasOwn(pairs, text) ? 'is already there' : undefined
       },
     })
     const kind = await prompter.select({ message: `${label}, ${name}: what is it?`, choices: kinds })

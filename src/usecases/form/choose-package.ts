@@ -8,9 +8,9 @@ export async function choosePackage(prompter: Prompter, packages: readonly Packa
   const active = packages.filter(({ status }) => status === 'ACTIVE')
   const [first] = active
   if (first === undefined) {
-    const others = packages.length === 0 ? 'there is no package' : 'none of the packages is ACTIVE'
-    throw new InvalidInputError(`nothing can be ordered: ${others} for this user`, {
-      hint: 'An owner of the organisation can make one available; `refcheck packages list` shows what there is.',
+    const others = packages.length === 0 ? 'there are no packages' : 'none of the packages is ACTIVE'
+    throw new InvalidInputError(`this user can order nothing: ${others}`, {
+      hint: 'An Owner of the organisation can make one available. List the packages with: refcheck packages list',
       field: 'package_id',
     })
   }

@@ -57,11 +57,11 @@ async function reviewAnswers(
   for (;;) {
     show?.(reviewRows(fields, answers))
     const next = await prompter.select({
-      message: 'Is this right?',
+      message: 'Is everything correct?',
       choices: nextSteps(fields, answers, action),
     })
     if (next === 'send') return
-    if (next === 'leave') throw new InterruptedError('left without creating a request')
+    if (next === 'leave') throw new InterruptedError('cancelled; nothing was ordered')
     keep(answers, next, await askField(prompter, next, answers.get(next), repair))
   }
 }

@@ -35,5 +35,5 @@ export async function loadSchema(packageId: number, source: SchemaSource): Promi
 function named(error: unknown, packageId: number): unknown {
   if (!(error instanceof NotFoundError)) return error
   const { status, hint } = error
-  return new NotFoundError(`there is no package ${packageId} for this user`, { status, hint, cause: error })
+  return new NotFoundError(`package ${packageId} was not found for this user`, { status, hint, cause: error })
 }

@@ -9,8 +9,8 @@ export async function phoneRepair(country: string): Promise<PhoneRepair> {
   const { default: parse, isSupportedCountry } = await import('libphonenumber-js/min')
   const code = country.toUpperCase()
   if (!/^[A-Z]{2}$/.test(code) || !isSupportedCountry(code)) {
-    throw new UsageError(`--default-country: "${country.slice(0, 20)}" is no country`, {
-      hint: 'Give its two letters of ISO 3166: AU, NZ, GB, DE …',
+    throw new UsageError(`--default-country: unknown country "${country.slice(0, 20)}"`, {
+      hint: 'Give the two-letter code of ISO 3166, such as AU, NZ, GB or DE.',
     })
   }
   return (text) => {

@@ -136,7 +136,9 @@ class Filing {
   /** What ended everything early. */
   #haltedBy(): unknown {
     if (this.#options.signal?.aborted) {
-      return new InterruptedError('interrupted', { hint: 'What is on disk stays; run it again to go on.' })
+      return new InterruptedError('interrupted', {
+        hint: 'What is on disk stays. Run the same command again to continue.',
+      })
     }
     return this.#halted
   }

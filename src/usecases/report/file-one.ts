@@ -50,8 +50,8 @@ export async function fileOne(source: SingleSource, options: SingleOptions): Pro
     // Of one report it is not some that are lacking: it could not be written.
     if (!(error instanceof IncompleteError)) throw error
     if (file === undefined || overwrite) throw new IoError(error.message, { hint: error.hint })
-    throw new UsageError(`--output: ${file} exists already and is not this report`, {
-      hint: 'It was left as it is. Choose another name, or replace it with --overwrite.',
+    throw new UsageError(`--output: ${file} already exists and is not this report`, {
+      hint: 'It was left as it is. Choose another name, or replace it with: --overwrite',
     })
   })
   onEvent?.({ name: 'filed' })

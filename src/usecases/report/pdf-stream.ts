@@ -39,7 +39,7 @@ export class PdfStream implements AsyncIterable<Uint8Array> {
       if (head.byteLength < headMark.length) {
         head = Buffer.concat([head, chunk.subarray(0, headMark.length - head.byteLength)])
         if (!headMark.startsWith(head.toString('latin1'))) {
-          throw notPdf('its first bytes are not those of a PDF')
+          throw notPdf('it does not start like a PDF')
         }
       }
       tail =
@@ -50,10 +50,10 @@ export class PdfStream implements AsyncIterable<Uint8Array> {
     }
     const promised = single(this.#stream.headers['content-length'])
     if (promised !== undefined && Number(promised) !== bytes) {
-      throw notPdf(`it was cut: ${bytes} of ${promised} bytes came`)
+      throw notPdf(`it is incomplete: ${bytes} of ${promised} bytes`)
     }
     if (head.byteLength < headMark.length || !tail.includes(endMark)) {
-      throw notPdf('it was cut: the end mark of a PDF is missing')
+      throw notPdf('it is incomplete: the end mark of a PDF is missing')
     }
     this.received = { bytes, sha256: hash.digest('hex') }
   }

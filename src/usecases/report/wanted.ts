@@ -9,8 +9,8 @@ const fruitless = new Set<string | undefined>(['CANCELLED', 'ERROR'])
 export async function batchRequests(ledger: Ledger, batchId: string): Promise<string[]> {
   const rows = await ledger.list({ batchId })
   if (rows.length === 0) {
-    throw new NotFoundError(`this store has no batch ${batchId}`, {
-      hint: 'It knows only what was ordered with it: refcheck batch list',
+    throw new NotFoundError(`no batch ${batchId} in this store`, {
+      hint: 'List the batches with: refcheck batch list',
     })
   }
   const known = rows.filter(isKnown)
@@ -21,8 +21,8 @@ export async function batchRequests(ledger: Ledger, batchId: string): Promise<st
       hint: 'A report can still be had by its check: refcheck report download CHECK_ID',
     })
   }
-  throw new IncompleteError(`no row of batch ${batchId} has become a request yet`, {
-    hint: `See where it stands: refcheck batch status ${batchId}`,
+  throw new IncompleteError(`no row of batch ${batchId} has been accepted yet`, {
+    hint: `See its progress with: refcheck batch status ${batchId}`,
   })
 }
 

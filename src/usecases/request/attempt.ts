@@ -23,7 +23,7 @@ export function newAttempt({ api, clock, random }: Ordering): NewAttempt {
  */
 export async function sendAttempt({ api, clock }: Ordering, attempt: Attempt): Promise<Outcome> {
   if (!isFresh(attempt, clock)) {
-    const error = new UnavailableError('more than 5 s went by between the journal and the network', {
+    const error = new UnavailableError('more than 5 s passed between recording the order and sending it', {
       hint: 'Nothing was ordered. Run it again.',
     })
     return { kind: 'unsent', error }
@@ -42,6 +42,6 @@ async function post(api: Ordering['api'], body: Uint8Array): Promise<CreateAnswe
     return await api.createRequest(body)
   } catch (error) {
     const known = error instanceof RefcheckError ? error : undefined
-    return { kind: 'lost', error: known ?? new UnavailableError('the exchange broke off', { cause: error }) }
+    return { kind: 'lost', error: known ?? new UnavailableError('the connection broke', { cause: error }) }
   }
 }

@@ -4,7 +4,7 @@ import { quotaUsedUp } from '../../domain/quota/used-up.ts'
 import type { Created, CreateOptions } from '../../domain/request/events.ts'
 import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { backoffMs } from '../../domain/submission/backoff.ts'
-import { duplicateOf, lookFirst } from '../../domain/submission/duplicate.ts'
+import { duplicateOf, settleHint } from '../../domain/submission/duplicate.ts'
 import { orderIdentity } from '../../domain/submission/identity.ts'
 import type { Outcome } from '../../domain/submission/outcome.ts'
 import { known } from '../../domain/submission/settlement.ts'
@@ -125,7 +125,7 @@ async function begin(ordering: Ordering, version: RowVersion, deadline: number):
 }
 
 function created(ordering: Ordering, version: RowVersion, requestId: string, status: string): Created {
-  const message = `interrupted; the order was taken as request ${requestId}`
+  const message = `interrupted; the order was accepted as request ${requestId}`
   const interrupted = ordering.signal?.aborted ? new InterruptedError(message) : undefined
   return { requestId, status, batchId: version.batchId, interruption: interrupted }
 }
@@ -141,7 +141,7 @@ async function proveOrGiveUp(
     const request = await prove(ordering, version, order, offeredId)
     if (request !== undefined) return created(ordering, version, request.request_id, request.status)
   }
-  const hint = lookFirst(offeredId)
+  const hint = settleHint(offeredId)
   throw (
     interruption(ordering, outcome, hint) ??
     new OutcomeUnknownError(
@@ -184,7 +184,7 @@ function throttled(seconds: number, cause: RefcheckError): ThrottledError {
   return new ThrottledError(cause.message, {
     status: cause.status,
     retryAfter: seconds,
-    hint: `Nothing was ordered. Wait ${seconds} s and run it again, or allow the wait with a longer --timeout.`,
+    hint: `Nothing was ordered. Run it again in ${seconds} s, or wait automatically with a longer --timeout.`,
     cause,
   })
 }
@@ -194,7 +194,7 @@ function throttled(seconds: number, cause: RefcheckError): ThrottledError {
  * must not stand in the way of the next one.
  */
 async function cancelled(ordering: Ordering, version: RowVersion, error: unknown): Promise<unknown> {
-  const reason = error instanceof Error ? error.message : 'the order was given up'
+  const reason = error instanceof Error ? error.message : 'the order was cancelled'
   const change = { to: 'cancelled', at: ordering.clock.now(), reason } as const
   // A row left `pending` is cancelled by the next command, and the error at hand tells more.
   await ordering.ledger.move(version, change).catch(() => false)

@@ -4,7 +4,7 @@ import type { Api } from '../../api/api.ts'
 export function tellingOfOrders(api: Api, signal: AbortSignal, note: (text: string) => void): Api {
   const stopped = (): void =>
     note(
-      'An order is on its way; its answer is waited for. Ctrl-C again ends at once, and leaves it unknown.',
+      'An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.',
     )
   return {
     ...api,

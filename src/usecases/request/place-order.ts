@@ -59,8 +59,8 @@ async function followed(answer: PlacedOrder['answer'], options: PlaceOptions): P
 
 function endedWait(error: unknown, requestId: string, { signal }: PlaceOptions): RefcheckError {
   if (signal?.aborted) {
-    return new InterruptedError('interrupted while waiting; the order stands', {
-      hint: `Go on with: refcheck request wait ${requestId}`,
+    return new InterruptedError('interrupted while waiting; the order was accepted', {
+      hint: `Continue waiting with: refcheck request wait ${requestId}`,
       cause: error,
     })
   }
@@ -99,6 +99,6 @@ async function explained(
     status: error.status,
     field: error.field,
     cause: error,
-    hint: `Nothing was ordered. The package’s schema is not what it was; it has been read again: refcheck schema show ${id}`,
+    hint: `Nothing was ordered. The package’s schema has changed and was read again. Show it with: refcheck schema show ${id}`,
   })
 }

@@ -62,25 +62,25 @@ async function orderable(given: GivenOrder, { api, prompter, signal }: ComposeOp
   const id = packageIdOf(given)
   if (id === undefined) {
     if (prompter === undefined) {
-      throw new UsageError('the package is missing', {
-        hint: 'Give --package ID; "refcheck packages list --status active" shows them.',
+      throw new UsageError('--package is required', {
+        hint: 'List the packages with: refcheck packages list --status active',
       })
     }
     return choosePackage(prompter, await api.listPackages({ status: 'active' }, signal))
   }
   const pack = (await api.listPackages({ id }, signal)).find((each) => each.id === id)
   if (pack === undefined) {
-    throw new NotFoundError(`there is no package ${id} for this user`, {
+    throw new NotFoundError(`package ${id} was not found for this user`, {
       field: 'package_id',
-      hint: '"refcheck packages list" shows the ones there are.',
+      hint: 'List the packages with: refcheck packages list',
     })
   }
   if (pack.status !== 'ACTIVE') {
     throw new InvalidInputError(
-      `package ${id} (${pack.name}) is ${pack.status}, and only ACTIVE ones can be ordered`,
+      `package ${id} (${pack.name}) is ${pack.status}; only ACTIVE packages can be ordered`,
       {
         field: 'package_id',
-        hint: 'Nothing was sent. A successor may be there: refcheck packages list --status active',
+        hint: 'Nothing was sent. Look for a successor with: refcheck packages list --status active',
       },
     )
   }
@@ -90,14 +90,14 @@ async function orderable(given: GivenOrder, { api, prompter, signal }: ComposeOp
 function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
   if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
     throw new InvalidInputError('the body is not a JSON object', {
-      hint: 'It has to be one object with package_id and recipient; "refcheck schema show ID --json-schema" describes it.',
+      hint: 'It has to be one object with package_id and recipient, described by: refcheck schema show ID --json-schema',
     })
   }
   const inBody =
     typeof body === 'object' && body !== null && 'package_id' in body ? body.package_id : undefined
   if (packageId !== undefined && inBody !== undefined && inBody !== packageId) {
-    throw new UsageError(`--package says ${packageId} and the body says ${JSON.stringify(inBody)}`, {
-      hint: 'Leave --package out, or mend the body.',
+    throw new UsageError(`--package is ${packageId}, but the body has ${JSON.stringify(inBody)}`, {
+      hint: 'Leave out --package, or correct the body.',
     })
   }
   if (body !== undefined && inBody === undefined && packageId === undefined) {
@@ -109,7 +109,7 @@ function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
   if (inBody !== undefined && (typeof inBody !== 'number' || !Number.isSafeInteger(inBody) || inBody < 1)) {
     throw new InvalidInputError('package_id: is not a whole number', {
       field: 'package_id',
-      hint: '"refcheck packages list" shows the ids.',
+      hint: 'List the packages with: refcheck packages list',
     })
   }
   return packageId ?? inBody
@@ -122,7 +122,7 @@ function checked(input: unknown, schema: PackageSchema): { body: RequestBody; ch
       : input
   const { body, changes, problems } = validateBody(withPackage, schema)
   if (problems !== undefined) {
-    throw refusal(problems, `Nothing was sent. The fields: refcheck schema show ${schema.id}`)
+    throw refusal(problems, `Nothing was sent. Show the fields with: refcheck schema show ${schema.id}`)
   }
   return { body, changes }
 }
@@ -141,7 +141,7 @@ async function confirmed(
 
 function requireYes(yes: boolean): void {
   if (yes) return
-  throw new UsageError('ordering costs money and there is no terminal to confirm on', {
-    hint: 'Nothing was sent. Add --yes to order without a question, or --dry-run to see what would be sent.',
+  throw new UsageError('ordering needs a confirmation, and there is no terminal to ask on', {
+    hint: 'Nothing was sent. Add --yes to order without confirmation, or --dry-run to see what would be sent.',
   })
 }

@@ -30,7 +30,7 @@ export async function prove(
     requestStatus: request.status,
     decision: {
       by: 'refcheck',
-      why: 'the answer named this request, and a read showed this package and person',
+      why: 'the answer named this request, and reading it showed the same package and person',
     },
   })
   return took ? request : undefined

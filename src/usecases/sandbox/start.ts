@@ -51,9 +51,12 @@ export async function startSandbox(
 ): Promise<SandboxServer> {
   const { host, port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
   if (host !== undefined && !isLoopbackHost(host) && tls === undefined) {
-    throw new UsageError(`--host: plain http is for this machine only, and ${host} is open to others`, {
-      hint: 'Give --tls-cert and --tls-key, or leave --host out.',
-    })
+    throw new UsageError(
+      `--host: ${host} is reachable from other machines, and http is allowed on this machine only`,
+      {
+        hint: 'Add --tls-cert and --tls-key, or leave out --host.',
+      },
+    )
   }
   const clock: Clock = options.manualClock ? new ManualClock(ports.clock.now()) : ports.clock
   const sandbox = createSandbox({

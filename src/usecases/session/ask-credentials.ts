@@ -36,14 +36,14 @@ function complete({ baseUrl, apiKey, email }: Given): Credentials {
   ]
   if (baseUrl !== undefined && apiKey !== undefined && email !== undefined) return { baseUrl, apiKey, email }
   throw new UsageError(`there is no terminal to ask on, and ${missing.join(', ')} is missing`, {
-    hint: 'Give all three: refcheck auth login --base-url URL --email EMAIL --with-key < key.txt',
+    hint: 'Give all three with: refcheck auth login --base-url URL --email EMAIL --with-key < key.txt',
   })
 }
 
 async function askBaseUrl(prompter: Prompter): Promise<string> {
   const text = await prompter.text({
     message: 'Base URL of the service',
-    help: 'https://…, as the service’s people gave it to you',
+    help: 'https://…, as given to you by the provider',
     check: problemOf(parseBaseUrl),
   })
   return parseBaseUrl(text)
@@ -64,7 +64,7 @@ async function askEmail(
   const other = ''
   if (offered.length > 0) {
     const chosen = await prompter.select({
-      message: 'User the calls are made for',
+      message: 'User who makes the calls',
       choices: [
         ...offered.map((value) => ({ value, label: value })),
         { value: other, label: 'Another e-mail' },
@@ -74,7 +74,7 @@ async function askEmail(
   }
   const text = await prompter.text({
     message: 'User e-mail',
-    help: 'of an active user of the organisation; the calls are attributed to them',
+    help: 'of an active user of the organisation, who is recorded as the requester',
     check: problemOf(checkEmail),
   })
   return checkEmail(text)
@@ -87,7 +87,7 @@ function problemOf(check: (text: string) => string): (text: string) => string | 
       check(text)
       return undefined
     } catch (error) {
-      return error instanceof Error ? error.message : 'that will not do'
+      return error instanceof Error ? error.message : 'this is not valid'
     }
   }
 }

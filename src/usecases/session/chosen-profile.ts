@@ -35,7 +35,7 @@ export async function chosenProfile(sources: ProfileSources): Promise<ChosenProf
 
 export async function unknownProfile(name: string, settings: Settings): Promise<UsageError> {
   const known = [...(await settings.profiles()).keys()]
-  return new UsageError(`there is no profile "${name}"`, {
-    hint: known.length === 0 ? 'Run: refcheck auth login' : `The profiles are ${known.join(', ')}.`,
+  return new UsageError(`no profile named "${name}"`, {
+    hint: known.length === 0 ? 'Log in with: refcheck auth login' : `Profiles: ${known.join(', ')}`,
   })
 }

@@ -83,7 +83,7 @@ async function activeUser(credentials: Credentials, { connect, signal }: LoginIn
   const user = users.find((each) => each.email.toLowerCase() === wanted)
   if (user !== undefined) return user
   throw new ForbiddenError(`"${credentials.email}" is not an active user of the key’s organisation`, {
-    hint: 'Use the e-mail of an active user: an Owner sees them in the organisation settings, a profile that works with refcheck users list.',
+    hint: 'Use the e-mail of an active user. An Owner sees them in the organisation settings; a working profile lists them with: refcheck users list',
   })
 }
 

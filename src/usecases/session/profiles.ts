@@ -49,8 +49,8 @@ export async function logout(
   const { settings, secrets } = sources
   const name = sources.name ?? (await chosenProfile(sources))?.name
   if (name === undefined) {
-    throw new UsageError('there is no profile to log out of', {
-      hint: 'Name one: refcheck auth logout NAME (refcheck auth list shows them)',
+    throw new UsageError('no profile is in use', {
+      hint: 'List the profiles with: refcheck auth list',
     })
   }
   // The secrets first: if the second step fails, the profile is still there to be removed again.

@@ -62,13 +62,13 @@ function missing(
 ): UnauthenticatedError | UsageError {
   if (apiKey === undefined && profiles.length > 0) {
     return new UnauthenticatedError('no profile is in use', {
-      hint: `Run: refcheck auth switch ${profiles[0]}${profiles.length === 1 ? '' : ` (or ${profiles.slice(1).join(', ')})`}`,
+      hint: `Use one with: refcheck auth switch ${profiles[0]}${profiles.length === 1 ? '' : ` (or ${profiles.slice(1).join(', ')})`}`,
     })
   }
   if (apiKey === undefined) return noKey()
   if (baseUrl === undefined) return noBaseUrl()
-  return new UsageError('there is no user e-mail to call the service with', {
-    hint: 'Set REFCHECK_USER_EMAIL, or run: refcheck auth login',
+  return new UsageError('the user e-mail is missing', {
+    hint: 'Set REFCHECK_USER_EMAIL, or log in with: refcheck auth login',
   })
 }
 
@@ -118,8 +118,8 @@ function withKeptKey(
 ): Session {
   if (kept.baseUrl !== undefined && !sameOrigin(baseUrl, kept.baseUrl)) {
     throw new UsageError(
-      `profile "${profile.name}" names ${baseUrl}, but its key was saved for ${kept.baseUrl}`,
-      { hint: `Run: refcheck auth login --profile ${profile.name} --base-url ${baseUrl}` },
+      `profile "${profile.name}" has the base URL ${baseUrl}, but its key was saved for ${kept.baseUrl}`,
+      { hint: `Log in again with: refcheck auth login --profile ${profile.name} --base-url ${baseUrl}` },
     )
   }
   const apiKey = checkApiKey(kept.value, `the kept API key of profile "${profile.name}"`)
@@ -139,12 +139,12 @@ function noKey(profile?: string): UnauthenticatedError {
   const login = `refcheck auth login${profile === undefined ? '' : ` --profile ${profile}`}`
   return new UnauthenticatedError(
     profile === undefined ? 'you are not logged in' : `profile "${profile}" has no API key`,
-    { hint: `Run: ${login} (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)` },
+    { hint: `Log in with: ${login} (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)` },
   )
 }
 
 function noBaseUrl(): UsageError {
-  return new UsageError('there is no base URL to call', {
-    hint: 'Set REFCHECK_BASE_URL, or run: refcheck auth login',
+  return new UsageError('the base URL is missing', {
+    hint: 'Set REFCHECK_BASE_URL, or log in with: refcheck auth login',
   })
 }

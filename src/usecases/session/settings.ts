@@ -25,7 +25,7 @@ export async function listSettings(
 export async function getSetting({ settings, profile }: Sources, key: string): Promise<string> {
   const value = await settings.value(key, profile ?? (await settings.currentProfile()))
   if (value !== undefined) return value
-  throw new NotFoundError(`${key} is not set`, { hint: `Set it: refcheck config set ${key} VALUE` })
+  throw new NotFoundError(`${key} is not set`, { hint: `Set it with: refcheck config set ${key} VALUE` })
 }
 
 /** The value as it is kept. */

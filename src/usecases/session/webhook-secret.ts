@@ -32,8 +32,8 @@ export async function resolveWebhookSecret(sources: SessionSources): Promise<Web
 function fromEnvironment(env: Environment): WebhookSecret {
   const text = env[variableName]
   if (text !== undefined) return { secret: checkWebhookSecret(text, variableName), from: 'environment' }
-  throw new UsageError('there is no webhook secret', {
-    hint: `Set ${variableName}, or keep it with a profile: refcheck config set webhook-secret`,
+  throw new UsageError('the webhook secret is missing', {
+    hint: `Set ${variableName}, or save it with: refcheck config set webhook-secret`,
   })
 }
 
@@ -59,8 +59,8 @@ export async function forgetWebhookSecret(
 async function profileToKeepIn(sources: SessionSources): Promise<{ name: string }> {
   const profile = await chosenProfile(sources)
   if (profile !== undefined) return profile
-  throw new UsageError('there is no profile to keep a webhook secret with', {
-    hint: `Run: refcheck auth login (or set ${variableName})`,
+  throw new UsageError('no profile to save the webhook secret in', {
+    hint: `Log in with: refcheck auth login (or set ${variableName})`,
   })
 }
 

@@ -24,8 +24,8 @@ export async function listEvents(inbox: Inbox, filter: EventFilter): Promise<Lis
 export async function findEvent(inbox: Inbox, id: number): Promise<InboxEvent> {
   const event = await inbox.get(id)
   if (event !== undefined) return event
-  throw new NotFoundError(`there is no event ${id} in this inbox`, {
-    hint: '"refcheck webhook events list" shows them.',
+  throw new NotFoundError(`no event ${id} in this inbox`, {
+    hint: 'List the events with: refcheck webhook events list',
   })
 }
 
@@ -39,8 +39,8 @@ export async function importEvents(
   for (const { place, delivery, fault } of readLog(bytes)) {
     const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
     if (delivery === undefined || failure !== undefined) {
-      throw new InvalidInputError(`${name}: ${place}: ${failure ?? 'it is no delivery'}`, {
-        hint: 'Nothing was taken in. "refcheck webhook verify --all" tells what is wrong with each.',
+      throw new InvalidInputError(`${name}: ${place}: ${failure ?? 'it is not a delivery'}`, {
+        hint: 'Nothing was imported. See what is wrong with each one with: refcheck webhook verify --all FILE',
       })
     }
     events.push(read(delivery.body, delivery.signatures[0] ?? '', now))

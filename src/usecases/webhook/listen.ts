@@ -74,7 +74,7 @@ export async function startListening(ports: ListenPorts, plan: ListenPlan): Prom
       onRefused: plan.onRefused,
       onLost(error) {
         if (error instanceof StoreBusyError)
-          plan.onHeldUp('A delivery was not kept and not acknowledged', error)
+          plan.onHeldUp('A delivery was neither kept nor acknowledged', error)
         else breakOff(error)
       },
     }),
@@ -133,7 +133,7 @@ async function relayAlone(
       }
     } catch (error) {
       if (!(error instanceof StoreBusyError) || untilEmpty()) throw error
-      onHeldUp('Handing on waits', error)
+      onHeldUp('Forwarding waits', error)
     }
     // What this process took is handed on by the one that relays.
     if (untilEmpty()) return

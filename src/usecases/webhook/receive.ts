@@ -30,9 +30,9 @@ export function receiver(options: ReceiverOptions): (request: SmallRequest) => P
   return async ({ method, path, headers, body }) => {
     const isRead = method === 'GET' || method === 'HEAD'
     if (isRead && (path === '/' || path === options.path)) return health
-    if (path !== options.path) return { status: 404, text: 'nothing is here\n' }
+    if (path !== options.path) return { status: 404, text: 'not found\n' }
     if (method !== 'POST') {
-      return { status: 405, text: 'deliveries come by POST\n', headers: { allow: 'GET, HEAD, POST' } }
+      return { status: 405, text: 'only POST is allowed\n', headers: { allow: 'GET, HEAD, POST' } }
     }
     const signatures = [...headers(header)]
     const { failure } = verifyWith({ body, signatures }, options.key)
@@ -45,7 +45,7 @@ export function receiver(options: ReceiverOptions): (request: SmallRequest) => P
       kept = await keep(read(body, signatures[0] ?? '', options.clock.now()))
     } catch (error) {
       options.onLost(error)
-      return { status: 500, text: 'it could not be kept\n' }
+      return { status: 500, text: 'it could not be recorded\n' }
     }
     options.onKept(kept)
     return { status: 204 }

@@ -70,12 +70,12 @@ export async function sendEvents(options: SendOptions): Promise<Sending> {
 
 function check({ status, errorReason, outOfOrder }: SendOptions): void {
   if (outOfOrder && status !== undefined) {
-    throw new UsageError('--status and --out-of-order exclude each other', {
+    throw new UsageError('--status and --out-of-order cannot be combined', {
       hint: `--out-of-order sends ${wrongOrder.join(', ')} of one request.`,
     })
   }
   if (errorReason !== undefined && status !== 'ERROR') {
-    throw new UsageError('--error-reason goes with --status ERROR alone', {
+    throw new UsageError('--error-reason requires --status ERROR', {
       hint: 'The service sends a reason only when the status is ERROR.',
     })
   }
@@ -87,9 +87,9 @@ function failureOf(deliveries: readonly SentDelivery[], badSignature: boolean): 
   const of = deliveries.length === 1 ? 'the event' : `${wrong} of ${deliveries.length} events`
   return badSignature
     ? new IncompleteError(`the receiver accepted ${of} with a bad signature`, {
-        hint: 'Anybody could send it events: it has to verify the signature over the exact bytes.',
+        hint: 'Anybody could send it events. It has to verify the signature over the exact bytes.',
       })
     : new IncompleteError(`the receiver refused ${of}`, {
-        hint: 'It has to answer 2xx. Does it have the same secret? "refcheck webhook check-receiver" looks closer.',
+        hint: 'It has to answer 2xx. Check that it has the same secret, and find the cause with: refcheck webhook check-receiver URL',
       })
 }

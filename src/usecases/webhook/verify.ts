@@ -49,8 +49,8 @@ export async function verifyLog(
     deliveries.push({ place, ...judged, diagnosis })
   }
   if (deliveries.length === 0) {
-    throw new InvalidInputError('there is no delivery in the file', {
-      hint: 'See "refcheck webhook verify --help" for the forms it takes.',
+    throw new InvalidInputError('the file contains no deliveries', {
+      hint: 'See the supported formats with: refcheck webhook verify --help',
     })
   }
   return { deliveries, failure: failed === 0 ? undefined : notAll(failed, deliveries.length) }

@@ -51,7 +51,7 @@ test('the same person twice: exit 2 with the request it matches; --allow-duplica
   expect(second.error).toMatchObject({
     code: 'duplicate',
     message: expect.stringContaining(
-      `was ordered for "ana.silva@example.com" before: request ${first.request_id}`,
+      `was already ordered for "ana.silva@example.com": request ${first.request_id}`,
     ),
     hint: expect.stringContaining('--allow-duplicate'),
   })

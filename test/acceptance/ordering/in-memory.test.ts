@@ -32,8 +32,8 @@ test('a store in memory refuses to order from a service that is not on this mach
   expect(await order({ REFCHECK_STORE: ':memory:' })).toMatchInlineSnapshot(`
     [
       2,
-      "Error: a store in memory would forget the order, so nothing is created with it
-    Set REFCHECK_STORE to a file, or unset it. ":memory:" is for a service on this machine only.
+      "Error: refused to order with a store in memory, which would forget the order
+    Set REFCHECK_STORE to a file, or unset it. ":memory:" is allowed for a service on this machine only.
     ",
     ]
   `)

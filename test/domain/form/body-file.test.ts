@@ -49,7 +49,7 @@ test.each<[string, Uint8Array, string]>([
     bytes('\uFEFF\uFEFF{}'),
     'body.json, line 1, column 1 (byte 3): has "\uFEFF" where a value is expected',
   ],
-  ['NUL', bytes('{"a": "', [0], '"}'), 'body.json holds a NUL (byte 7)'],
+  ['NUL', bytes('{"a": "', [0], '"}'), 'body.json contains a NUL character (byte 7)'],
   ['Windows-1252', bytes('{"a": "Zo', [0xeb], '"}'), 'body.json is not valid UTF-8 (byte 9)'],
   ['a character cut off at the end', bytes('{"a', [0xe2, 0x82]), 'body.json is not valid UTF-8 (byte 3)'],
   ['a surrogate in UTF-8', bytes('"', [0xed, 0xa0, 0x80], '"'), 'body.json is not valid UTF-8 (byte 1)'],

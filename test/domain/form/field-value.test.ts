@@ -31,7 +31,7 @@ describe('a typed text', () => {
   })
 
   test.each([
-    ['string', ' ', /^is empty, and is required/],
+    ['string', ' ', /^is empty, but required/],
     ['integer', '1e3', /^is not a whole number/],
     ['integer', '0x10', /^is not a whole number/],
     ['integer', '12abc', /^is not a whole number/],
@@ -41,16 +41,16 @@ describe('a typed text', () => {
     ['integer', '', /^is not a whole number/],
     ['integer', 'NaN', /^is not a whole number/],
     ['integer', '１２', /^is not a whole number/],
-    ['integer', '007', /^begins with a 0/],
-    ['integer', '9007199254740992', /^is too big to be sent exactly/],
-    ['number', '9007199254740993', /^is too big to be sent exactly/],
-    ['integer', '9007199254740993', /^is too big to be sent exactly/],
+    ['integer', '007', /^starts with a 0/],
+    ['integer', '9007199254740992', /^is too large to be sent exactly/],
+    ['number', '9007199254740993', /^is too large to be sent exactly/],
+    ['integer', '9007199254740993', /^is too large to be sent exactly/],
     ['number', '0x10', /^is not a number/],
     ['number', '1,5', /^is not a number/],
     ['number', '.5', /^is not a number/],
     ['number', 'Infinity', /^is not a number/],
-    ['number', '1e999', /^is too big to be sent exactly/],
-    ['number', '-01.5', /^begins with a 0/],
+    ['number', '1e999', /^is too large to be sent exactly/],
+    ['number', '-01.5', /^starts with a 0/],
     ['boolean', '2', /^is neither yes nor no/],
     ['boolean', 'yess', /^is neither yes nor no/],
     ['boolean', '', /^is neither yes nor no/],
@@ -59,9 +59,9 @@ describe('a typed text', () => {
       'a, b',
       /^is not JSON such as \["first", "second"\]: it has "a" where a value is expected \(character 1\)/,
     ],
-    ['array', '{"a": 1}', /^is an object, and an array is expected/],
+    ['array', '{"a": 1}', /^is an object, but an array is expected/],
     ['object', '{"a": 1, "a": 2}', /"a" is given twice/],
-    ['object', '["a"]', /^is an array, and an object is expected/],
+    ['object', '["a"]', /^is an array, but an object is expected/],
     ['object', '', /is empty/],
   ])('%s: %j is refused with its reason', (type, text, reason) => {
     expect(readFieldText(rule(type), text).problem).toMatch(reason)
@@ -116,10 +116,10 @@ describe('dates', () => {
 })
 
 test.each([
-  ['undefined', { at: undefined }, 'holds something JSON cannot say'],
-  ['a function', { at: () => 1 }, 'holds something JSON cannot say'],
-  ['NaN', { at: [Number.NaN] }, 'holds a number JSON cannot say'],
-  ['a bigint', { at: 1n }, 'holds something JSON cannot say'],
+  ['undefined', { at: undefined }, 'contains something that JSON does not allow'],
+  ['a function', { at: () => 1 }, 'contains something that JSON does not allow'],
+  ['NaN', { at: [Number.NaN] }, 'contains a number that JSON does not allow'],
+  ['a bigint', { at: 1n }, 'contains something that JSON does not allow'],
 ])('an object that holds %s', (_name, value, problem) => {
   expect(checkFieldValue(rule('object'), value)).toBe(problem)
 })

@@ -91,7 +91,7 @@ test.each([
     'ncc_acic.date_of_birth=2026-02-30',
     '--field ncc_acic.date_of_birth: "2026-02-30" is a day that does not exist',
   ],
-  ['licence.licence_number=', '--field licence.licence_number: "" is empty, and is required'],
+  ['licence.licence_number=', '--field licence.licence_number: "" is empty, but required'],
 ])('--field %s is refused', (field, message) => {
   expect(refusal({ fields: [field] })).toBe(message)
 })

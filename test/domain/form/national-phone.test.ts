@@ -43,7 +43,7 @@ test('what is dialled with its 0 keeps it', () => {
 test.each([
   ['Ann Lee <ann@example.com>', 'a name beside the address', 'ann@example.com'],
   ['mailto:ann@example.com', 'begins with mailto:', 'ann@example.com'],
-  ['ann\u200B@example.com', 'holds U+200B', undefined],
+  ['ann\u200B@example.com', 'contains U+200B', undefined],
 ])('%j: it is said what is wrong with the address', (text, words, suggestion) => {
   const reading = readRecipientField('email', text)
   expect(reading.problem).toContain(words)

@@ -23,22 +23,22 @@ describe('a phone number in E.164', () => {
   })
 
   test.each([
-    ['6.14E+10', /scientific notation: a spreadsheet has dropped digits/],
+    ['6.14E+10', /scientific notation: the spreadsheet has dropped digits/],
     ['+6.14E+10', /scientific notation/],
     ['6,14e10', /scientific notation/],
-    ['0400 000 000', /^has no \+; give it with \+ and the country calling code/],
+    ['0400 000 000', /^has no \+; start it with \+ and the country code/],
     ['61400000000', /^has no \+/],
     ['+0400000000', /^has 0 after the \+/],
     ['+61 (0)400 000 000', /^holds \(0, which is not dialled/],
-    ['+61 400 000 000 ext 2', /^holds "e"; after the \+ only digits/],
+    ['+61 400 000 000 ext 2', /^holds "e"; only digits may follow the \+/],
     ['+61400000000/2', /^holds "\/"/],
     ['++61400000000', /^holds "\+"/],
     ['+', /^has too few digits/],
     ['+6', /^has too few digits/],
-    ['', /^is empty, and is required/],
-    [' ', /^is empty, and is required/],
-    ['\u202A+61400000000\u202C', /^holds U\+202A, an invisible character/],
-    ['+61400\n000000', /^holds U\+000A/],
+    ['', /^is empty, but required/],
+    [' ', /^is empty, but required/],
+    ['\u202A+61400000000\u202C', /^contains U\+202A, an invisible character/],
+    ['+61400\n000000', /^contains U\+000A/],
     ['+61٤٠٠', /^holds "٤"/],
     ['+'.padEnd(70, '1'), /^has 70 characters/],
   ])('%j is refused with its reason', (given, reason) => {
@@ -78,11 +78,11 @@ describe('an e-mail address', () => {
     ['ann@b@example.com', /^has more than one @/],
     ['ann@example', /^is not a valid e-mail address/],
     ['ann lee@example.com', /^holds a space/],
-    ['ann@example.com\r\nBcc: eve@example.com', /^holds U\+000D, a line break or control character/],
-    ['ann@example.com\n', /^holds U\+000A/],
-    ['ann\u0000@example.com', /^holds U\+0000/],
+    ['ann@example.com\r\nBcc: eve@example.com', /^contains U\+000D, a line break or control character/],
+    ['ann@example.com\n', /^contains U\+000A/],
+    ['ann\u0000@example.com', /^contains U\+0000/],
     [`${'a'.repeat(243)}@example.com`, /^has 255 characters; an e-mail address has at most 254/],
-    ['', /^is empty, and is required/],
+    ['', /^is empty, but required/],
   ])('%j is refused with its reason', (given, reason) => {
     expect(readRecipientField('email', given).problem).toMatch(reason)
   })
@@ -95,12 +95,12 @@ describe('a name', () => {
   })
 
   test.each(['', '   ', '\n'])('%j is empty', (given) => {
-    expect(readRecipientField('last_name', given).problem).toBe('is empty, and is required')
+    expect(readRecipientField('last_name', given).problem).toBe('is empty, but required')
   })
 
   test('with a control character inside is refused', () => {
     expect(readRecipientField('first_name', 'An\u0007n').problem).toMatch(
-      /^holds U\+0007, a control character/,
+      /^contains U\+0007, a control character/,
     )
   })
 })

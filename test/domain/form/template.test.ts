@@ -51,8 +51,8 @@ test('what each field wants is said in its note', () => {
   expect(notes).toEqual({
     first_name: 'Recipient: First name\nRequired, text.',
     last_name: 'Recipient: Last name\nRequired, text.',
-    email: 'Recipient: Email\nRequired, text.\nWhere the recipient is written to.',
-    phone: 'Recipient: Phone\nRequired, text.\nWith + and the country calling code, such as +61 400 000 000.',
+    email: 'Recipient: Email\nRequired, text.\nWhere the service writes to the person.',
+    phone: 'Recipient: Phone\nRequired, text.\nWith + and the country code, such as +61 400 000 000.',
     'k.text': 'Check: Text\nRequired, text.\nAnything.',
     'k.born': 'Check: Born\nRequired, a date as YYYY-MM-DD.\nAn ISO date.',
     'k.count': 'Check: Count\nRequired, a whole number.',
@@ -144,7 +144,7 @@ test('a body keeps them too', () => {
 test('two fields of one name, a NUL in a CSV and a name no cell holds are refused', () => {
   const text = { type: 'string', required: true, description: '' }
   expect(() => templateColumns(schemaOf({ a: text, 'a ': text }))).toThrow(
-    'package 7 has two fields that make the column "k.a"',
+    'package 7 has two fields for the column "k.a"',
   )
   expect(() => templateBytes(templateColumns(schemaOf({ 'a\0': text })), 'csv')).toThrow('NUL')
   expect(() => templateBytes(templateColumns(schemaOf({ ['a'.repeat(40_000)]: text })), 'xlsx')).toThrow(
@@ -163,7 +163,7 @@ test.each([
 })
 
 test('a name that promises what is not written is refused', () => {
-  expect(() => templateFormat(undefined, 'people.ods')).toThrow('no template is written as .ods')
-  expect(() => templateFormat('csv', 'people.xlsx')).toThrow('--format csv does not fit --output people.xlsx')
+  expect(() => templateFormat(undefined, 'people.ods')).toThrow('a template cannot be written as .ods')
+  expect(() => templateFormat('csv', 'people.xlsx')).toThrow('--format csv contradicts --output people.xlsx')
   expect(templateFormat('csv', 'people.ods')).toBe('csv')
 })

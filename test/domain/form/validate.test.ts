@@ -57,12 +57,12 @@ test('every problem is found, in the order of the body, not just the first', () 
       "comment: is not a field of a request",
       "package_id: "12" is not an integer",
       "recipient.nickname: is not a field of a recipient",
-      "recipient.first_name: "" is empty, and is required",
+      "recipient.first_name: "" is empty, but required",
       "recipient.last_name: "5" is not a string",
       "recipient.email: "ann" has no @; an e-mail address looks like ann@example.com",
       "recipient.phone: is required",
       "additional_information[0].fields.date_of_birth: "2026-02-30" is a day that does not exist",
-      "additional_information[0].fields.years_resident: "3" is a string, and an integer is expected",
+      "additional_information[0].fields.years_resident: "3" is a string, but an integer is expected",
       "additional_information[0].fields.colour: is not a field of the check "ncc_acic"; it takes date_of_birth, years_resident, aliases",
       "additional_information[1].code: "ncc_acic" is given twice (first in additional_information[0]); a code may appear only once",
       "additional_information[1].fields.date_of_birth: is required (string)",
@@ -85,7 +85,7 @@ describe('the shape of the body', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['no package', { package_id: undefined }, 'package_id: is required'],
     ['a fraction for a package', { package_id: 1.5 }, 'package_id: "1.5" is not an integer'],
-    ['another package', { package_id: 13 }, 'package_id: "13" is not the package asked for, 12'],
+    ['another package', { package_id: 13 }, 'package_id: "13" is not the package given, 12'],
     ['a recipient of null', { recipient: null }, 'recipient: "null" is not an object'],
     [
       'information as an object',
@@ -152,12 +152,12 @@ test('wrong types are refused by name, null among them', () => {
   })
   expect([...problemsOf(body), ...problemsOf(missing)]).toMatchInlineSnapshot(`
     [
-      "additional_information[1].fields.licence_number: "1" is a number, and a string is expected",
-      "additional_information[1].fields.points: "1" is a string, and a number is expected",
-      "additional_information[1].fields.commercial: "no" is a string, and a boolean is expected",
-      "additional_information[1].fields.issuer: "[]" is an array, and an object is expected",
-      "additional_information[1].fields.commercial: "null" is null, and a boolean is expected",
-      "additional_information[1].fields.issuer: "null" is null, and an object is expected; leave it out instead",
+      "additional_information[1].fields.licence_number: "1" is a number, but a string is expected",
+      "additional_information[1].fields.points: "1" is a string, but a number is expected",
+      "additional_information[1].fields.commercial: "no" is a string, but a boolean is expected",
+      "additional_information[1].fields.issuer: "[]" is an array, but an object is expected",
+      "additional_information[1].fields.commercial: "null" is null, but a boolean is expected",
+      "additional_information[1].fields.issuer: "null" is null, but an object is expected; leave it out instead",
     ]
   `)
 })

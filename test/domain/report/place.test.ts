@@ -15,5 +15,5 @@ test.each([
 })
 
 test('several reports never go into one file', () => {
-  expect(() => destination('a.pdf', '/a.pdf', 'nothing', false)).toThrow('--output: a.pdf is one file')
+  expect(() => destination('a.pdf', '/a.pdf', 'nothing', false)).toThrow('--output: a.pdf is a file')
 })

@@ -82,16 +82,19 @@ test.each([
 
 test.each([
   ['', 'the e-mail is empty'],
-  ['ana@example.com\n', 'the e-mail holds a line break or another control character'],
-  ['ana@example.com\r\nX-Service-API-Key: x', 'the e-mail holds a line break or another control character'],
-  ['ana\0@example.com', 'the e-mail holds a line break or another control character'],
-  [`${'a'.repeat(243)}@example.com`, 'the e-mail has 255 characters; 254 are the most'],
-  ['a'.repeat(100_000), 'the e-mail has 100000 characters; 254 are the most'],
-  ['ana@', 'the e-mail "ana@" is not an address'],
-  ['ana @example.com', 'the e-mail "ana @example.com" is not an address'],
-  ['Ana <ana@example.com>', 'the e-mail "Ana <ana@example.com>" is not an address'],
-  ['änä@example.com', 'the e-mail "änä@example.com" is not an address'],
-  [key, 'the e-mail is not an address'],
+  ['ana@example.com\n', 'the e-mail contains a line break or another control character'],
+  [
+    'ana@example.com\r\nX-Service-API-Key: x',
+    'the e-mail contains a line break or another control character',
+  ],
+  ['ana\0@example.com', 'the e-mail contains a line break or another control character'],
+  [`${'a'.repeat(243)}@example.com`, 'the e-mail has 255 characters; at most 254 are allowed'],
+  ['a'.repeat(100_000), 'the e-mail has 100000 characters; at most 254 are allowed'],
+  ['ana@', 'the e-mail "ana@" is not valid'],
+  ['ana @example.com', 'the e-mail "ana @example.com" is not valid'],
+  ['Ana <ana@example.com>', 'the e-mail "Ana <ana@example.com>" is not valid'],
+  ['änä@example.com', 'the e-mail "änä@example.com" is not valid'],
+  [key, 'the e-mail is not valid'],
 ])('%.40j: %s', (text, message) => {
   expect(() => checkEmail(text)).toThrow(invalid(message))
 })
@@ -104,9 +107,9 @@ test('a webhook secret is any one line', () => {
 test.each([
   ['', 'the webhook secret is empty'],
   ['\r\n', 'the webhook secret is empty'],
-  ['one\ntwo', 'the webhook secret holds a line break or another control character'],
-  ['one\n\n', 'the webhook secret holds a line break or another control character'],
-  ['one\0', 'the webhook secret holds a line break or another control character'],
+  ['one\ntwo', 'the webhook secret contains a line break or another control character'],
+  ['one\n\n', 'the webhook secret contains a line break or another control character'],
+  ['one\0', 'the webhook secret contains a line break or another control character'],
 ])('a webhook secret %j: %s', (text, message) => {
   expect(() => checkWebhookSecret(text)).toThrow(invalid(message))
 })

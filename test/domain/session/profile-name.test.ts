@@ -30,11 +30,11 @@ test.each([
   expect(() => checkProfileName(name)).toThrow(
     expect.objectContaining({
       code: 'invalid_input',
-      hint: 'Use letters, digits, - and _, at most 64.',
+      hint: 'Use letters, digits, - and _, at most 64 characters.',
     }),
   )
 })
 
 test('100,000 characters are refused at once and not repeated whole', () => {
-  expect(() => checkProfileName('a'.repeat(100_000))).toThrow(/^"a{64}…" cannot be the name of a profile$/)
+  expect(() => checkProfileName('a'.repeat(100_000))).toThrow(/^"a{64}…" is not a valid name for a profile$/)
 })

@@ -5,13 +5,13 @@ import { settingDefinition, settingDefinitions } from '../../../src/domain/sessi
 test('the settings, each with its meaning in one line', () => {
   expect(settingDefinitions.map(({ key, meaning }) => `${key}: ${meaning}`)).toMatchInlineSnapshot(`
     [
-      "package: Package ordered when --package is left out.",
-      "output-dir: Folder that reports are put in when --output is left out.",
+      "package: Package to order",
+      "output-dir: Folder for reports",
       "store: Where orders are recorded: a file, or postgres://…",
-      "concurrency: Downloads that run side by side, 1 to 64.",
-      "timeout: How long to wait on retries and on the quota altogether.",
+      "concurrency: Number of downloads at a time, 1 to 64",
+      "timeout: Longest total wait for retries and quota",
       "encoding: Encoding of batch files that are not UTF-8.",
-      "default-country: Country of phone numbers written without their country code.",
+      "default-country: Country of phone numbers without a country code",
     ]
   `)
 })
@@ -83,7 +83,7 @@ test('a refusal says what is wanted and how', () => {
   expect(() => settingDefinition('concurrency').parse('many')).toThrow(
     expect.objectContaining({
       message: 'concurrency: "many" is not a whole number from 1 to 64',
-      hint: 'Try: refcheck config set concurrency 4',
+      hint: 'For example: refcheck config set concurrency 4',
     }),
   )
 })
@@ -94,7 +94,7 @@ test.each(['postgres://ledger:hunter2@db/refcheck', 'postgresql://db/refcheck?pa
     expect(() => settingDefinition('store').parse(address)).toThrow(
       expect.objectContaining({
         code: 'invalid_input',
-        message: 'store: a password is not kept in the settings',
+        message: 'store: passwords are refused in the settings',
         hint: expect.not.stringContaining('hunter2'),
       }),
     )
@@ -105,8 +105,8 @@ test('an unknown setting: the known ones are named', () => {
   expect(() => settingDefinition('__proto__')).toThrow(
     expect.objectContaining({
       code: 'usage',
-      message: 'there is no setting "__proto__"',
-      hint: 'The settings are package, output-dir, store, concurrency, timeout, encoding, default-country.',
+      message: 'no setting named "__proto__"',
+      hint: 'Settings: package, output-dir, store, concurrency, timeout, encoding, default-country.',
     }),
   )
 })

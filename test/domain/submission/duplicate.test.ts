@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { duplicateOf, lookFirst } from '../../../src/domain/submission/duplicate.ts'
+import { duplicateOf, settleHint } from '../../../src/domain/submission/duplicate.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { batchRow } from '../batch/rows.ts'
 
@@ -14,7 +14,7 @@ test('each kind of match is told with whom it is for, and how to go on', () => {
   const accepted = duplicateOf(match({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))
   expect(accepted.code).toBe('duplicate')
   expect(accepted.message).toMatch(/package 7 .*"ann@example\.com".*r-1.*PARTIAL/)
-  expect(accepted.hint).toMatch(/refcheck request get r-1.*--allow-duplicate/)
+  expect(accepted.hint).toMatch(/--allow-duplicate.*refcheck request get r-1$/)
   expect(duplicateOf(match({ state: 'pending' })).hint).toContain('--allow-duplicate')
 })
 
@@ -29,7 +29,7 @@ test('a person who was removed is not named', () => {
   expect(duplicateOf(match({ state: 'accepted', recipient: undefined })).message).not.toContain('@')
 })
 
-test('an id that the answer named is looked at first', () => {
-  expect(lookFirst('r-9')).toContain('refcheck request get r-9')
-  expect(lookFirst(undefined)).not.toContain('request get')
+test('an id that the answer named is told, before the command that settles it', () => {
+  expect(settleHint('r-9')).toContain('request r-9')
+  expect(settleHint(undefined)).not.toContain('named')
 })

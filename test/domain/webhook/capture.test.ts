@@ -88,8 +88,8 @@ test.each([
   [
     'curl -v without a body',
     quoted(`${head}Content-Length: ${length}\r\n\r\n`).replace(/> $/, ''),
-    'is cut',
-    'curl -v does not write the body down',
+    'is incomplete',
+    'The output of curl -v has no body',
   ],
   ['chunks that do not add up', chunked.replace('14\r\n', '15\r\n'), 'chunks', 'raw bytes'],
   ['chunks without an end', chunked.slice(0, -8), 'chunks', 'raw bytes'],

@@ -63,10 +63,10 @@ test('each line is judged by itself, and says where it stands', async () => {
     'line 3: it is not a JSON object',
     'line 4: it is not a JSON object',
     'line 5: it has no body',
-    'line 6: there is no signature',
-    'line 7: its body was logged as parsed JSON: the bytes that were signed are gone',
+    'line 6: the signature is missing',
+    'line 7: its body was logged as parsed JSON: the signed bytes are lost',
     'line 8: the signature does not match the body; trailing_newline_added',
-    'line 9: its body is said to be base64 and is not',
+    'line 9: its body is marked as base64 but is not',
     'line 10: there are several signatures; signature_repeated',
     'line 11: the signature is empty',
   ])
@@ -102,12 +102,12 @@ test('an HTTP archive: its POSTs, by text and by base64', async () => {
     'entry 3 valid',
     'entry 4 valid',
     'entry 5: it has no body',
-    'entry 6: there is no signature',
+    'entry 6: the signature is missing',
   ])
 })
 
 test.each([
-  ['nothing', () => readLog(Buffer.from('\n\n')), 'there is no delivery in the file'],
+  ['nothing', () => readLog(Buffer.from('\n\n')), 'the file contains no deliveries'],
   ['an array without its end', () => readLog(Buffer.from('[{')), 'starts like a JSON array'],
   ['an archive that is none', () => readHar(Buffer.from('{}')), 'has no log.entries'],
 ])('a file that is no log is refused: %s', async (_name, read, message) => {

@@ -28,14 +28,14 @@ test('a body that is not JSON may still be validly signed', () => {
 })
 
 test.each([
-  ['no signature', [], 'there is no signature'],
+  ['no signature', [], 'the signature is missing'],
   ['two signatures', [signature, signature], 'there are several signatures'],
   ['an empty one', [''], 'the signature is empty'],
   ['a prefix', [`sha256=${signature}`], 'the signature has a prefix, "sha256="'],
   ['upper case', [signature.toUpperCase()], 'the signature is written in upper case'],
   ['white space', [` ${signature}`], 'the signature has white space around it'],
   ['cut', [signature.slice(1)], 'the signature has 63 characters instead of 64'],
-  ['not hex', ['g'.repeat(64)], 'the signature holds characters that are not hexadecimal'],
+  ['not hex', ['g'.repeat(64)], 'the signature contains characters that are not hexadecimal'],
   ['another body’s', ['0'.repeat(64)], 'the signature does not match the body'],
 ])('refused, and why: %s', (_name, signatures, message) => {
   const { valid, event, failure } = verifyDelivery({ body, signatures }, secret)
@@ -75,7 +75,7 @@ test.each([
   [
     'a body that is cut',
     `${head}Content-Length: 999\r\n\r\n{}`,
-    'Content-Length says 999 bytes, 2 are there',
+    'Content-Length is 999 bytes, but there are 2',
   ],
 ])('a capture is refused: %s', (_name, text, message) => {
   expect(() => parseCapturedRequest(Buffer.from(text))).toThrow(InvalidInputError)

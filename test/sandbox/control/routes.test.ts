@@ -61,14 +61,14 @@ test.each([
   ['inject', { on: 'GET *', fault: { kind: 'cut' } }, /^fault\.when: .*before/],
   ['inject', { on: '', fault: { kind: 'no-id' } }, /^on: /],
   ['inject', { scenario: 'stuck', times: 0 }, /^times: /],
-  ['inject', { scenario: 'sunny' }, /^there is no scenario "sunny"$/],
+  ['inject', { scenario: 'sunny' }, /^no scenario named "sunny"$/],
   ['advance', { ms: -1 }, /^ms: /],
   ['advance', {}, /^ms: /],
-  ['rules', { weather: 'fine' }, /^there is no rule "weather"$/],
+  ['rules', { weather: 'fine' }, /^no rule named "weather"$/],
   ['switch', { switch: 'lights' }, /^switch: /],
   ['user', { email: 'nobody@example.com', active: false }, /^the sandbox has no user "nobody@example.com"$/],
-  ['redeliver', { delivery_id: 'x' }, /^there is no delivery "x"$/],
-  ['hasten', { request_id: 'x' }, /^there is no request "x"$/],
+  ['redeliver', { delivery_id: 'x' }, /^no delivery "x"$/],
+  ['hasten', { request_id: 'x' }, /^no request "x"$/],
   ['replace-package', { id: 999 }, /^the sandbox has no package 999$/],
 ])('%s refuses %j', async (path, body, message) => {
   const { status, data } = await control(visit(), path, body)
@@ -246,7 +246,7 @@ test.each([
       error: {
         code: 'invalid_input',
         message: `this is no snapshot of a sandbox: see its ${where}`,
-        hint: 'Give what "refcheck sandbox snapshot" printed. Nothing was changed.',
+        hint: 'Make a snapshot with: refcheck sandbox snapshot > FILE Nothing was changed.',
       },
     },
   ])

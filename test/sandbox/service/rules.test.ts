@@ -26,9 +26,9 @@ test('a rule is switched while the sandbox runs, and an unknown one is refused',
   expect((await get('/v1/packages/106/schema')).status).toBe(404)
   sandbox.setRule('disabled-package-schema', '200')
   expect((await get('/v1/packages/106/schema')).status).toBe(200)
-  expect(() => sandbox.setRule('weather', 'fine')).toThrow('there is no rule "weather"')
+  expect(() => sandbox.setRule('weather', 'fine')).toThrow('no rule named "weather"')
   expect(() => sandbox.setRule('body-limit', '2 MiB')).toThrow('the rule "body-limit" has no choice "2 MiB"')
-  expect(() => sandbox.setRule('constructor', 'x')).toThrow('there is no rule "constructor"')
+  expect(() => sandbox.setRule('constructor', 'x')).toThrow('no rule named "constructor"')
 })
 
 test('`seeded` draws each choice from the seed, the same one every time', () => {

@@ -143,7 +143,7 @@ test('a scenario can be injected for the next requests, whoever they are for', a
 
 test('an unknown scenario is refused by name', () => {
   const { sandbox } = visit()
-  expect(() => sandbox.inject({ scenario: 'sunny' })).toThrow('there is no scenario "sunny"')
+  expect(() => sandbox.inject({ scenario: 'sunny' })).toThrow('no scenario named "sunny"')
 })
 
 test('every scenario says what it does, in one sentence', () => {

@@ -109,7 +109,7 @@ describe('in a file', () => {
     expect((await secrets.read('work', 'api-key'))?.value).toBe(key)
     expect(statSync(secrets.path).mode & 0o777).toBe(0o600)
     expect(notices).toEqual([
-      `The file "${secrets.path}" was open to other accounts (0644); it is private now (0600).`,
+      `The file "${secrets.path}" was readable by other users (0644); it is now private (0600).`,
     ])
   })
 
@@ -266,7 +266,7 @@ describe('in a keychain', () => {
     const said = {
       code: 'io',
       message: 'cannot read the API key of profile "work" from the system keychain',
-      hint: 'Unlock the keychain, or set REFCHECK_API_KEY, or run: refcheck auth login --insecure-storage',
+      hint: 'Unlock the keychain, set REFCHECK_API_KEY, or keep the key in a file with: refcheck auth login --insecure-storage',
     }
     await expect(secrets.read('work', 'api-key')).rejects.toMatchObject(said)
     await expect(open().read('work', 'api-key')).rejects.toMatchObject(said)

@@ -85,13 +85,13 @@ describe('profiles', () => {
   test('switching to one that is not there names the others', async () => {
     await expect(settings.switchTo('work')).rejects.toMatchObject({
       code: 'usage',
-      message: 'there is no profile "work"',
-      hint: 'Run: refcheck auth login',
+      message: 'no profile named "work"',
+      hint: 'Log in with: refcheck auth login',
     })
     await settings.saveProfile('home', home, { makeCurrent: true })
     await settings.saveProfile('spare', home, { makeCurrent: true })
     await expect(settings.switchTo('work')).rejects.toMatchObject({
-      hint: 'The profiles are home, spare.',
+      hint: 'Profiles: home, spare',
     })
     expect(await settings.currentProfile()).toBe('spare')
   })
@@ -180,8 +180,8 @@ describe('the file', () => {
     await settings.currentProfile()
     await settings.currentProfile()
     expect(notices).toEqual([
-      `The folder "${config}" was open to other accounts (0755); it is private now (0700).`,
-      `The file "${settings.path}" was open to other accounts (0644); it is private now (0600).`,
+      `The folder "${config}" was readable by other users (0755); it is now private (0700).`,
+      `The file "${settings.path}" was readable by other users (0644); it is now private (0600).`,
     ])
     expect([modeOf(config), modeOf(settings.path)]).toEqual([0o700, 0o600])
   })
@@ -194,7 +194,7 @@ describe('the file', () => {
     ['null', /is damaged: .*expected object/],
     ['{"profile":7}', /is damaged: profile: .*expected string/],
     ['{"profiles":{"work":{"base_url":"u"}}}', /is damaged: profiles\.work\.user_email: /],
-    ['{"profiles":{"a.b":{"base_url":"u","user_email":"e"}}}', /is damaged: "a\.b" cannot be the name/],
+    ['{"profiles":{"a.b":{"base_url":"u","user_email":"e"}}}', /is damaged: "a\.b" is not a valid name/],
     ['{"settings":{"package":[1]}}', /is damaged: settings\.package: /],
   ])('damaged (%j) it is named and never written over', async (text, message) => {
     mkdirSync(config, { mode: 0o700 })
@@ -208,7 +208,7 @@ describe('the file', () => {
       await expect(use()).rejects.toMatchObject({
         code: 'io',
         message: expect.stringMatching(message),
-        hint: 'Mend it by hand, or move it away and set things up again; it was not changed.',
+        hint: 'It was not changed. Correct it with an editor, or move it away and log in again with: refcheck auth login',
       })
     }
     expect(readFileSync(settings.path, 'utf8')).toBe(text)

@@ -78,7 +78,7 @@ describe('a file is taken in', () => {
     const batch = fileBatch()
     await expect(
       store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(1, 'b@example.com')]),
-    ).rejects.toThrow('one of its own rules')
+    ).rejects.toThrow('an internal rule of the store')
     expect(await store.batches.find(batch.id)).toBeUndefined()
     expect(await store.batches.list()).toEqual([])
   })
@@ -150,7 +150,7 @@ describe('a file is taken in', () => {
     const memory = await place.store(':memory:')
     await expect(
       memory.batches.add(fileBatch({ baseUrl: 'https://api.example.com' }), orderRows(1)),
-    ).rejects.toThrow('a store in memory would forget the order')
+    ).rejects.toThrow('a store in memory, which would forget the order')
   })
 
   test('a file is found again by what it is, and no two batches are one file', async () => {

@@ -34,7 +34,7 @@ const ways: [state: string, stands: boolean, evenIfAllowed: boolean, () => Promi
     false,
     false,
     async () =>
-      ledger.move(await addOne(ledger, 'a@example.com'), { to: 'cancelled', at, reason: 'given up' }),
+      ledger.move(await addOne(ledger, 'a@example.com'), { to: 'cancelled', at, reason: 'cancelled' }),
   ],
 ]
 

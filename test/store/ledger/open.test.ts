@@ -139,7 +139,7 @@ describe('who may read it', () => {
     await place.open()
     expect(mode(place.path)).toBe('600')
     expect(place.notices).toEqual([
-      `The store's file "${place.path}" was open to other accounts (0644); it is private now (0600).`,
+      `The store’s file "${place.path}" was readable by other users (0644); it is now private (0600).`,
     ])
   })
 
@@ -174,7 +174,7 @@ describe('a store that cannot be used says so in a line, and is left as it was',
     const before = readFileSync(place.path)
     const { code, message, hint } = await refusal()
     expect([code, hint]).toEqual(['io', expect.stringContaining('Update refcheck')])
-    expect(message).toMatch(/a newer refcheck made it \(format 99; this one knows up to \d+\)/)
+    expect(message).toMatch(/it was made by a newer refcheck \(format 99; this version supports up to \d+\)/)
     expect(readFileSync(place.path).equals(before)).toBe(true)
   })
 

@@ -25,7 +25,7 @@ const changes = {
   accepted: { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' },
   rejected: { to: 'rejected', at, reason: 'recipient.phone: invalid', field: 'recipient.phone' },
   unknown: { to: 'unknown', at, reason: 'cut', offeredId: requestId },
-  cancelled: { to: 'cancelled', at, reason: 'given up' },
+  cancelled: { to: 'cancelled', at, reason: 'cancelled' },
 } satisfies Record<Change['to'], Change>
 
 /** A row that came into a state the way rows do. */

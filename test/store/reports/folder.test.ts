@@ -101,7 +101,7 @@ test('the same bytes under the name are taken for the report; others are in the 
   expect(await keep(folder, 'a.pdf')).toMatchObject({ outcome: 'there', record: { file: 'a.pdf' } })
   expect(await keep(folder, 'a.pdf', '%PDF-b%%EOF')).toEqual({
     outcome: 'refused',
-    why: 'another file stands there',
+    why: 'another file is there',
   })
   expect(await keep(folder, 'a.pdf', '%PDF-b%%EOF', true)).toMatchObject({ outcome: 'stored' })
   expect(readFileSync(join(path, 'a.pdf'), 'utf8')).toBe('%PDF-b%%EOF')

@@ -92,8 +92,8 @@ test('files and folders are private; looser ones are mended with a word', async 
   chmodSync(file(), 0o644)
   expect(await cache.get(key)).toEqual(schema)
   expect(notices).toEqual([
-    `The folder "${data}" was open to other accounts (0755); it is private now (0700).`,
-    `The file "${file()}" was open to other accounts (0644); it is private now (0600).`,
+    `The folder "${data}" was readable by other users (0755); it is now private (0700).`,
+    `The file "${file()}" was readable by other users (0644); it is now private (0600).`,
   ])
 })
 

@@ -54,7 +54,7 @@ test('a disk that fails as an order is written down: its id is told, and nothing
   expect(sent).toBe(1)
   expect(ended).toMatchObject({
     code: 'io',
-    message: `the order was taken as request ${requestId}, but this could not be recorded: ${disk.message}`,
+    message: `the order was accepted as request ${requestId}, but this could not be recorded: ${disk.message}`,
   })
 })
 

@@ -34,8 +34,8 @@ test('what stands on something that failed is not looked at, nor what stands on 
   ])
   expect(findings.map(({ level, message }) => [level, message])).toEqual([
     ['fail', 'away'],
-    ['warn', 'not looked at: "service" comes first'],
-    ['warn', 'not looked at: "key" comes first'],
+    ['warn', 'not checked, because "service" failed'],
+    ['warn', 'not checked, because "key" failed'],
   ])
 })
 

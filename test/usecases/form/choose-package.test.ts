@@ -53,11 +53,11 @@ test('each choice tells what the package holds', async () => {
 })
 
 test.each([
-  ['no package at all', [], 'nothing can be ordered: there is no package for this user'],
+  ['no package at all', [], 'this user can order nothing: there are no packages'],
   [
     'none that is ACTIVE',
     [packageOf(1, 'DISABLED')],
-    'nothing can be ordered: none of the packages is ACTIVE for this user',
+    'this user can order nothing: none of the packages is ACTIVE',
   ],
 ])('%s', async (_name, packages, message) => {
   await expect(choosePackage(new ScriptedPrompter(), packages)).rejects.toMatchObject({

@@ -7,7 +7,7 @@ import type { DraftBody } from '../../../src/domain/form/validate.ts'
 import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 import { plainSchema, recipientOf, sampleSchema, schemaOf } from '../../domain/form/sample-schema.ts'
 
-const yes: Answer = { ask: 'Is this right?', choose: 'Yes. Create the request' }
+const yes: Answer = { ask: 'Is everything correct?', choose: 'Yes. Create the request' }
 
 /** Holds an interview about `given` and sees that every answer was asked for. */
 async function held(schema: PackageSchema, given: DraftBody, answers: Answer[], options?: InterviewOptions) {
@@ -25,11 +25,11 @@ const known = (): DraftBody => ({ package_id: 12, recipient: recipientOf() })
 test('a person is asked, told what is wrong as they answer, shown a review, and says yes', async () => {
   const shown: ReviewRow[][] = []
   const answers: Answer[] = [
-    { ask: 'First name (required)', type: '', refused: 'is empty, and is required' },
+    { ask: 'First name (required)', type: '', refused: 'is empty, but required' },
     { ask: 'First name (required)', type: 'Ann' },
     { ask: 'Last name (required)', type: 'Lee' },
     { ask: 'Email (required)', type: 'ann', refused: /^has no @/ },
-    { ask: 'Email (required)', type: 'ann@example.com', help: 'Where the recipient is written to.' },
+    { ask: 'Email (required)', type: 'ann@example.com', help: 'Where the service writes to the person.' },
     { ask: 'Phone (required)', type: '0400', refused: /^has no \+/ },
     { ask: 'Phone (required)', type: '+61 400 000 000' },
     yes,
@@ -70,7 +70,7 @@ test('each scalar type is asked for by its description and checked by its type',
     { ask: asks('Visits'), type: '12abc', refused: /^is not a whole number/ },
     { ask: asks('Visits'), type: '12', help: 'A whole number.' },
     { ask: asks('Score', false), type: 'high', refused: /^is not a number/ },
-    { ask: asks('Score', false), type: '1.5', help: 'Points, if known. A number. Enter alone skips it.' },
+    { ask: asks('Score', false), type: '1.5', help: 'Points, if known. A number. Press Enter to skip it.' },
     { ask: asks('Consent'), type: '', refused: /^is neither yes nor no/ },
     { ask: asks('Consent'), type: 'y', help: 'Has agreed? Yes or no.' },
     { ask: asks('Note', false), type: '' },
@@ -92,13 +92,13 @@ describe('lists and groups', () => {
   const jobs = 'Check cv: Jobs'
   const home = 'Check cv: Home'
   const skipHome: Answer = { ask: `${home} (a group of names and values, optional)`, choose: 'Skip it' }
-  const oneByOne: Answer = { ask: `${jobs} (a list, required)`, choose: 'One item after the other' }
+  const oneByOne: Answer = { ask: `${jobs} (a list, required)`, choose: 'Item by item' }
 
   test('a list of texts, item by item', async () => {
     const body = await held(schema, known(), [
       oneByOne,
       { ask: `${jobs}: what is each item?`, choose: 'Text' },
-      { ask: `${jobs}, item 1`, type: '', refused: 'is empty, and is required' },
+      { ask: `${jobs}, item 1`, type: '', refused: 'is empty, but required' },
       { ask: `${jobs}, item 1`, type: 'Baker' },
       { ask: `Add another item to ${jobs}?`, confirm: true },
       { ask: `${jobs}, item 2`, type: '12' },
@@ -119,13 +119,13 @@ describe('lists and groups', () => {
     const body = await held(schema, known(), [
       oneByOne,
       { ask: `${jobs}: what is each item?`, choose: 'A group of names and values' },
-      { ask: `${jobs}, item 1, name 1`, type: '', refused: 'is empty; a value needs a name' },
+      { ask: `${jobs}, item 1, name 1`, type: '', refused: 'is empty; give the value a name' },
       { ask: `${jobs}, item 1, name 1`, type: '__proto__' },
       { ask: `${jobs}, item 1, __proto__: what is it?`, choose: 'A number' },
       { ask: `${jobs}, item 1, __proto__`, type: 'x', refused: /^is not a number/ },
       { ask: `${jobs}, item 1, __proto__`, type: '2' },
       { ask: `Add another name and value to ${jobs}, item 1?`, confirm: true },
-      { ask: `${jobs}, item 1, name 2`, type: '__proto__', refused: 'is there already' },
+      { ask: `${jobs}, item 1, name 2`, type: '__proto__', refused: 'is already there' },
       { ask: `${jobs}, item 1, name 2`, type: 'years' },
       { ask: `${jobs}, item 1, years: what is it?`, choose: 'A list' },
       { ask: `${jobs}, item 1, years: what is each item?`, choose: 'Yes or no' },
@@ -146,20 +146,20 @@ describe('lists and groups', () => {
       {
         ask: `${jobs} (a list, required)`,
         choose: 'As JSON',
-        offered: ['One item after the other', 'None: an empty list', 'As JSON'],
+        offered: ['Item by item', 'None: an empty list', 'As JSON'],
       },
-      { ask: `${jobs}, as JSON`, type: '{}', refused: 'is an object, and an array is expected' },
+      { ask: `${jobs}, as JSON`, type: '{}', refused: 'is an object, but an array is expected' },
       { ask: `${jobs}, as JSON`, type: '["Baker"', refused: /it ends before it is complete/ },
       { ask: `${jobs}, as JSON`, type: '["Baker"]', initial: '', help: 'Where worked.' },
       { ask: `${home} (a group of names and values, optional)`, choose: 'As JSON' },
       { ask: `${home}, as JSON`, type: '{"street": {"no": 1}}' },
-      { ask: 'Is this right?', choose: 'Change Check cv: Jobs (["Baker"])' },
-      { ask: `${jobs} (a list, required)`, choose: 'As JSON, from what is there' },
+      { ask: 'Is everything correct?', choose: 'Change Check cv: Jobs (["Baker"])' },
+      { ask: `${jobs} (a list, required)`, choose: 'As JSON, starting from the current value' },
       { ask: `${jobs}, as JSON`, type: '["Baker", null]', initial: '["Baker"]' },
-      { ask: 'Is this right?', choose: 'Change Check cv: Home ({"street":{"no":1}})' },
+      { ask: 'Is everything correct?', choose: 'Change Check cv: Home ({"street":{"no":1}})' },
       {
         ask: `${home} (a group of names and values, optional)`,
-        choose: 'One name and value after the other',
+        choose: 'Name by name, each with its value',
       },
       { ask: `${home}, name 1`, type: 'street' },
       { ask: `${home}, street: what is it?`, choose: 'Text' },
@@ -183,7 +183,7 @@ describe('the review', () => {
       complete(),
       [
         {
-          ask: 'Is this right?',
+          ask: 'Is everything correct?',
           choose: 'Change First name (Ann)',
           offered: [
             'Yes. Create the request',
@@ -191,11 +191,11 @@ describe('the review', () => {
             'Change Last name (Lee)',
             'Change Email (ann@example.com)',
             'Change Phone (+61400000000)',
-            'Leave, and send nothing',
+            'Cancel, and send nothing',
           ],
         },
         { ask: 'First name (required)', initial: 'Ann', type: 'Anna' },
-        { ask: 'Is this right?', choose: /^Change Phone/ },
+        { ask: 'Is everything correct?', choose: /^Change Phone/ },
         { ask: 'Phone (required)', initial: '+61400000000', type: undefined },
         yes,
       ],
@@ -217,13 +217,13 @@ describe('the review', () => {
     const body = await held(sampleSchema, given, [
       { ask: list, choose: 'Skip it' },
       { ask: 'Check notes: Remark (optional)', type: '' },
-      { ask: 'Is this right?', choose: 'Change Check ncc_acic: Years resident (3)' },
+      { ask: 'Is everything correct?', choose: 'Change Check ncc_acic: Years resident (3)' },
       { ask: 'Check ncc_acic: Years resident (optional)', initial: '3', type: '' },
-      { ask: 'Is this right?', choose: 'Change Check licence: Issuer ({})' },
+      { ask: 'Is everything correct?', choose: 'Change Check licence: Issuer ({})' },
       { ask: 'Check licence: Issuer (a group of names and values, optional)', choose: 'Skip it' },
-      { ask: 'Is this right?', choose: 'Change Check licence: Commercial (yes)' },
+      { ask: 'Is everything correct?', choose: 'Change Check licence: Commercial (yes)' },
       { ask: 'Check licence: Commercial (required)', initial: 'yes', type: 'no' },
-      { ask: 'Is this right?', choose: 'Change Check notes: Remark (not given)' },
+      { ask: 'Is everything correct?', choose: 'Change Check notes: Remark (not given)' },
       { ask: 'Check notes: Remark (optional)', initial: '', type: 'Ring twice' },
       yes,
     ])
@@ -236,16 +236,16 @@ describe('the review', () => {
 
   test('lets the person leave', async () => {
     const leaving = held(plainSchema, complete(), [
-      { ask: 'Is this right?', choose: 'Leave, and send nothing' },
+      { ask: 'Is everything correct?', choose: 'Cancel, and send nothing' },
     ])
     await expect(leaving).rejects.toMatchObject({
       code: 'interrupted',
-      message: 'left without creating a request',
+      message: 'cancelled; nothing was ordered',
     })
   })
 
   test('names what yes does in the caller’s words', async () => {
-    const answers: Answer[] = [{ ask: 'Is this right?', choose: 'Yes. Show what would be sent' }]
+    const answers: Answer[] = [{ ask: 'Is everything correct?', choose: 'Yes. Show what would be sent' }]
     expect(await held(plainSchema, complete(), answers, { action: 'Show what would be sent' })).toEqual(
       complete(),
     )

@@ -25,7 +25,7 @@ export function orderFor(email: string): RequestBody {
 }
 
 export const lost: CreateAnswer = { kind: 'lost', error: new UnavailableError('the connection was cut') }
-export const unsent: CreateAnswer = { kind: 'unsent', error: new UnavailableError('nothing listens there') }
+export const unsent: CreateAnswer = { kind: 'unsent', error: new UnavailableError('connection refused') }
 
 /** An answer with the typed error that the API's own table makes of it. */
 export function answered(status: number, envelope: Envelope | undefined, retryAfter?: string): Answered {

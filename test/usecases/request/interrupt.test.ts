@@ -58,7 +58,7 @@ test('the exchange under way is finished: an order that is taken is told, with t
     requestId,
     interruption: {
       code: 'interrupted',
-      message: `interrupted; the order was taken as request ${requestId}`,
+      message: `interrupted; the order was accepted as request ${requestId}`,
     },
   })
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted' }])
@@ -72,8 +72,8 @@ test.each([
   ],
   [clientError(401, 'invalid API key'), 'cancelled', 'nothing was ordered (invalid API key)'],
   [clientError(429, 'rate limit exceeded', '5'), 'cancelled', 'nothing was ordered (rate limit exceeded)'],
-  [unsent, 'cancelled', 'nothing was ordered (nothing listens there)'],
-  [lost, 'unknown', 'the order may or may not have been taken (the connection was cut)'],
+  [unsent, 'cancelled', 'nothing was ordered (connection refused)'],
+  [lost, 'unknown', 'the order may or may not have been accepted (the connection was cut)'],
 ])('and one that is not taken is journaled, then told as interrupted: %#', async (answer, state, known) => {
   const parts = ordering({ creates: [interruptedBefore(answer)] })
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({
@@ -88,7 +88,7 @@ test('an unknown one comes with what to do', async () => {
   await expect(
     createRequest(ordering({ creates: [interruptedBefore(lost)] }), order, options),
   ).rejects.toMatchObject({
-    hint: expect.stringMatching(/settle it before anything is sent again/) as string,
+    hint: expect.stringMatching(/^It may have been ordered/) as string,
   })
 })
 

@@ -45,7 +45,7 @@ describe('an outcome that is unknown', () => {
     expect(await refusal(parts)).toMatchObject({
       code: 'outcome_unknown',
       message: /^package 12 may or may not have been ordered for "ana\.silva@example\.com": ./,
-      ...hint(/refcheck batch reconcile.*ask the people of the service/),
+      ...hint(/may have been ordered.*refcheck batch reconcile/),
     })
     expect(parts.api.sent).toHaveLength(1)
     expect(await states()).toEqual(['unknown'])
@@ -72,7 +72,7 @@ describe('an outcome that is unknown', () => {
       const parts = ordering({ creates: [offering], reads: { [requestId]: shown } })
       expect(await refusal(parts)).toMatchObject({
         code: 'outcome_unknown',
-        ...hint(new RegExp(`refcheck request get ${requestId}`)),
+        ...hint(new RegExp(`named request ${requestId}`)),
       })
       expect(await ledger.list({})).toMatchObject([{ state: 'unknown', offeredId: requestId }])
     })
@@ -113,7 +113,10 @@ describe('a store that cannot write the outcome down', () => {
   const broken = (): Ledger => ({ ...bound(ledger), move: () => Promise.reject(disk) })
 
   test.each([
-    [taken(), new RegExp(`the order was taken as request ${requestId}, but this could not be written down`)],
+    [
+      taken(),
+      new RegExp(`the order was accepted as request ${requestId}, but this could not be written down`),
+    ],
     [lost, /may or may not have been taken \(the connection was cut\), but this could not/],
     [clientError(400, 'recipient.phone: invalid'), /nothing was ordered \(recipient\.phone: invalid\), but/],
   ])('says what is known, once: %#', async (answer, message) => {

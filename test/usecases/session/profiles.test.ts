@@ -69,7 +69,7 @@ test('switching', async () => {
   expect(await home.settings.currentProfile()).toBe('work')
   await expect(switchTo('wrok', home)).rejects.toMatchObject({
     code: 'usage',
-    hint: 'The profiles are work, home.',
+    hint: 'Profiles: work, home',
   })
 })
 
@@ -87,7 +87,7 @@ test('logging out removes the profile, its key and its webhook secret', async ()
   expect(await home.settings.currentProfile()).toBeUndefined()
   await expect(logout({ env: {}, ...home })).rejects.toMatchObject({
     code: 'usage',
-    message: 'there is no profile to log out of',
+    message: 'no profile is in use',
   })
   expect(await logout({ name: 'home', env: {}, ...home })).toMatchObject({
     profile: 'home',
@@ -126,8 +126,8 @@ test('a profile that is not there, or cannot be', async () => {
   await home.add('work', work, key)
   await expect(logout({ name: 'wrok', env: {}, ...home })).rejects.toMatchObject({
     code: 'usage',
-    message: 'there is no profile "wrok"',
-    hint: 'The profiles are work.',
+    message: 'no profile named "wrok"',
+    hint: 'Profiles: work',
   })
   await expect(logout({ name: '../work', env: {}, ...home })).rejects.toMatchObject({ code: 'invalid_input' })
   expect(await listProfiles(home)).toHaveLength(1)

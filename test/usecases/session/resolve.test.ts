@@ -109,8 +109,8 @@ test('nor when the profile’s base URL was changed after the key was saved', as
   for (const profile of [undefined, 'work']) {
     await expect(resolveSession({ profile, env: {}, ...kept })).rejects.toMatchObject({
       code: 'usage',
-      message: `profile "work" names https://evil.example, but its key was saved for ${work}`,
-      hint: 'Run: refcheck auth login --profile work --base-url https://evil.example',
+      message: `profile "work" has the base URL https://evil.example, but its key was saved for ${work}`,
+      hint: 'Log in again with: refcheck auth login --profile work --base-url https://evil.example',
     })
   }
 })
@@ -120,7 +120,7 @@ test('nobody logged in: exit 3 and how to log in', async () => {
   await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject({
     code: 'unauthenticated',
     message: 'you are not logged in',
-    hint: 'Run: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)',
+    hint: 'Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)',
   })
   expect(kept.files()).toEqual([null, null])
 })
@@ -129,13 +129,13 @@ test('a key alone: what else is missing', async () => {
   using kept = openHome()
   await expect(resolveSession({ env: { REFCHECK_API_KEY: key }, ...kept })).rejects.toMatchObject({
     code: 'usage',
-    message: 'there is no base URL to call',
+    message: 'the base URL is missing',
   })
   const two = { REFCHECK_API_KEY: key, REFCHECK_BASE_URL: work }
   await expect(resolveSession({ env: two, ...kept })).rejects.toMatchObject({
     code: 'usage',
-    message: 'there is no user e-mail to call the service with',
-    hint: 'Set REFCHECK_USER_EMAIL, or run: refcheck auth login',
+    message: 'the user e-mail is missing',
+    hint: 'Set REFCHECK_USER_EMAIL, or log in with: refcheck auth login',
   })
 })
 
@@ -145,7 +145,7 @@ test('a profile without a key: exit 3, unless the environment has one for it', a
   const noKey = {
     code: 'unauthenticated',
     message: 'profile "work" has no API key',
-    hint: expect.stringMatching(/^Run: refcheck auth login --profile work /),
+    hint: expect.stringMatching(/refcheck auth login --profile work/),
   }
   await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject(noKey)
   await expect(resolveSession({ profile: 'work', env: {}, ...kept })).rejects.toMatchObject(noKey)
@@ -162,15 +162,15 @@ test('a profile that is not there: the known ones are named', async () => {
   using kept = openHome()
   await expect(resolveSession({ profile: 'wrok', env: {}, ...kept })).rejects.toMatchObject({
     code: 'usage',
-    message: 'there is no profile "wrok"',
-    hint: 'Run: refcheck auth login',
+    message: 'no profile named "wrok"',
+    hint: 'Log in with: refcheck auth login',
   })
   await kept.add('work', work, key)
   await kept.add('home', home, otherKey)
   const unknown = {
     code: 'usage',
-    message: 'there is no profile "wrok"',
-    hint: 'The profiles are work, home.',
+    message: 'no profile named "wrok"',
+    hint: 'Profiles: work, home',
   }
   await expect(resolveSession({ profile: 'wrok', env, ...kept })).rejects.toMatchObject(unknown)
   await expect(resolveSession({ env: { REFCHECK_PROFILE: 'wrok' }, ...kept })).rejects.toMatchObject(unknown)
@@ -189,10 +189,10 @@ test.each([
   [
     'REFCHECK_BASE_URL',
     'http://api.example.com',
-    /^REFCHECK_BASE_URL would call api\.example\.com in clear text/,
+    /^REFCHECK_BASE_URL would call api\.example\.com unencrypted/,
   ],
   ['REFCHECK_API_KEY', 'tooshort', /^REFCHECK_API_KEY has 8 characters instead of 32$/],
-  ['REFCHECK_USER_EMAIL', 'a@b.example\r\nX: y', /^REFCHECK_USER_EMAIL holds a line break/],
+  ['REFCHECK_USER_EMAIL', 'a@b.example\r\nX: y', /^REFCHECK_USER_EMAIL contains a line break/],
 ])('a wrong %s is told by its name', async (name, value, message) => {
   await expect(resolveSession({ env: { ...env, [name]: value }, ...untouchable })).rejects.toMatchObject({
     code: 'invalid_input',
@@ -204,11 +204,11 @@ test('what a hand put into the files is checked too, and never quoted', async ()
   using kept = openHome()
   await kept.add('work', 'http://work.example.com', key)
   await expect(resolveSession({ env: {}, ...kept })).rejects.toThrow(
-    /^the base URL of profile "work" would call work\.example\.com in clear text/,
+    /^the base URL of profile "work" would call work\.example\.com unencrypted/,
   )
   await kept.add('home', home, 'mistyped', 'no-address')
   await expect(resolveSession({ env: {}, ...kept })).rejects.toThrow(
-    'the e-mail of profile "home" is not an address',
+    'the e-mail of profile "home" is not valid',
   )
   await expect(resolveSession({ env: { REFCHECK_USER_EMAIL: 'ana@example.com' }, ...kept })).rejects.toThrow(
     'the kept API key of profile "home" has 8 characters instead of 32',
@@ -219,8 +219,8 @@ test('the base URL alone needs no key: --profile, then the environment, then the
   using kept = openHome()
   await expect(resolveBaseUrl({ env: {}, settings: kept.settings })).rejects.toMatchObject({
     code: 'usage',
-    message: 'there is no base URL to call',
-    hint: 'Set REFCHECK_BASE_URL, or run: refcheck auth login',
+    message: 'the base URL is missing',
+    hint: 'Set REFCHECK_BASE_URL, or log in with: refcheck auth login',
   })
   expect(await resolveBaseUrl({ env, settings: untouchable.settings })).toBe('https://env.example.com')
   await kept.add('work', work)

@@ -59,8 +59,8 @@ test('none anywhere: how to give one', async () => {
   using kept = openHome()
   const none = {
     code: 'usage',
-    message: 'there is no webhook secret',
-    hint: 'Set REFCHECK_WEBHOOK_SECRET, or keep it with a profile: refcheck config set webhook-secret',
+    message: 'the webhook secret is missing',
+    hint: 'Set REFCHECK_WEBHOOK_SECRET, or save it with: refcheck config set webhook-secret',
   }
   await expect(resolveWebhookSecret({ env: {}, ...kept })).rejects.toMatchObject(none)
   await kept.add('work', work, key)
@@ -71,7 +71,7 @@ test('an empty one is not kept, and without a profile there is nowhere to', asyn
   using kept = openHome()
   await expect(keepWebhookSecret({ env: {}, ...kept, secret: 'hush' })).rejects.toMatchObject({
     code: 'usage',
-    message: 'there is no profile to keep a webhook secret with',
+    message: 'no profile to save the webhook secret in',
   })
   await kept.add('work', work, key)
   await expect(keepWebhookSecret({ env: {}, ...kept, secret: '' })).rejects.toMatchObject({

@@ -38,7 +38,7 @@ test.each(plantedFaults)('a planted fault is told: $fault', async ({ start, fail
   expect(failure?.code).toBe(failed.length === 0 ? undefined : 'incomplete')
 })
 
-const lateAnswer = 'keep the event, answer, and work on it afterwards'
+const lateAnswer = 'store the event, answer, and process it afterwards'
 
 test('an answer after 10 s is told, by the clock that the exam was given', async () => {
   const clock = new ManualClock()
@@ -73,7 +73,7 @@ test('after three answers that never came the rest is not judged', async () => {
     'error-reason-odd',
   ])
   expect(report.cases[2]).toMatchObject({
-    findings: [{ text: 'no answer: no whole answer within 0.2 s; a 2xx was due' }],
+    findings: [{ text: 'no answer: timed out after 0.2 s without a complete answer; expected a 2xx' }],
   })
   expect(report.cases[4]?.findings).toHaveLength(1)
   expect(report.cases.at(-2)).toMatchObject({
@@ -103,10 +103,10 @@ test('a receiver with another secret: nothing else can be told of it', async () 
   expect(report.deliveries).toBe(1)
   expect(report.cases[1]).toMatchObject({
     verdict: 'not_judged',
-    reason: 'it does not accept a good event, without which nothing else can be told',
+    reason: 'it does not accept a valid event, without which nothing else can be judged',
   })
   expect(failure?.hint).toBe(
-    'It refuses a good event: does it have the same secret, and is this the path it listens on?',
+    'It refuses a valid event. Check that it has the same secret, and that this is the path it listens on.',
   )
 })
 
@@ -120,7 +120,7 @@ test('advice fails it only where it is asked to be strict', async () => {
 test('nobody listens: nothing is judged', async () => {
   await expect(exam('http://127.0.0.1:1/hook')).rejects.toMatchObject({
     code: 'unavailable',
-    message: '127.0.0.1:1: nothing listens there',
+    message: '127.0.0.1:1: connection refused',
     hint: 'Check the URL, and that the receiver is running.',
   })
 })
@@ -148,5 +148,5 @@ test('an interrupted exam ends', async () => {
 test('who verifies JSON that was written anew is told what to take instead', async () => {
   const rewriting = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
   const { failure } = await exam((await rewriting?.start()) ?? '', { only: ['bytes'] })
-  expect(failure?.hint).toMatch(/^It does not verify the bytes that came: take the raw body/)
+  expect(failure?.hint).toMatch(/^It does not verify the received bytes\. Take the raw body/)
 })

@@ -148,19 +148,19 @@ export const excelText: Vector[] = [
       Buffer.from(
         '<html xmlns:x="urn:schemas-microsoft-com:office:excel"><table><tr><td>a</td></tr></table></html>',
       ),
-    refusal: 'it is a web page or XML, whatever its name says',
+    refusal: 'it is a web page or XML',
   },
   {
     file: 'web-page-utf-16.xls',
     habit: 'the same in UTF-16',
     bytes: () => utf16('<html><table><tr><td>a</td></tr></table></html>'),
-    refusal: 'it is a web page or XML, whatever its name says',
+    refusal: 'it is a web page or XML',
   },
   {
     file: 'xml-2003.xml',
     habit: 'Excel, XML Spreadsheet 2003',
     bytes: () =>
       Buffer.from('<?xml version="1.0"?>\r\n<?mso-application progid="Excel.Sheet"?>\r\n<Workbook/>'),
-    refusal: 'it is a web page or XML, whatever its name says',
+    refusal: 'it is a web page or XML',
   },
 ]

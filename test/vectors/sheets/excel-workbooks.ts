@@ -244,6 +244,6 @@ export const excelWorkbooks: Vector[] = [
           },
         ],
       }),
-    refusal: 'the cells A2:A3 are merged, so which row the value belongs to is not said',
+    refusal: 'the cells A2:A3 are merged, so it is unclear which row the value belongs to',
   },
 ]

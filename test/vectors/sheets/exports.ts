@@ -139,7 +139,7 @@ export const exportsAsText: Vector[] = [
     file: 'ats-backslash.csv',
     habit: 'a database: quotes escaped by a backslash',
     bytes: () => Buffer.from('name,note\n"Ann","a \\"b\\" c"\n'),
-    refusal: 'line 2 goes on after a closing quote',
+    refusal: 'line 2 has text after a closing quote',
   },
   {
     file: 'ats-mixed-ends.csv',

@@ -87,7 +87,7 @@ export const json: Vector[] = [
     file: 'half.json',
     habit: 'a download that broke off',
     bytes: () => Buffer.from('[{"name":"Ann"},\n{"name":"Bo'),
-    refusal: 'the object that begins on line 2 has no end',
+    refusal: 'the object that starts on line 2 has no end',
   },
   {
     file: 'single-quotes.json',

@@ -9,12 +9,12 @@ import { importEvents } from '../../../usecases/webhook/inbox.ts'
 import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsImport extends BaseCommand<typeof WebhookEventsImport> {
-  static override summary = 'Take events that were captured elsewhere into the inbox.'
+  static override summary = 'Import captured events into the inbox'
   static override description =
-    'One JSON object a line with the body and its signature, as "webhook verify --all" reads them. All of them have to be genuine, or none is taken in.'
+    'Reads one JSON object per line with a body and its signature, as "webhook verify --all" does. If one signature is invalid, nothing is imported.'
   static override examples = ['<%= config.bin %> webhook events import captured.ndjson']
   static override args = {
-    file: Args.string({ required: true, ignoreStdin: true, description: 'file, or - for stdin' }),
+    file: Args.string({ required: true, ignoreStdin: true, description: 'file to read; - for stdin' }),
   }
   static override flags = { 'secret-file': secretFileFlag }
 

@@ -8,9 +8,9 @@ import { exportLines, listEvents } from '../../../usecases/webhook/inbox.ts'
 import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsList> {
-  static override summary = 'List the events that were received, in the order of receipt.'
+  static override summary = 'List the received events, oldest first'
   static override description =
-    'What "refcheck webhook listen" kept in this store. --export writes them whole, one JSON object a line, as "webhook events import" and "webhook verify --all" read them.'
+    'Lists what "refcheck webhook listen" recorded in this store. --export writes the events with body and signature, one JSON object per line, as "webhook events import" and "webhook verify --all" read them.'
   static override examples = [
     '<%= config.bin %> webhook events list --since 1d',
     '<%= config.bin %> webhook events list --status COMPLETED --export completed.ndjson',
@@ -18,7 +18,10 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
   static override flags = {
     ...eventFlags,
     ...listFlags,
-    export: Flags.string({ summary: 'Write them to a file, bodies and signatures too.', helpValue: 'FILE' }),
+    export: Flags.string({
+      summary: 'Write the events to a file, with bodies and signatures',
+      helpValue: 'FILE',
+    }),
   }
 
   async run(): Promise<void> {

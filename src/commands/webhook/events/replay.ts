@@ -7,9 +7,9 @@ import { findEvent, replayEvents, requeueEvents } from '../../../usecases/webhoo
 import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEventsReplay> {
-  static override summary = 'Hand received events on once more, as they came.'
+  static override summary = 'Forward received events once more'
   static override description =
-    'To --to URL at once, with the original bytes and signature (exit 10 where one is not taken). Without it they are queued for the receiver that runs on this store with --forward-to or --exec.'
+    'With --to URL they are delivered now, with the original bytes and signature (exit 10 if one is not acknowledged). Without it they are queued for "webhook listen" with --forward-to or --exec on this store.'
   static override examples = [
     '<%= config.bin %> webhook events replay 17 --to http://localhost:3000/hooks',
     '<%= config.bin %> webhook events replay 17 18 19',
@@ -18,7 +18,7 @@ export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEvent
     id: eventIdArg({ required: true, multiple: true, description: 'ids of events' }),
   }
   static override flags = {
-    to: Flags.string({ summary: 'Post them here.', helpValue: 'URL' }),
+    to: Flags.string({ summary: 'Deliver to this URL', helpValue: 'URL' }),
   }
 
   async run(): Promise<void> {

@@ -6,7 +6,7 @@ import { findEvent } from '../../../usecases/webhook/inbox.ts'
 import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsShow> {
-  static override summary = 'Show one received event, its body to the byte.'
+  static override summary = 'Show one received event with its exact body'
   static override examples = ['<%= config.bin %> webhook events show 17']
   static override args = { id: eventIdArg({ required: true, description: 'id of an event' }) }
 

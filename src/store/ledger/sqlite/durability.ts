@@ -8,9 +8,12 @@ import type { Database } from './connection.ts'
 export function makeDurable(database: Database): void {
   const mode = database.pragma('journal_mode')
   if (mode !== 'memory' && mode !== 'wal' && database.pragma('journal_mode = WAL') !== 'wal') {
-    throw new IoError(`cannot use the store "${database.location}": its disk cannot keep a journal safely`, {
-      hint: 'Choose a file on a local disk with REFCHECK_STORE.',
-    })
+    throw new IoError(
+      `cannot use the store "${database.location}": its disk does not support a write-ahead log`,
+      {
+        hint: 'Choose a file on a local disk with REFCHECK_STORE.',
+      },
+    )
   }
   for (const setting of [
     'synchronous = FULL',

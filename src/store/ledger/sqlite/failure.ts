@@ -10,14 +10,14 @@ const reasons: Readonly<Record<number, readonly [string, string]>> = {
   3: ['permission denied', 'Check who owns the file and its folder, or choose another store.'],
   5: ['another process has locked it', 'Wait until the other command has ended, then run it again.'],
   6: ['another process has locked it', 'Wait until the other command has ended, then run it again.'],
-  8: ['it cannot be written to', 'Check who owns the file and its folder, or choose another store.'],
+  8: ['it is not writable', 'Check who owns the file and its folder, or choose another store.'],
   10: ['the disk reported an error', 'Check the disk before you run it again.'],
-  11: ['it is damaged', 'Put back a backup of it; the file as it is may still hold orders, so keep it.'],
+  11: ['it is damaged', 'Keep the damaged file, since it may still hold orders, and restore a backup.'],
   13: ['no space is left on the disk', 'Free some space, then run it again.'],
   14: ['it cannot be opened', 'Check the path, and who owns the file and its folder.'],
   26: [
     'it is not a refcheck store, or is damaged',
-    'Choose another file with REFCHECK_STORE, or put back a backup.',
+    'Choose another file with REFCHECK_STORE, or restore a backup.',
   ],
 }
 
@@ -31,9 +31,9 @@ export function resultCode(error: unknown): number | undefined {
 export function storeFailure(location: string, error: unknown): Error {
   if (error instanceof RefcheckError) return error
   const code = resultCode(error)
-  if (code === undefined) return error instanceof Error ? error : new InternalError('the store failed oddly')
+  if (code === undefined) return error instanceof Error ? error : new InternalError('unexpected store error')
   if (code === constraint) {
-    return new InternalError('the store was about to break one of its own rules', { cause: error })
+    return new InternalError('an internal rule of the store was violated', { cause: error })
   }
   const [why, hint] = reasons[code] ?? [
     `SQLite reported error ${code}`,

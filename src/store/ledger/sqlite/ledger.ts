@@ -197,7 +197,7 @@ export class SqliteLedger implements Ledger {
     const { body, body_sha256, package_id, fingerprint, base_url } = taken
     if (body === null || sha256(body) !== body_sha256) {
       throw new IoError(`the store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
-        hint: 'Nothing was sent. Put back a backup of the store, or choose another one with REFCHECK_STORE.',
+        hint: 'Nothing was sent. Restore a backup of the store, or choose another one with REFCHECK_STORE.',
       })
     }
     this.#database.run(insertAttempt, {

@@ -32,8 +32,8 @@ export function inspect(database: Database): void {
   }
   if (version > migrations.length) {
     throw new IoError(
-      `cannot use the store "${database.location}": a newer refcheck made it ` +
-        `(format ${version}; this one knows up to ${migrations.length})`,
+      `cannot use the store "${database.location}": it was made by a newer refcheck ` +
+        `(format ${version}; this version supports up to ${migrations.length})`,
       { hint: 'Update refcheck, or choose another file with REFCHECK_STORE.' },
     )
   }

@@ -24,7 +24,9 @@ export async function preparePlace(path: string): Promise<string> {
     const real = await realpath(path)
     const { nlink, isFile } = await looked(real)
     if (!isFile)
-      throw new IoError(`cannot use the store "${path}": it is not a file`, { hint: 'Name a file.' })
+      throw new IoError(`cannot use the store "${path}": it is not a file`, {
+        hint: 'Give the name of a file.',
+      })
     requireOneName(path, { names: nlink, isMount: isMountPoint(real) })
     return real
   } catch (error) {
@@ -86,7 +88,7 @@ async function mend(path: string, onNotice: Notify): Promise<void> {
   // No word where modes mean nothing (Windows, FAT).
   if (((await modeOf(path)) & others) !== 0) return
   const was = (before & 0o777).toString(8).padStart(4, '0')
-  onNotice?.(`The store's file "${path}" was open to other accounts (${was}); it is private now (0600).`)
+  onNotice?.(`The store’s file "${path}" was readable by other users (${was}); it is now private (0600).`)
 }
 
 /** 0 for a file that is not there, or no longer. */

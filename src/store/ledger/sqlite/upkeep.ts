@@ -65,12 +65,12 @@ export class SqliteUpkeep implements Upkeep {
         .filter((said) => said !== 'ok'),
       ...database.all('PRAGMA foreign_key_check').map((row) => {
         const { table, rowid } = row as { table: string; rowid: number }
-        return `${table}: row ${rowid} refers to something that is not there`
+        return `${table}: row ${rowid} refers to something that is missing`
       }),
       ...this.#wrongBodies(),
       ...database.all(danglingAttempts).map((row) => {
         const { batch_id, row_number } = row as { batch_id: string; row_number: number }
-        return `row ${row_number} of batch ${batch_id} is accepted by an attempt that is not journaled`
+        return `row ${row_number} of batch ${batch_id} was accepted by an attempt that is not recorded`
       }),
     ])
   }
@@ -92,7 +92,7 @@ export class SqliteUpkeep implements Upkeep {
   }
 
   async backup(path: string): Promise<void> {
-    if (existsSync(path)) throw new UsageError(`${path} exists already`, { hint: 'Choose another name.' })
+    if (existsSync(path)) throw new UsageError(`${path} already exists`, { hint: 'Choose another name.' })
     // Half a copy opens as a store that knows nobody, so none is ever there under the name.
     const partial = `${path}.partial`
     await rm(partial, { force: true })
@@ -135,7 +135,7 @@ export class SqliteUpkeep implements Upkeep {
         body_sha256: string
       }
       if (sha256(body) !== body_sha256)
-        yield `row ${row_number} of batch ${batch_id}: its body is not what was journaled`
+        yield `row ${row_number} of batch ${batch_id}: its body differs from the one recorded`
     }
   }
 }

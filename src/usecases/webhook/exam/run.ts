@@ -60,7 +60,7 @@ export const examCases: readonly ExamCase[] = [...acceptingCases, ...refusingCas
 export async function examine(options: ExamOptions): Promise<Exam> {
   const { strict = false, withinMs = acknowledgementMs, onCase } = options
   if (withinMs < 1) {
-    throw new UsageError('no receiver answers in no time', { hint: 'Give --within a time such as 2s.' })
+    throw new UsageError('--within must be above 0', { hint: 'For example: --within 2s' })
   }
   const { first, others, timed } = chosen(options.only ?? [])
   const room = new Room(options, withinMs)
@@ -71,13 +71,13 @@ export async function examine(options: ExamOptions): Promise<Exam> {
     onCase?.(result, cases.length, of)
   }
   const [opening] = acceptingCases
-  if (opening === undefined) throw new RangeError('there is no case')
+  if (opening === undefined) throw new RangeError('no such case')
   const start = await room.sit(opening, strict)
   const accepting = room.accepted.length > 0
   if (first) add(start)
   for (const each of others) {
     if (!accepting)
-      add(notJudged(each, 'it does not accept a good event, without which nothing else can be told'))
+      add(notJudged(each, 'it does not accept a valid event, without which nothing else can be judged'))
     else if (room.silences >= mostSilences) add(notJudged(each, 'the receiver stopped answering'))
     else add(await room.sit(each, strict))
   }
@@ -146,7 +146,7 @@ function punctual({ accepted }: Room, withinMs: number): CaseReport {
       : [
           {
             level: 'must',
-            text: `${late.length} of ${accepted.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: keep the event, answer, and work on it afterwards`,
+            text: `${late.length} of ${accepted.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: store the event, answer, and process it afterwards`,
           },
         ]
   return caseReport(inTime, { findings, answers: [], milliseconds: 0 }, false)
@@ -160,10 +160,10 @@ function failureOf(
   const status = said.answers[0]?.status ?? null
   const hint =
     !accepting && status !== null && status >= 400 && status < 500
-      ? 'It refuses a good event: does it have the same secret, and is this the path it listens on?'
+      ? 'It refuses a valid event. Check that it has the same secret, and that this is the path it listens on.'
       : cases.some(({ id, verdict }) => verdict === 'failed' && /^bytes-|^body-reformatted/.test(id))
-        ? 'It does not verify the bytes that came: take the raw body (express.raw, context.req.arrayBuffer, a buffer parser in fastify), and parse it afterwards.'
-        : 'Each is told above with the sentence of the document it breaks.'
+        ? 'It does not verify the received bytes. Take the raw body (express.raw, context.req.arrayBuffer, a buffer parser in fastify), and parse it afterwards.'
+        : 'Each is listed above with the rule of the API document that it breaks.'
   const noun = counts.cases === 1 ? 'case' : 'cases'
   return new IncompleteError(`the receiver failed ${counts.failed} of ${counts.cases} ${noun}`, { hint })
 }
@@ -173,8 +173,8 @@ function chosen(only: readonly string[]): { first: boolean; others: ExamCase[]; 
   const all = [...examCases, inTime]
   const unknown = only.find((name) => !all.some(({ id }) => isNamed(id, name)))
   if (unknown !== undefined) {
-    throw new UsageError(`--only: there is no case "${unknown}"`, {
-      hint: `The cases: ${all.map(({ id }) => id).join(', ')}`,
+    throw new UsageError(`--only: no case named "${unknown}"`, {
+      hint: `Cases: ${all.map(({ id }) => id).join(', ')}`,
     })
   }
   const isChosen = (id: string): boolean => only.length === 0 || only.some((name) => isNamed(id, name))

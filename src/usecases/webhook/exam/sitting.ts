@@ -53,7 +53,7 @@ export class Sitting {
   async accept(parcel: Parcel, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
     if (isTaken(reply)) this.accepted.push(reply.milliseconds)
-    else this.find('must', `${labelled(what)}${told(reply)}; a 2xx was due`)
+    else this.find('must', `${labelled(what)}${told(reply)}; expected a 2xx`)
     return reply
   }
 
@@ -63,11 +63,11 @@ export class Sitting {
     const { status } = reply
     if (isTaken(reply)) this.find('must', `${labelled(what)}${told(reply)}: it was accepted`)
     else if (status === null)
-      this.find('must', `${labelled(what)}${told(reply)}; a refusal such as 401 was due`)
+      this.find('must', `${labelled(what)}${told(reply)}; expected a refusal such as 401`)
     else if (status < 400 || status >= 500) {
       this.find(
         'advice',
-        `${labelled(what)}${told(reply)}; 401 would say that it is refused, and not that it failed`,
+        `${labelled(what)}${told(reply)}; 401 would show that it was refused rather than that the receiver failed`,
       )
     }
     return reply
@@ -79,7 +79,7 @@ export class Sitting {
     if (isTaken(reply)) this.accepted.push(reply.milliseconds)
     else {
       const failed = reply.status === null || reply.status >= 500
-      this.find(failed ? 'must' : 'advice', `${labelled(what)}${told(reply)}; a 2xx was hoped for`)
+      this.find(failed ? 'must' : 'advice', `${labelled(what)}${told(reply)}; a 2xx would be better`)
     }
     return reply
   }
@@ -88,7 +88,8 @@ export class Sitting {
   async survive(parcel: Parcel, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
     if (reply.status === null) this.find('must', `${labelled(what)}${told(reply)}`)
-    else if (reply.status >= 500) this.find('advice', `${labelled(what)}${told(reply)}; a 400 would do`)
+    else if (reply.status >= 500)
+      this.find('advice', `${labelled(what)}${told(reply)}; expected a 4xx such as 400`)
     return reply
   }
 
@@ -111,6 +112,6 @@ function labelled(what: string): string {
 function told({ status, failure, milliseconds, said }: Reply): string {
   if (status === null) return `no answer: ${failure}`
   const words = said === '' ? '' : ` "${said}"`
-  const redirect = status >= 300 && status < 400 ? ', and redirects are not followed' : ''
+  const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
   return `answered ${status}${words} in ${Math.round(milliseconds)} ms${redirect}`
 }

@@ -23,7 +23,7 @@ const fill = 'CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(100000))'
 
 test.each([
   ['a full disk', failing('PRAGMA max_page_count = 2', fill), 'no space is left on the disk'],
-  ['a file that can only be read', failing('PRAGMA query_only = ON', fill), 'it cannot be written to'],
+  ['a file that can only be read', failing('PRAGMA query_only = ON', fill), 'it is not writable'],
 ])('%s: says so, with what to do', (_what, error, why) => {
   const failure = storeFailure('/d/ledger.sqlite', error)
   expect(failure).toMatchObject({ code: 'io', message: `cannot use the store "/d/ledger.sqlite": ${why}` })
