@@ -25,7 +25,7 @@ function version() {
  */
 function preparedHelp(argv) {
   if (['--help', '-h'].includes(argv.at(-1))) return page(argv.slice(0, -1), ['commands', 'topics'])
-  if (argv[0] === 'help') return page(argv.slice(1), ['commands', 'topics'])
+  if (argv[0] === 'help') return page(argv.slice(1), ['commands', 'topics', 'pages'])
   return page(argv, ['topics'])
 }
 

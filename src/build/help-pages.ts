@@ -10,12 +10,13 @@ process.env['OCLIF_COLUMNS'] = '80'
 const { Config } = await import('@oclif/core/config')
 const { processContext } = await import('../cli/context.ts')
 const { main, packageJson } = await import('../cli/main.ts')
+const { pageNames } = await import('../cli/topic-pages.ts')
 
 const root = new URL('../../', import.meta.url)
 
 const context = processContext()
 
-async function printed(words: readonly string[]): Promise<string> {
+async function printed(line: readonly string[]): Promise<string> {
   let text = ''
   const stdout = {
     ...context.streams.stdout,
@@ -26,16 +27,16 @@ async function printed(words: readonly string[]): Promise<string> {
     drained: () => Promise.resolve(),
   }
   const streams = { ...context.streams, stdout }
-  const code = await main([...words, '--help'], { ...context, streams }, root, { fromSource: true })
-  if (code !== 0) throw new Error(`"refcheck ${words.join(' ')} --help" ended with ${code}`)
+  const code = await main(line, { ...context, streams }, root, { fromSource: true })
+  if (code !== 0) throw new Error(`"refcheck ${line.join(' ')}" ended with ${code}`)
   return text
 }
 
-async function writePage(kind: 'commands' | 'topics', id: string): Promise<void> {
+async function writePage(kind: 'commands' | 'topics' | 'pages', id: string): Promise<void> {
   const words = id === '' ? [] : id.split(':')
   const file = new URL(`dist/help/${kind}/${['refcheck', ...words].join('.')}.txt`, root)
   mkdirSync(dirname(fileURLToPath(file)), { recursive: true })
-  writeFileSync(file, await printed(words))
+  writeFileSync(file, await printed(kind === 'pages' ? ['help', ...words] : [...words, '--help']))
 }
 
 const config = await Config.load({
@@ -47,3 +48,4 @@ const commands = config.commandIDs
 const topics = config.topics.map(({ name }) => name).filter((name) => !commands.includes(name))
 for (const id of commands) await writePage('commands', id)
 for (const name of ['', ...topics]) await writePage('topics', name)
+for (const name of pageNames.filter((each) => !topics.includes(each))) await writePage('pages', name)

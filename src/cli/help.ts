@@ -1,26 +1,59 @@
 import { stripVTControlCharacters } from 'node:util'
 
-import { Help } from '@oclif/core/help'
+import { CommandHelp, Help } from '@oclif/core/help'
 
 import { terminalOf } from '../output/terminal.ts'
 import { currentContext } from './context.ts'
 import { commandNames, unknownCommand } from './suggest.ts'
+import { pageNames, topicPage } from './topic-pages.ts'
+import { usageLines } from './usage-lines.ts'
+
+/** The five things people come for; everything else is one more word away. */
+const rootPage = `Order background and reference checks, follow them, and download the reports.
+
+USAGE
+  $ refcheck COMMAND [FLAGS]
+
+START HERE
+  refcheck sandbox demo             See the whole job in ten seconds
+  refcheck auth login               Log in with your API key
+  refcheck request create           Order checks on one person, step by step
+  refcheck batch run FILE           Order checks for every person in a file
+  refcheck report sync              Download all finished reports
+
+COMMANDS
+  auth  batch  config  doctor  packages  ping  quota  report  request  sandbox
+  schema  store  users  webhook  autocomplete
+
+  refcheck help batch               List the commands of a topic
+  refcheck batch run --help         Show one command with its flags and examples
+
+PAGES (refcheck help PAGE)
+  ${pageNames.join('  ')}
+`
 
 /** oclif's own help, written to the streams of this run, with colours only where they are wanted. */
 export default class StreamedHelp extends Help {
-  /** Says the version as --version does: a page is prepared on one machine and shown on all. */
-  override formatRoot(): string {
-    return super.formatRoot().replace(this.config.userAgent, `refcheck ${this.config.version}`)
-  }
+  protected override CommandHelpClass = PlainCommandHelp
 
   override async showHelp(argv: string[]): Promise<void> {
+    const words = argv
+      .filter((arg) => !arg.startsWith('-') && arg !== 'help')
+      .flatMap((arg) => arg.split(':'))
+    const page = words.length === 1 ? topicPage(words[0] ?? '') : undefined
+    if (page !== undefined) this.log(page)
+    // The sandbox is a topic too: its commands follow.
+    if (page !== undefined && this.config.findTopic(words[0] ?? '') === undefined) return
     try {
       await super.showHelp(argv)
     } catch (error) {
       if (!(error instanceof Error) || !/^Command .* not found\.$/s.test(error.message)) throw error
-      const words = argv.filter((arg) => !arg.startsWith('-')).flatMap((arg) => arg.split(':'))
       throw unknownCommand(words, commandNames(this.config))
     }
+  }
+
+  protected override async showRootHelp(): Promise<void> {
+    this.log(rootPage)
   }
 
   protected override log(...lines: string[]): void {
@@ -28,5 +61,32 @@ export default class StreamedHelp extends Help {
     const text = `${lines.join(' ')}\n`
     const { color } = terminalOf(streams.stdout, env, false)
     streams.stdout.write(color ? text : stripVTControlCharacters(text))
+  }
+}
+
+class PlainCommandHelp extends CommandHelp {
+  protected override usage(): string {
+    const { id } = this.command
+    const lines = usageLines[id.replaceAll(':', ' ')] ?? [this.combined()]
+    this.command.usage = lines.map((line) => `<%= command.id %> ${line}`)
+    return super.usage()
+  }
+
+  /** What has to be given, what may be, and that flags can be combined. */
+  private combined(): string {
+    const { args, flags } = this.command
+    const names = Object.values(args).map(({ name, required }) =>
+      required === true ? name.toUpperCase() : `[${name.toUpperCase()}]`,
+    )
+    const required = Object.values(flags)
+      .filter((flag) => flag.required === true)
+      .map((flag) => `--${flag.name} ${flag.type === 'option' ? String(flag.helpValue ?? 'VALUE') : ''}`)
+    return [...required, ...names, '[FLAGS]'].join(' ')
+  }
+
+  /** Its summary stands at the top of the page already. */
+  protected override description(): string | undefined {
+    const { description } = this.command
+    return description === undefined ? undefined : this.wrap(description)
   }
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { pageNames, topicPage } from '../../src/cli/topic-pages.ts'
+import { usageLines } from '../../src/cli/usage-lines.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { root } from './sources.ts'
@@ -18,6 +20,7 @@ interface Described {
 const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {
   commands: Record<string, Described>
 }
+const ids = new Set(Object.keys(manifest.commands))
 /** Without those that come with oclif. */
 const commands = Object.entries(manifest.commands).filter(([id]) => !/^(help|autocomplete)\b/.test(id))
 
@@ -59,11 +62,13 @@ test.each(commands)('%s --help fits 80 columns and ends well', async (id) => {
   expect(stdout).toContain('USAGE')
 })
 
-test('refcheck alone shows the topics; --version the version', async () => {
+test('refcheck alone shows where to start, on one screen; --version the version', async () => {
   const env = emptyEnv(temporaryFolder())
   const alone = await refcheck([], { env })
   expect(alone.code).toBe(0)
-  expect(alone.stdout).toContain('TOPICS')
+  expect(alone.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(24)
+  expect(Math.max(...alone.stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80)
+  expect(alone.stdout).toContain('refcheck batch run FILE')
   expect((await refcheck(['--version'], { env })).stdout).toMatch(/^refcheck \d+\.\d+\.\d+\n$/)
 })
 
@@ -113,6 +118,33 @@ test.each([
   const { code, stdout, stderr } = await refcheck(argv, { env: emptyEnv(temporaryFolder()) })
   expect(code).toBe(2)
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: `Error: ${message}\n${hint}\n` })
+})
+
+test.each(pageNames)(
+  'help %s: at most 80 lines of 80 columns, and every command in it exists',
+  async (name) => {
+    const { code, stdout } = await refcheck(['help', name], { env: emptyEnv(temporaryFolder()) })
+    expect(code).toBe(0)
+    const page = topicPage(name) ?? ''
+    expect(stdout.startsWith(page)).toBe(true)
+    const lines = page.split('\n')
+    expect(lines.length).toBeLessThanOrEqual(80)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    const typed = page.replaceAll(/\\\n\s*/g, '').matchAll(/^ +\$? ?refcheck ([a-z -]+?)(?= [^a-z]|$)(.*)$/gm)
+    for (const [, words = '', rest = ''] of typed) {
+      const id = [3, 2, 1]
+        .map((length) => words.split(' ').slice(0, length).join(':'))
+        .find((each) => ids.has(each))
+      expect([words, id]).not.toEqual([words, undefined])
+      const flags = Object.keys(manifest.commands[id ?? '']?.flags ?? {})
+      for (const [, flag = ''] of rest.matchAll(/--([a-z-]+)/g)) expect(flags).toContain(flag)
+    }
+  },
+)
+
+test.each(Object.entries(usageLines))('USAGE of %s names flags that exist', (name, lines) => {
+  const flags = Object.keys(manifest.commands[name.replaceAll(' ', ':')]?.flags ?? {})
+  for (const [, flag = ''] of lines.join(' ').matchAll(/--([a-z-]+)/g)) expect(flags).toContain(flag)
 })
 
 test('flags that exclude each other: exit 2, one document with --json', async () => {

@@ -10,12 +10,6 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
     'Makes calls and compares the answers with the API document; each finding names the rule. By default it only reads. With --allow-create it places about ten orders for a person at example.com, and more if the deployment accepts what it should refuse.',
     'Rules that cannot be checked there, such as those about INACTIVE packages if there is none, are listed as not judged. Exit 10 if a rule is broken.',
   ].join('\n')
-  static override usage = 'sandbox conformance [--base-url URL] [--allow-create] [FLAGS]'
-  static override examples = [
-    '<%= config.bin %> sandbox conformance',
-    '<%= config.bin %> sandbox conformance --base-url http://127.0.0.1:4280 --allow-create --control',
-    '<%= config.bin %> sandbox conformance --only users --only packages --json',
-  ]
   static override flags = {
     'base-url': Flags.string({ summary: 'Base URL to check (default: the one in use)', helpValue: 'URL' }),
     'allow-create': Flags.boolean({ summary: 'Also place orders' }),

@@ -1,0 +1,47 @@
+/** `refcheck help environment`. */
+export default `ENVIRONMENT
+  A flag overrides the environment, the environment overrides the profile, and
+  the profile overrides the default.
+
+  REFCHECK_PROFILE         profile to use
+  REFCHECK_BASE_URL        base URL of the service
+  REFCHECK_API_KEY         API key
+  REFCHECK_USER_EMAIL      e-mail of the user who makes the calls
+  REFCHECK_WEBHOOK_SECRET  secret for the webhook commands
+  REFCHECK_STORE           file that records the orders, or :memory: (only with
+                           a service on this machine)
+  REFCHECK_QUOTA           quota windows of a sandbox, calls/seconds, such as
+                           60/60,1000/3600 (only with a service on this machine)
+  REFCHECK_CONFIG_DIR      folder of settings and profiles
+  REFCHECK_DATA_DIR        folder of the store
+
+  NO_COLOR                 print without colours
+  HTTPS_PROXY, NO_PROXY    proxy, and hosts to call without it
+  NODE_EXTRA_CA_CERTS      file with certificate authorities to trust as well
+
+WITHOUT A LOGIN
+  A container or a CI job needs no profile. These three are enough:
+
+    export REFCHECK_BASE_URL=https://api.example.com
+    export REFCHECK_USER_EMAIL=ana@example.com
+    export REFCHECK_API_KEY=...        # from your secret store
+    refcheck packages list --status active
+
+  Keys and secrets are refused as command-line arguments, because other users
+  of the machine could read them there.
+
+SETTINGS
+  Defaults that you set once, for all profiles or with --profile for one:
+
+    $ refcheck config list
+    $ refcheck config set package 102
+    $ refcheck config set output-dir reports --profile acme
+
+ADDRESSES
+  https:// is required; http:// is allowed for this machine only (127.0.0.1,
+  ::1, localhost). Redirects are not followed. The API key is sent to the base
+  URL and nowhere else.
+
+PROBLEMS
+    $ refcheck doctor
+`

@@ -1,0 +1,54 @@
+/** `refcheck help privacy`. */
+export default `PRIVACY
+  refcheck handles personal data of the people you check. This page says what
+  is kept where, who can read it, and how to remove it.
+
+WHAT IS KEPT
+  The store       names, e-mail addresses, phone numbers and the body of every
+                  order; received webhook events. One SQLite file.
+  Results files   the columns of your own file, beside it.
+  Reports         PDF files in the folder that you chose.
+  Settings        profiles without keys. The API key and the webhook secret are
+                  in the system keychain, or in a file that only you can read
+                  if there is no keychain.
+
+  These files can be read only by you (mode 0600). If other users could read
+  one, refcheck corrects that and says so.
+
+WHAT IS SENT WHERE
+  Orders and reads go to the base URL of the service and nowhere else. There is
+  no telemetry. webhook listen forwards events only to the URL or program that
+  you give it.
+
+WHAT IS NEVER SHOWN
+  API keys (only the last four characters), webhook secrets, the token in a
+  report URL. --verbose masks them too. Keys and secrets are refused as
+  command-line arguments.
+
+REMOVE DATA
+  One person, by e-mail or by a request of theirs:
+
+    $ refcheck store purge --email priya@example.com
+    $ refcheck store purge --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+
+  Everything that ended long ago, for example every night from cron:
+
+    $ refcheck store purge --older-than 365d --yes
+
+  Count first, without removing anything:
+
+    $ refcheck store purge --older-than 365d --dry-run
+
+  What remains names nobody: ids, statuses, and a keyed fingerprint of each
+  order, so that an old file run again still orders nobody twice. Rows that are
+  not settled (pending, sending, unknown) are kept.
+
+WHAT PURGE DOES NOT REACH
+  Remove these yourself: results files, reports, your own input files, backups
+  of the store, and the data at the service.
+
+BACKUPS
+  A backup holds the same personal data as the store. Keep it as private:
+
+    $ refcheck store backup refcheck-backup.sqlite
+`

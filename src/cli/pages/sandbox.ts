@@ -1,0 +1,48 @@
+/** `refcheck help sandbox`. */
+export default `SANDBOX
+  The whole service on this machine, to practise and to test against. No order
+  is real, and nothing leaves the machine.
+
+START
+    $ refcheck sandbox start --speed 600 --login
+
+  saves the profile "sandbox" and uses it: in a second terminal every command
+  works. Requests are COMPLETED within an hour, or in six seconds with
+  --speed 600. The address that it prints has a page that shows what happens,
+  with buttons to advance a request, inject a fault and redeliver an event.
+  Ctrl-C stops it. Afterwards return to your own profile:
+
+    $ refcheck auth switch acme
+
+ASK FOR A SCENARIO
+  The e-mail of the person chooses what happens to a request:
+
+    $ refcheck sandbox scenarios
+    $ refcheck request create --package 102 --first-name Jane \\
+        --last-name Doe --email jane+declined@example.com \\
+        --phone +61412345678 --yes
+
+MAKE CALLS FAIL
+    $ refcheck sandbox inject declined --times 3
+    $ refcheck sandbox inject --on 'POST /v1/requests' \\
+        --fault '{"kind":"cut","when":"after"}'
+    $ refcheck sandbox inject --clear
+
+MOVE THE CLOCK
+    $ refcheck sandbox start --clock manual
+    $ refcheck sandbox advance 2h
+
+KEEP AND RESTORE ITS STATE
+    $ refcheck sandbox start --data state.sqlite
+    $ refcheck sandbox snapshot > before.json
+    $ refcheck sandbox restore before.json
+
+IN A TEST SUITE
+    $ refcheck sandbox start --port 0 --speed 600 --json
+
+  prints one line when it is ready: base_url, api_key, user_email and
+  webhook_secret. --webhook-url URL delivers every change of status there.
+
+COMPARE A DEPLOYMENT WITH THE API DOCUMENT
+    $ refcheck sandbox conformance
+`

@@ -1,0 +1,19 @@
+import batches from './pages/batches.ts'
+import environment from './pages/environment.ts'
+import exitCodes from './pages/exit-codes.ts'
+import files from './pages/files.ts'
+import privacy from './pages/privacy.ts'
+import sandbox from './pages/sandbox.ts'
+import webhooks from './pages/webhooks.ts'
+
+const pages = new Map(
+  Object.entries({ batches, environment, 'exit-codes': exitCodes, files, privacy, sandbox, webhooks }),
+)
+
+/** What `refcheck help PAGE` takes besides commands and topics. */
+export const pageNames: readonly string[] = [...pages.keys()]
+
+/** The page of that name; undefined where there is none. */
+export function topicPage(name: string): string | undefined {
+  return pages.get(name)
+}
