@@ -44,13 +44,13 @@ test('a filtered list and a struck-through row are refused with their lines, unt
   `)
   expect(await type(`${validate} --hidden skip`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102 --hidden skip
- valid
+    people.xlsx: 1 row, 1 valid
     2> Order them with: refcheck batch run people.xlsx --package 102 --hidden skip
     exit 0
   `)
   expect(await type(`${validate} --hidden include`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102 --hidden include
- valid
+    people.xlsx: 3 rows, 3 valid
     2> Order them with: refcheck batch run people.xlsx --package 102 --hidden include
     exit 0
   `)
@@ -133,7 +133,7 @@ test('an encoding is chosen by values of the file, and kept by a mapping or a se
     2> Kept how the file was read: use it with --mapping czech
     ? people.csv is not UTF-8. Which of these is right?: Antonín, Dvořák (windows-1250, Central Europe)
     2> Kept how the file was read: use it with --mapping czech
- valid
+    people.csv: 1 row, 1 valid
     2> Order them with: refcheck batch run people.csv --package 102 --encoding windows-1250
     exit 0
   `)

@@ -138,7 +138,7 @@ test('cancel drops what was not sent, for good', async () => {
   expect(await here.all([`batch cancel ${id}`, `batch cancel ${id} --yes`, `batch resume ${id} --yes`]))
     .toMatchInlineSnapshot(`
       $ refcheck batch cancel BATCH_1
-      2> Error: there is no terminal to ask on
+      2> Error: there is no terminal to confirm on
       2> Nothing was done. Run it again with --yes to skip the confirmation.
       exit 2
 
