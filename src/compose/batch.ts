@@ -8,7 +8,7 @@ import { quotaWindows } from './quota.ts'
 import { ordering } from './request.ts'
 import { schemas } from './schemas.ts'
 import type { DefaultSources } from '../usecases/batch/reading-defaults.ts'
-import { packageSetting, setting } from './session.ts'
+import { account, packageSetting, setting } from './session.ts'
 import { store } from './store.ts'
 
 /** Where a command's files are. */
@@ -39,15 +39,15 @@ export async function batchFilePorts(scope: Scope) {
 export async function batchPlanPorts(scope: Scope) {
   const reading = await batchFilePorts(scope)
   const { clock, random, cwd } = scope.context
-  const { batches } = await store(scope)
+  const { batches, ledger, waiting } = await store(scope)
   const windows = await quotaWindows(scope, reading.api.baseUrl)
-  return { ...reading, clock, random, cwd, batches, windows }
+  return { ...reading, clock, random, cwd, batches, ledger, waiting, windows, account: await account(scope) }
 }
 
 /** What running, resuming and settling need. */
 export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promise<StartPorts> {
   const { api: own, ledger, clock, random } = await ordering(scope, signal)
-  const { batches, inbox, orphans } = await store(scope)
+  const { batches, waiting, inbox, orphans } = await store(scope)
   const running: Running = {
     api: own,
     ledger,
@@ -55,6 +55,7 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
     random,
     signal,
     batches,
+    waiting,
     governor: await governor(scope),
     cache: await schemas(scope),
   }

@@ -6,6 +6,7 @@ import { tellingOfOrders } from '../usecases/request/order-on-its-way.ts'
 import type { Ordering } from '../usecases/request/ports.ts'
 import { api, budgetMs, governor, patientApi } from './api.ts'
 import { schemas } from './schemas.ts'
+import { account } from './session.ts'
 import { store } from './store.ts'
 
 /** A wait for the quota that is worth a word, in seconds. */
@@ -19,6 +20,7 @@ export async function ordering(scope: Scope, signal: AbortSignal): Promise<Order
   return {
     api: tellingOfOrders(await api(scope), signal, scope.note),
     ledger: (await store(scope)).ledger,
+    account: await account(scope),
     governor: await governor(scope),
     clock,
     random,

@@ -42,3 +42,8 @@ export async function packageSetting(scope: Scope): Promise<number | undefined> 
   const text = await setting(scope, 'package')
   return text === undefined ? undefined : parsePackageId(text, 'the setting "package"')
 }
+
+/** REFCHECK_ACCOUNT, else the setting: whose people are ordered, one for all unless somebody names more. */
+export async function account(scope: Scope): Promise<string> {
+  return variable(scope.context.env, 'REFCHECK_ACCOUNT') ?? (await setting(scope, 'account')) ?? ''
+}

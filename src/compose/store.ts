@@ -32,6 +32,6 @@ export async function chosenStore(scope: Scope): Promise<string | undefined> {
 
 /** What reading and moving batches needs. */
 export async function storedBatches(scope: Scope) {
-  const { ledger, batches } = await store(scope)
-  return { ledger, batches, clock: scope.context.clock }
+  const { ledger, batches, waiting } = await store(scope)
+  return { ledger, batches, waiting, clock: scope.context.clock }
 }

@@ -25,7 +25,17 @@ export interface ErrorDetails {
   field?: string | undefined
   /** Seconds to wait before the service takes calls again. */
   retryAfter?: number | undefined
+  /** The order that this one matches. */
+  match?: OrderMatch | undefined
   cause?: unknown
+}
+
+/** What a `duplicate` names (cli-contract, "Streams"). */
+export interface OrderMatch {
+  requestId: string | undefined
+  batchId: string
+  row: number
+  match: 'exact' | 'similar'
 }
 
 /** Every failure the program foresees. Its `code` alone decides the exit code (cli/exit-codes). */
@@ -35,6 +45,7 @@ export abstract class RefcheckError extends Error {
   readonly status: number | undefined
   readonly field: string | undefined
   readonly retryAfter: number | undefined
+  readonly match: OrderMatch | undefined
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -43,5 +54,6 @@ export abstract class RefcheckError extends Error {
     this.status = details.status
     this.field = details.field
     this.retryAfter = details.retryAfter
+    this.match = details.match
   }
 }

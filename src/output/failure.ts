@@ -12,6 +12,10 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
       status: error.status,
       field: error.field,
       retry_after: error.retryAfter,
+      request_id: error.match?.requestId,
+      batch_id: error.match?.batchId,
+      row: error.match?.row,
+      match: error.match?.match,
     }).filter(([, value]) => value !== undefined),
   )
 }

@@ -246,7 +246,7 @@ test('a dropped row is never sent', async () => {
     people.csv, package 102
 
     1  accepted
-    1  cancelled
+    1  dropped
     2  rows
 
     results  HOME/people.results.csv
@@ -254,9 +254,9 @@ test('a dropped row is never sent', async () => {
   `)
   expect(await here.type(`batch rows ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_1
-    ROW  STATE      EMAIL                      OUTCOME
-    1    accepted   a1@example.com             REQUEST_1
-    2    cancelled  a2+cut-before@example.com  dropped by a person’s decision
+    ROW  STATE     EMAIL                      OUTCOME
+    1    accepted  a1@example.com             REQUEST_1
+    2    dropped   a2+cut-before@example.com  dropped by a person’s decision
     exit 0
   `)
   expect(here.ordered()).toEqual(['a1@example.com'])

@@ -60,6 +60,8 @@ test('run again, under another name too, it orders nobody', async () => {
         "accepted": 2,
         "rejected": 0,
         "unknown": 0,
+        "dropped": 0,
+        "held": 0,
         "invalid": 0,
         "duplicate": 0,
         "cancelled": 0
@@ -109,8 +111,7 @@ test('with one person more it orders that one: the others are duplicates', async
     $ refcheck batch run more.csv --package 102 --yes --json
     2>
     2> more.csv: 3 rows
-    2>   3 orders of package 102
-    2>   1 order to send
+    2>   1 order of package 102
     2>   2 rows ordered before, not sent
     2>     row 1 is request REQUEST_1
     2>     row 2 is request REQUEST_2
@@ -126,6 +127,8 @@ test('with one person more it orders that one: the others are duplicates', async
         "accepted": 1,
         "rejected": 0,
         "unknown": 0,
+        "dropped": 0,
+        "held": 0,
         "invalid": 0,
         "duplicate": 2,
         "cancelled": 0
@@ -143,8 +146,8 @@ test('with one person more it orders that one: the others are duplicates', async
   expect(await type(`batch rows ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_2
     ROW  STATE      EMAIL           OUTCOME
-    1    duplicate  a1@example.com  is the same order as request REQUEST_1 (row 1 of batch BATCH_1)
-    2    duplicate  a2@example.com  is the same order as request REQUEST_2 (row 2 of batch BATCH_1)
+    1    duplicate  a1@example.com  orders the same as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 UTC)
+    2    duplicate  a2@example.com  orders the same as request REQUEST_2 (row 2 of batch BATCH_1, ordered 2026-11-20 12:00 UTC)
     3    accepted   a3@example.com  REQUEST_3
     exit 0
   `)
@@ -160,8 +163,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 2 rows
-    2>   2 orders of package 102
-    2>   1 order to send
+    2>   1 order of package 102
     2>   1 row ordered before, not sent
     2>     row 1 is request REQUEST_1
     2> Time by quota: under a minute
@@ -191,6 +193,8 @@ test('of people who were all ordered before nothing is sent; a file and "request
         "accepted": 0,
         "rejected": 0,
         "unknown": 0,
+        "dropped": 0,
+        "held": 0,
         "invalid": 0,
         "duplicate": 2,
         "cancelled": 0
@@ -198,7 +202,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
       "results_file": null,
       "error": {
         "code": "duplicate",
-        "message": "nothing was sent: every row was ordered before"
+        "message": "nothing was sent: every row was ordered before (2026-11-20 12:00 UTC)"
       }
     }
     exit 2
@@ -231,6 +235,8 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
         "accepted": 0,
         "rejected": 0,
         "unknown": 0,
+        "dropped": 0,
+        "held": 0,
         "invalid": 1,
         "duplicate": 0,
         "cancelled": 0

@@ -60,6 +60,8 @@ test('where it stands: list, status and rows, by the beginning of the id', async
         "accepted": 2,
         "rejected": 0,
         "unknown": 0,
+        "dropped": 0,
+        "held": 0,
         "invalid": 0,
         "duplicate": 0,
         "cancelled": 0
@@ -86,7 +88,8 @@ test('where it stands: list, status and rows, by the beginning of the id', async
         "request_id": null,
         "attempts": 0,
         "email": "a3@example.com",
-        "error": null
+        "error": null,
+        "matches": null
       },
       {
         "row": 4,
@@ -94,7 +97,8 @@ test('where it stands: list, status and rows, by the beginning of the id', async
         "request_id": null,
         "attempts": 0,
         "email": "a4@example.com",
-        "error": null
+        "error": null,
+        "matches": null
       }
     ]
     exit 0
@@ -126,8 +130,8 @@ test('a batch that is not there, an id that is none, a state that is none', asyn
     exit 2
 
     $ refcheck batch rows aaaa1111 --state sent
-    2> Error: --state: unknown state "sent"
-    2> States: pending, sending, accepted, rejected, unknown, invalid, duplicate, cancelled
+    2> Error: --state: there is no state "sent"
+    2> States: pending, sending, accepted, rejected, unknown, dropped, held, invalid, duplicate, cancelled
     exit 2
   `)
 })

@@ -43,6 +43,8 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
         "accepted": 2,
         "rejected": 0,
         "unknown": 1,
+        "dropped": 0,
+        "held": 0,
         "invalid": 0,
         "duplicate": 0,
         "cancelled": 0
@@ -218,21 +220,19 @@ test('the package is replaced: it halts and names the successor and what the fil
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
-    2> row 2 rejected: package_id: package is not ACTIVE
     batch  BATCH_1
     people.csv, package 102
 
     1  accepted
-    1  pending
-    1  rejected
+    2  pending
     3  rows
 
-    halted  2026-11-20 12:00 UTC  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
-    Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
+    halted  2026-11-20 12:00 UTC  package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more
+    Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. What is left of the batch goes on under another package with: refcheck batch move BATCH_1 --package 107
 
     results  HOME/people.results.csv
-    2> Error: halted: package 102 ("Identity check only") is INACTIVE and can no longer be ordered; 1 accepted so far, 1 not sent yet
-    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Then resume with: refcheck batch resume BATCH_1
+    2> Error: halted: package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more; 1 accepted so far, 2 not sent yet
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. What is left of the batch goes on under another package with: refcheck batch move BATCH_1 --package 107. Then go on with: refcheck batch resume BATCH_1
     exit 5
   `)
   expect(ordered()).toEqual(emails(1))
@@ -263,6 +263,8 @@ test('a package that is not ACTIVE from the start costs no row', async () => {
         "accepted": 0,
         "rejected": 0,
         "unknown": 0,
+        "dropped": 0,
+        "held": 0,
         "invalid": 0,
         "duplicate": 0,
         "cancelled": 0
@@ -289,10 +291,13 @@ test('the package is gone and nobody can say why: it halts all the same, with it
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
-    2> row 2 rejected: package_id: package is not ACTIVE
     2> answer 503; try 2 of 4 in 0.5 s
     2> answer 503; try 3 of 4 in 1.0 s
     2> answer 503; try 4 of 4 in 1.3 s
+    2> row 2 rejected: package_id: package is not ACTIVE
+    2> answer 503; try 2 of 4 in 0.4 s
+    2> answer 503; try 3 of 4 in 0.7 s
+    2> answer 503; try 4 of 4 in 2.0 s
     batch  BATCH_1
     people.csv, package 102
 

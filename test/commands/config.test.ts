@@ -46,8 +46,9 @@ test('config set, get, list and unset', async () => {
     package          12     settings  Package to order
     output-dir       -      -         Folder for reports
     store            -      -         Where orders are recorded: a file, or postgres://…
-    concurrency      -      -         Number of downloads at a time, 1 to 64
-    timeout          -      -         Longest total wait for retries and quota
+    account          -      -         Whose people these are, where one store serves several organisations.
+    concurrency      -      -         Downloads that run side by side, 1 to 64.
+    timeout          -      -         How long to wait on retries and on the quota altogether.
     encoding         -      -         Encoding of batch files that are not UTF-8.
     default-country  -      -         Country of phone numbers without a country code
     exit 0
@@ -85,6 +86,12 @@ test('config set, get, list and unset', async () => {
         "value": null,
         "from": null,
         "meaning": "Where orders are recorded: a file, or postgres://…"
+      },
+      {
+        "key": "account",
+        "value": null,
+        "from": null,
+        "meaning": "Whose people these are, where one store serves several organisations."
       },
       {
         "key": "concurrency",
@@ -157,13 +164,13 @@ test('refused with exit 2 and a hint', async () => {
     exit 2
 
     $ refcheck config set nope 1
-    2> Error: no setting named "nope"
-    2> Settings: package, output-dir, store, concurrency, timeout, encoding, default-country.
+    2> Error: there is no setting "nope"
+    2> The settings are package, output-dir, store, account, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config set __proto__ 1
-    2> Error: no setting named "__proto__"
-    2> Settings: package, output-dir, store, concurrency, timeout, encoding, default-country.
+    2> Error: there is no setting "__proto__"
+    2> The settings are package, output-dir, store, account, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config set package
@@ -172,13 +179,13 @@ test('refused with exit 2 and a hint', async () => {
     exit 2
 
     $ refcheck config get nope
-    2> Error: no setting named "nope"
-    2> Settings: package, output-dir, store, concurrency, timeout, encoding, default-country.
+    2> Error: there is no setting "nope"
+    2> The settings are package, output-dir, store, account, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config unset nope
-    2> Error: no setting named "nope"
-    2> Settings: package, output-dir, store, concurrency, timeout, encoding, default-country.
+    2> Error: there is no setting "nope"
+    2> The settings are package, output-dir, store, account, concurrency, timeout, encoding, default-country.
     exit 2
   `)
 })

@@ -54,8 +54,12 @@ test('the same order again is refused, however it is written', async () => {
     {
       "error": {
         "code": "duplicate",
-        "message": "package 102 was already ordered for \\"priya@example.com\\": request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED",
-        "hint": "To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1"
+        "message": "package 102 was ordered for \\"priya@example.com\\" before: request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED",
+        "hint": "\\"refcheck request get REQUEST_1\\" shows it; to order it once more all the same, add --allow-duplicate.",
+        "request_id": "REQUEST_1",
+        "batch_id": "BATCH_1",
+        "row": 1,
+        "match": "exact"
       }
     }
     exit 2
@@ -122,7 +126,10 @@ test('a body from stdin, looked at first, and from a file', async () => {
     2> Follow it with: refcheck request wait REQUEST_1
     exit 0
   `)
-  const second = { ...body, recipient: { ...body.recipient, email: 'mei2@example.com' } }
+  const second = {
+    ...body,
+    recipient: { ...body.recipient, email: 'mei2@example.com', phone: '+819000000002' },
+  }
   here.write('body.json', `\uFEFF${JSON.stringify(second)}`)
   expect(await here.type('request create --file body.json --yes')).toMatchInlineSnapshot(`
     $ refcheck request create --file body.json --yes
@@ -264,8 +271,11 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
     {
       "error": {
         "code": "duplicate",
-        "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 UTC with an unknown outcome",
-        "hint": "It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile"
+        "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 UTC, and whether it was ordered is unknown",
+        "hint": "It may have been ordered, so settle it before anything is sent again, with \\"refcheck batch reconcile\\"; where that finds no proof, ask the people of the service whether they have a request for this person. --allow-duplicate does not go past it.",
+        "batch_id": "BATCH_1",
+        "row": 1,
+        "match": "exact"
       }
     }
     exit 2

@@ -39,7 +39,7 @@ test('info says where it is and what it holds; check finds it sound', async () =
     .toMatchInlineSnapshot(`
       $ refcheck store info
       HOME/data/ledger.sqlite  # kB
-      format 6, SQLite 3.N.N
+      format 7, SQLite 3.N.N
       1 batch or single order: 3 accepted
       0 events in the inbox
       from 2026-11-20 to 2026-11-20
@@ -49,7 +49,7 @@ test('info says where it is and what it holds; check finds it sound', async () =
       {
         "location": "HOME/data/ledger.sqlite",
         "bytes": #,
-        "format": 6,
+        "format": 7,
         "engine": "SQLite 3.N.N",
         "batches": 1,
         "rows": {
@@ -58,6 +58,8 @@ test('info says where it is and what it holds; check finds it sound', async () =
           "accepted": 3,
           "rejected": 0,
           "unknown": 0,
+          "dropped": 0,
+          "held": 0,
           "invalid": 0,
           "duplicate": 0,
           "cancelled": 0
@@ -234,13 +236,12 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
   expect(await type(run('again.csv'))).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
     again.csv: 3 rows
-      3 orders of package 102
       0 orders to send
       3 rows ordered before, not sent
         row 1 is request REQUEST_1
         row 2 is request REQUEST_2
         row 3 is request REQUEST_3
-    2> Error: nothing was sent: every row was ordered before
+    2> Error: nothing was sent: every row was ordered before (2026-11-20 12:00 UTC)
     exit 2
   `)
   expect(ordered()).toHaveLength(3)

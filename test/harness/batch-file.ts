@@ -3,11 +3,15 @@ import { join } from 'node:path'
 
 /** Writes `people.csv` with a person for each e-mail; its name. */
 export function peopleFile(folder: string, people: readonly string[], name = 'people.csv'): string {
-  const rows = people.map(
-    (email, at) => `Ana,Row${at + 1},${email},+6140000${String(at + 1).padStart(4, '0')}`,
-  )
+  const rows = people.map((email, at) => `Ana,Row${at + 1},${email},${phoneOf(email, at + 1)}`)
   writeFileSync(join(folder, name), `first_name,last_name,email,phone\n${rows.join('\n')}\n`)
   return name
+}
+
+/** Who shares a phone may be the same person, so people beside the usual ones have their own. */
+function phoneOf(email: string, row: number): string {
+  if (/^a\d+(\+[a-z-]+)?@/.test(email)) return `+6140000${String(row).padStart(4, '0')}`
+  return `+6149${Array.from(Buffer.from(email)).reduce((sum, byte) => (sum * 31 + byte) % 10_000_000, 7)}`
 }
 
 /** `a1@example.com` … */

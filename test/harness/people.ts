@@ -2,7 +2,9 @@
 export function orderOf(first: string, more: readonly string[] = ['--yes']): string[] {
   const name = first.toLowerCase()
   const person = ['--first-name', first, '--last-name', 'Example', '--email', `${name}@example.com`]
-  return ['request', 'create', '--package', '102', ...person, '--phone', '+61412345678', ...more]
+  // Who shares a phone and nearly a first name may be the same person.
+  const phone = `+61412345${/\d+$/.exec(first)?.[0].padStart(3, '0') ?? '678'}`
+  return ['request', 'create', '--package', '102', ...person, '--phone', phone, ...more]
 }
 
 /** Flags for the package that needs additional information of every type. */

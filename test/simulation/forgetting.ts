@@ -84,7 +84,7 @@ class Forgetting {
     }
     const { clock, sandbox, batchId: id } = this
     const packageId = sandbox.packageIds.simple
-    const rows = Array.from({ length: this.rows }, (_, at) => simulatedRow(at + 1, packageId, baseUrl))
+    const rows = Array.from({ length: this.rows }, (_, at) => simulatedRow(at + 1, packageId))
     await store.batches.add(
       {
         id,
@@ -140,6 +140,7 @@ class Forgetting {
       api: mortality.of(api),
       ledger: mortality.of(this.#tracked(store.ledger)),
       batches: mortality.of(this.#tracked(store.batches)),
+      waiting: store.waiting,
       governor: governor({
         quota: store.quota,
         account: store.quota.account(baseUrl, apiKey),

@@ -6,7 +6,6 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import type { Mutant } from './mutants.ts'
 import { connectApi } from '../../src/api/service.ts'
 import type { BatchCounts, NewRow } from '../../src/domain/batch/batch.ts'
-import { orderIdentity } from '../../src/domain/submission/identity.ts'
 import { RefcheckError } from '../../src/errors/base.ts'
 import type { Random } from '../../src/host/random.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
@@ -84,9 +83,7 @@ class Simulation {
         reading: '{}',
         allowDuplicate: false,
       },
-      Array.from({ length: this.rows }, (_, at) =>
-        simulatedRow(at + 1, this.sandbox.packageIds.simple, baseUrl),
-      ),
+      Array.from({ length: this.rows }, (_, at) => simulatedRow(at + 1, this.sandbox.packageIds.simple)),
     )
   }
 
@@ -137,6 +134,7 @@ class Simulation {
       api: mortality.of(mutated.api),
       ledger: mortality.of(mutated.ledger),
       batches: mortality.of(mutated.batches),
+      waiting: store.waiting,
       governor: governor({ quota: store.quota, account, windows, clock }),
       clock,
       random: this.#random,
@@ -232,7 +230,7 @@ function methods<T extends object>(object: T): T {
 }
 
 /** A row of people of whom nobody resembles another. */
-export function simulatedRow(row: number, packageId: number, service: string): NewRow {
+export function simulatedRow(row: number, packageId: number): NewRow {
   const recipient = {
     first_name: 'Ana',
     last_name: `Row ${row}`,
@@ -240,6 +238,5 @@ export function simulatedRow(row: number, packageId: number, service: string): N
     phone: `+614000${String(row).padStart(5, '0')}`,
   }
   const body = Buffer.from(JSON.stringify({ package_id: packageId, recipient }))
-  const identity = orderIdentity(service, packageId, recipient)
-  return { row, state: 'pending', packageId, recipient, body, identity }
+  return { row, state: 'pending', packageId, recipient, body }
 }

@@ -2,6 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/cancel.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
@@ -15,14 +16,23 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override args = {
     batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
-  static override flags = { yes: Flags.boolean({ summary: 'Skip the confirmation' }) }
+  static override flags = {
+    row: Flags.integer({ summary: 'Only this row; may be repeated', helpValue: 'N', multiple: true, min: 1 }),
+    yes: Flags.boolean({ summary: 'Skip the confirmation' }),
+  }
 
   async run(): Promise<void> {
     const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)
-    const { pending } = batch.counts
-    if (pending > 0) {
-      await this.confirm(`Drop the ${pending} rows of ${batch.name} that were not sent?`, this.flags.yes)
+    const { row, yes } = this.flags
+    if (row !== undefined) {
+      const dropped = await cancelBatch(stored, batch, row)
+      this.scope.reporter.note(`Cancelled ${countInWords(dropped, 'row')}. Nothing was sent.`)
+      return this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+    }
+    const waiting = batch.counts.pending + batch.counts.held
+    if (waiting + batch.counts.duplicate > 0) {
+      await this.confirm(`Drop the ${waiting} rows of ${batch.name} that were not sent?`, yes)
       const dropped = await cancelBatch(stored, batch)
       this.scope.reporter.note(`Dropped ${dropped} rows. Nothing was sent.`)
     } else {

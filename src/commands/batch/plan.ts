@@ -1,4 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
+import { allowancesOf, allowFlags } from '../../cli/flags/allow.ts'
 import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
@@ -26,6 +27,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
   }
   static override flags = {
     ...columnFlags,
+    ...allowFlags,
     output: Flags.string({ summary: 'Save the plan in this file', helpValue: 'FILE' }),
     overwrite: Flags.boolean({ summary: 'Replace the file if it exists' }),
     'show-changes': showChangesFlag,
@@ -47,7 +49,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       const packageId = await packageFor(ports, opened, choices)
       choices.packageId = packageId
       const orders = await readOrders(ports, opened, choices, packageId)
-      const how = { choices, allowDuplicate: false, packageId, resultsFile: undefined }
+      const how = { choices, allowances: allowancesOf(flags), packageId, resultsFile: undefined }
       return { file: opened, planned: await planBatch(ports, opened, orders, how) }
     })
     const { reporter } = scope
@@ -58,6 +60,9 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       base_url: planned.batch.baseUrl,
       package_id: choices.packageId ?? null,
       reading: planned.reading,
+      allow_duplicate: flags['allow-duplicate'],
+      allow_similar: flags['allow-similar'],
+      shared: flags.shared ?? [],
     })
     if (place.path !== undefined) {
       await writeOutput(context, place, [new TextEncoder().encode(`${JSON.stringify(kept, null, 2)}\n`)])

@@ -5,7 +5,7 @@ import { Flags } from '../../cli/oclif.ts'
 import { batchStartPorts } from '../../compose/batch.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
-import { findBatch } from '../../usecases/batch/standing.ts'
+import { findToRun } from '../../usecases/batch/standing.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 import { storedBatches } from '../../compose/store.ts'
 
@@ -25,10 +25,11 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
 
   async run(): Promise<void> {
     const { scope, flags } = this
-    const batch = await findBatch(await storedBatches(scope), this.args.batch_id)
+    const batch = await findToRun(await storedBatches(scope), this.args.batch_id)
     const { pending } = batch.counts
+    const ports = await batchStartPorts(scope, this.signal)
     if (pending > 0) await this.confirm(`Order checks for ${pending} people?`, flags.yes)
-    const done = await startBatch(await batchStartPorts(scope, this.signal), batch.id, { max: flags.max })
+    const done = await startBatch(ports, batch.id, { max: flags.max })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 }

@@ -1,4 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
+import { allowancesOf, allowFlags } from '../../cli/flags/allow.ts'
 import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
@@ -9,10 +10,10 @@ import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { planText, unstartedView } from '../../output/views/batch-check.ts'
 import { batchGoesOnText, batchStatusView } from '../../output/views/batches.ts'
-import { appliedPlan } from '../../usecases/batch/apply-plan.ts'
+import { appliedPlan, type ToOrder } from '../../usecases/batch/apply-plan.ts'
 import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
 import { saysReading, withDefaults } from '../../usecases/batch/reading-defaults.ts'
-import { type BatchFile, openBatchFile } from '../../usecases/batch/open-file.ts'
+import { openBatchFile } from '../../usecases/batch/open-file.ts'
 import { orderFile, type OrderFileTalk } from '../../usecases/batch/order-file.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 
@@ -45,7 +46,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       default: 'stop' as const,
       summary: 'If a row is invalid: order nothing, or skip that row',
     })(),
-    'allow-duplicate': Flags.boolean({ summary: 'Order even if the same order exists' }),
+    ...allowFlags,
     results: Flags.string({ summary: 'Results file (default: beside the input)', helpValue: 'FILE' }),
     'show-changes': showChangesFlag,
     timeout: timeoutFlag,
@@ -61,7 +62,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       const how = {
         columns: opened.columns,
         isReadingSaid: flags.plan === undefined && saysReading(said),
-        allowDuplicate: flags['allow-duplicate'],
+        allowances: opened.allowances,
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],
         results: flags.results,
@@ -70,19 +71,16 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     })
     if (end.kind === 'known') return this.answer(batchStatusView(statusOf(end.batch)))
     if (end.kind === 'unstarted') {
-      return this.answer(
-        unstartedView(end.plan, file.name, end.packageId, flags['show-changes']),
-        end.failure,
-      )
+      const view = unstartedView(end.plan, file.name, end.packageId, flags['show-changes'])
+      return this.answer(view, end.failure)
     }
-    const done = await startBatch(await batchStartPorts(scope, this.signal), end.batchId, {
-      file,
-      max: flags.max,
-    })
+    const { batchId, isPlanned } = end
+    const ports = await batchStartPorts(scope, this.signal)
+    const done = await startBatch(ports, batchId, { file, max: flags.max, isPlanned })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 
-  private async file(columns: ColumnChoices): Promise<{ file: BatchFile; columns: ColumnChoices }> {
+  private async file(columns: ColumnChoices): Promise<ToOrder> {
     const { plan } = this.flags
     const { file } = this.args
     this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
@@ -90,9 +88,10 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     const place = filePlace(this.scope)
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
-      return appliedPlan(place, await api(this.scope), { text, name: plan })
+      return appliedPlan(place, await api(this.scope), { text, name: plan }, allowancesOf(this.flags))
     }
-    return { file: await openBatchFile(place, file ?? '-', columns), columns }
+    const opened = await openBatchFile(place, file ?? '-', columns)
+    return { file: opened, columns, allowances: allowancesOf(this.flags) }
   }
 
   private talk(name: string): OrderFileTalk {

@@ -9,6 +9,7 @@ import { commandLine } from '../../domain/form/command-line.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { bodyView, changeText, createdView, reviewText } from '../../output/views/order.ts'
 import { phoneRepair } from '../../usecases/form/phone-repair.ts'
+import { similarQuestion } from '../../usecases/request/similar-question.ts'
 import { placeOrder } from '../../usecases/request/place-order.ts'
 import { composeOrder } from '../../usecases/request/prepare-order.ts'
 import { api } from '../../compose/api.ts'
@@ -45,6 +46,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     yes: Flags.boolean({ summary: 'Skip the confirmation' }),
     wait: Flags.boolean({ summary: 'Wait until the request has finished' }),
     'allow-duplicate': Flags.boolean({ summary: 'Order even if the same order exists' }),
+    'allow-similar': Flags.boolean({ summary: 'Order even if somebody similar was ordered before' }),
     timeout: timeoutFlag,
   }
 
@@ -59,6 +61,8 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const placed = await placeOrder(order, {
       ...(await orderingAndFollowing(scope, signal)),
       allowDuplicate: flags['allow-duplicate'],
+      allowSimilar: flags['allow-similar'],
+      onSimilar: similarQuestion(scope.prompter()),
       wait: flags.wait,
     })
     this.answer(createdView(placed.answer), placed.failure)

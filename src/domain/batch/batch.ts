@@ -1,5 +1,7 @@
 import type { Recipient } from '../../contract/request-body.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
+import type { Shared } from '../submission/likeness.ts'
+import type { Stop, StopReason } from '../submission/match.ts'
 import type { Submission } from '../submission/submission.ts'
 
 /** A file that was taken in as a batch. */
@@ -23,8 +25,14 @@ export interface NewFileBatch {
   resultsFile: string | undefined
   /** What is needed to read the file again in the same way: JSON, opaque to the store. */
   reading: string
+  /** Whose people these are; '' where nobody named an account. */
+  account?: string | undefined
   /** Order although the same was ordered before. */
   allowDuplicate: boolean
+  /** Order its own rows although they are similar to one another. */
+  allowSimilar?: boolean | undefined
+  /** E-mails and phones that many of its rows share, as `sharedKey` has them. */
+  shared?: readonly string[] | undefined
 }
 
 /** A data row as it is taken in. `row` counts the file's data rows from 1. */
@@ -36,8 +44,6 @@ export type NewRow =
       recipient: Recipient
       /** What will be sent, to the byte. */
       body: Uint8Array
-      /** What makes two orders the same, in one form. Only a keyed hash of it is kept. */
-      identity: string
     }
   | {
       row: number
@@ -81,14 +87,30 @@ export interface BatchRow extends Omit<Submission, 'packageId'> {
   packageId: number | undefined
   /** Of a row that never was a whole order, as far as it could be read. */
   email: string | undefined
-  /** What a duplicate matches: a row of this batch or an order of another. */
-  matches: { batchId: string; row: number; requestId: string | undefined } | undefined
+  /** What a duplicate or held row matches: a row of this batch or an order of another, as it stands. */
+  matches: Match | undefined
+  /** Why it is held, and what it has in common with what it matches. */
+  heldFor: StopReason | undefined
+  shares: readonly Shared[]
+}
+
+export interface Match {
+  batchId: string
+  row: number
+  requestId: string | undefined
+  /** Undefined where it is gone. */
+  state: SubmissionState | undefined
+  packageId: number | undefined
+  /** When it was sent, or else when it came in. */
+  orderedAt: number | undefined
 }
 
 export interface BatchPreview {
   counts: BatchCounts
-  /** Orders of earlier batches that rows match, in the order of the file. */
-  matches: { row: number; order: Submission }[]
+  /** Orders of each package that would be sent. */
+  packages: Map<number, number>
+  /** What stands in the way of rows: orders made before, or earlier rows of the file; in the order of the file. */
+  stops: { row: NewRow; stop: Stop }[]
 }
 
 export interface RowFilter {

@@ -15,7 +15,7 @@ export type ProvidersAnswer =
 
 /** A row that a person may settle; throws a UsageError for any other. Comes before any question. */
 export function requireUnsettled(row: BatchRow): void {
-  if (row.state === 'unknown') return
+  if (row.state === 'unknown' || row.state === 'dropped') return
   throw new UsageError(`row ${row.row} is ${row.state}, not unknown: there is nothing to decide`, {
     hint: `List the unknown rows with: refcheck batch rows ${row.batchId} --state unknown`,
   })

@@ -2,7 +2,7 @@ import type { NewRow } from './batch.ts'
 import type { BatchCheck } from './check.ts'
 import type { HiddenRows } from './doubts.ts'
 import type { RowReading } from './row-reading.ts'
-import { orderIdentity } from '../submission/identity.ts'
+import { serviceOf } from '../submission/identity.ts'
 
 /** A file checked whole, as the store takes it in. */
 export interface Intake {
@@ -10,10 +10,9 @@ export interface Intake {
   rows: NewRow[]
 }
 
-/** "Duplicates are looked for over all rows, valid or not; one found is never sent" (cli-contract, "Batch files"). */
-export function newRow(reading: RowReading, baseUrl: string): NewRow {
-  const { row, body, packageId, person, problems, duplicateOf } = reading
-  if (body !== undefined && duplicateOf === undefined) {
+/** What the store keeps of a row. Whether another order stands in its way, the store says. */
+export function newRow({ row, body, packageId, person, problems, duplicateOf }: RowReading): NewRow {
+  if (body !== undefined) {
     const { package_id, recipient } = body
     return {
       row,
@@ -21,7 +20,6 @@ export function newRow(reading: RowReading, baseUrl: string): NewRow {
       packageId: package_id,
       recipient,
       body: new TextEncoder().encode(JSON.stringify(body)),
-      identity: orderIdentity(baseUrl, package_id, recipient),
     }
   }
   const [first] = problems
@@ -37,9 +35,13 @@ export function newRow(reading: RowReading, baseUrl: string): NewRow {
   }
 }
 
-/** What a file is to the store: the same bytes, for the same service and package. Its name is no part of it. */
-export function fileIdentity(baseUrl: string, sha256: string, packageId: number | undefined): string {
-  return JSON.stringify([new URL(baseUrl).origin, sha256, packageId ?? null])
+/** What a file is to the store: the same bytes, for the same account, service and package. Its name is no part of it. */
+export function fileIdentity(
+  { account, baseUrl }: { account: string; baseUrl: string },
+  sha256: string,
+  packageId: number | undefined,
+): string {
+  return JSON.stringify(['file', account, serviceOf(baseUrl), sha256, packageId ?? null])
 }
 
 /** How a file was read, so that a later run can tell whether it is asked to read it otherwise. */

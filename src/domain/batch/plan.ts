@@ -1,10 +1,11 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview } from './batch.ts'
-import type { Submission } from '../submission/submission.ts'
-import type { QuotaWindow } from '../quota/windows.ts'
 import { quotaSeconds } from './estimate.ts'
 import type { Reading } from './intake.ts'
 import type { RowChange } from './row-reading.ts'
+import type { QuotaWindow } from '../quota/windows.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import type { Stop, StopReason } from '../submission/match.ts'
 import type { BatchCheck } from './check.ts'
 
 /** What running a file would do. */
@@ -12,8 +13,12 @@ export interface Plan {
   counts: BatchCounts
   /** Orders of each package that would be sent, the most first. */
   packages: { package_id: number; orders: number }[]
-  /** Rows whose order the store knows already. */
-  matches: { row: number; order: Submission }[]
+  /** Rows that are not sent since an order made before stands in their way. */
+  matches: { row: number; stop: Stop }[]
+  /** Rows of the file that are the same as an earlier one. */
+  repeated: number
+  /** Rows that are not sent until somebody says so, by what they share or match. */
+  held: { row: number; person: Recipient; stop: Stop }[]
   check: BatchCheck
   /** By quota alone. */
   seconds: number
@@ -23,16 +28,24 @@ export interface Plan {
 
 export function planOf(
   check: BatchCheck,
-  { counts, matches }: BatchPreview,
-  { windows, now }: { windows: readonly QuotaWindow[]; now: number },
+  { counts, packages, stops }: BatchPreview,
+  { batchId, windows, now }: { batchId: string; windows: readonly QuotaWindow[]; now: number },
 ): Plan {
+  const duplicates = stops.filter(({ stop }) => stop.becomes === 'duplicate')
+  const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
   const seconds = quotaSeconds(counts.pending, windows)
   return {
     counts,
-    packages: [...check.packages]
+    packages: [...packages]
       .map(([package_id, orders]) => ({ package_id, orders }))
       .sort((a, b) => b.orders - a.orders),
-    matches,
+    matches: matches.map(({ row, stop }) => ({ row: row.row, stop })),
+    repeated: counts.duplicate - matches.length,
+    held: stops.flatMap(({ row, stop }) =>
+      stop.becomes === 'held' && row.state === 'pending'
+        ? [{ row: row.row, person: row.recipient, stop }]
+        : [],
+    ),
     check,
     seconds,
     endsAt: now + seconds * 1000,
@@ -51,12 +64,19 @@ export interface KeptPlan {
   duplicates: [row: number, row: number][]
   changes: RowChange[]
   ordered_before: { row: number; request_id: string | null; batch_id: string }[]
+  held: { row: number; reason: StopReason; request_id: string | null }[]
+  allow_duplicate: boolean
+  allow_similar: boolean
+  shared: string[]
   seconds: number
 }
 
 export function keptPlan(
-  { counts, matches, check, seconds }: Plan,
-  facts: Pick<KeptPlan, 'file' | 'sha256' | 'base_url' | 'package_id' | 'reading'>,
+  { counts, matches, held, check, seconds }: Plan,
+  facts: Pick<
+    KeptPlan,
+    'file' | 'sha256' | 'base_url' | 'package_id' | 'reading' | 'allow_duplicate' | 'allow_similar' | 'shared'
+  >,
 ): KeptPlan {
   return {
     refcheck_plan: 1,
@@ -64,10 +84,15 @@ export function keptPlan(
     counts,
     duplicates: check.duplicates,
     changes: check.changes,
-    ordered_before: matches.map(({ row, order }) => ({
+    ordered_before: matches.map(({ row, stop: { order } }) => ({
       row,
       request_id: order.requestId ?? null,
       batch_id: order.batchId,
+    })),
+    held: held.map(({ row, stop }) => ({
+      row,
+      reason: stop.reason,
+      request_id: stop.order.requestId ?? null,
     })),
     seconds,
   }

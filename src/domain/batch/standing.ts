@@ -1,4 +1,5 @@
-import type { Batch, BatchCounts, BatchRow, Halt } from './batch.ts'
+import type { Batch, BatchCounts, BatchRow, Halt, Match } from './batch.ts'
+import { heldWords, moment, sharedText } from '../submission/duplicate.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 import type { SubmissionState } from '../submission/states.ts'
 
@@ -33,7 +34,7 @@ export interface ListedBatch {
   accepted: number
   pending: number
   unknown: number
-  /** `running`, `halted`, `stopped`, `done`, or `unknown` where rows have to be settled. */
+  /** `running`, `halted`, `stopped`, `held`, `done`, or `unknown` where rows have to be settled. */
   state: string
 }
 
@@ -46,6 +47,15 @@ export interface ListedRow {
   email: string | null
   /** Why it is not accepted. */
   error: string | null
+  /** What a duplicate or held row matches, as it stands. */
+  matches: ListedMatch | null
+}
+
+export interface ListedMatch {
+  state: SubmissionState | null
+  batch_id: string
+  row: number
+  request_id: string | null
 }
 
 /** What a second comer is told. */
@@ -99,7 +109,7 @@ export function listed(batch: Batch): ListedBatch {
 function stateOf({ holder, halt, counts }: Batch): string {
   if (holder !== undefined) return 'running'
   if (counts.unknown > 0) return 'unknown'
-  if (counts.pending === 0) return 'done'
+  if (counts.pending === 0) return counts.held > 0 ? 'held' : 'done'
   return halt === undefined ? 'stopped' : 'halted'
 }
 
@@ -112,19 +122,36 @@ export function listedRow(row: BatchRow): ListedRow {
     attempts: row.attempts,
     email: row.recipient?.email ?? row.email ?? null,
     error: errorOf(row),
+    matches: row.matches === undefined ? null : listedMatch(row.matches),
   }
 }
 
-/** Why a row is not accepted, in one sentence. */
-function errorOf({ state, reason, field, matches, batchId }: BatchRow): string | null {
+function listedMatch({ state, batchId, row, requestId }: Match): ListedMatch {
+  return { state: state ?? null, batch_id: batchId, row, request_id: requestId ?? null }
+}
+
+/** Why a row is not accepted, in one sentence: what is so, and no more. */
+function errorOf({ state, reason, field, matches, heldFor, shares, batchId }: BatchRow): string | null {
   if (state === 'accepted') return null
-  if (matches !== undefined) {
-    const where =
-      matches.batchId === batchId ? `row ${matches.row}` : `row ${matches.row} of batch ${matches.batchId}`
-    return `is the same order as ${matches.requestId === undefined ? where : `request ${matches.requestId} (${where})`}`
+  if (matches !== undefined && state !== 'cancelled') {
+    const what =
+      heldFor === undefined
+        ? 'is the same order as'
+        : heldFor === 'similar' || heldFor === 'similar_unknown'
+          ? `held: has the same ${sharedText(shares)} as`
+          : `held: ${heldWords[heldFor]}:`
+    return `${what} ${matchText(matches, batchId)}`
   }
   if (reason === undefined) return null
   return field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
+}
+
+function matchText({ batchId, row, requestId, state, orderedAt }: Match, own: string): string {
+  const where = batchId === own ? `row ${row}` : `row ${row} of batch ${batchId}`
+  if (requestId !== undefined) {
+    return `request ${requestId} (${where}${orderedAt === undefined ? '' : `, ordered ${moment(orderedAt)}`})`
+  }
+  return batchId === own || state === undefined ? where : `${where} (${state})`
 }
 
 function isoTime(at: number): string {

@@ -10,11 +10,33 @@ export interface SchemaChange {
   required: boolean
 }
 
-/** "Same name, newer id", and ACTIVE. */
+/** "Same name, or same checks and survey", a newer id, and ACTIVE. */
 export function likelySuccessor(gone: Package, packages: readonly Package[]): Package | undefined {
+  const newer = packages
+    .filter(({ id, status }) => status === 'ACTIVE' && id > gone.id)
+    .sort((a, b) => b.id - a.id)
+  const content = contentOf(gone)
+  return (
+    newer.find(({ name }) => name === gone.name) ??
+    (content === undefined ? undefined : newer.find((each) => contentOf(each) === content))
+  )
+}
+
+/** Packages that cannot be ordered any more, each with its likely successor. */
+export function successions(packages: readonly Package[]): [gone: number, successor: number][] {
   return packages
-    .filter(({ id, name, status }) => status === 'ACTIVE' && name === gone.name && id > gone.id)
-    .sort((a, b) => b.id - a.id)[0]
+    .filter(({ status }) => status !== 'ACTIVE')
+    .flatMap((gone): [number, number][] => {
+      const successor = likelySuccessor(gone, packages)
+      return successor === undefined ? [] : [[gone.id, successor.id]]
+    })
+}
+
+/** What a package asks for, in one form; undefined where it asks for nothing that could be compared. */
+function contentOf({ details }: Package): string | undefined {
+  const checks = details.background_checks.map(({ check_name, partner_name }) => [check_name, partner_name])
+  if (checks.length === 0 && details.reference_survey === null) return undefined
+  return JSON.stringify([details.reference_survey?.id ?? null, checks.map(String).sort()])
 }
 
 /** What a person who filled in the first schema has to know to fill in the second. */

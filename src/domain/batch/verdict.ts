@@ -8,16 +8,24 @@ import {
   OutcomeUnknownError,
 } from '../../errors/kinds.ts'
 import type { RunEnd } from './run.ts'
+import { noStops, type OfBatch, type Stops } from './stops.ts'
+import { moment } from '../submission/duplicate.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 
 /** Codes of failures that halt a batch and are its exit too (cli-contract, "Exit codes": 3 to 7). */
 const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'throttled', 'unavailable'])
 
 /**
- * What a run is told to have come to, by the first that applies: interrupted, a row unknown, what halted
- * it, nothing sent, not all accepted; undefined where all is well. Of all that stands, not of this run alone.
+ * What a run is told to have come to, by the first that applies (cli-contract, "Exit codes"): interrupted; a row unknown, or
+ * the same as one that is; what halted it; rows that wait or were not accepted, where something was sent or waits;
+ * nothing sent; undefined where all is well. Of all that stands, not of this run alone.
  */
-export function verdict(batchId: string, counts: BatchCounts, end: RunEnd): RefcheckError | undefined {
+export function verdict(
+  batchId: string,
+  counts: BatchCounts,
+  end: RunEnd,
+  stops: Stops = noStops(),
+): RefcheckError | undefined {
   const goOn = `refcheck batch resume ${batchId}`
   if (end.kind === 'interrupted') {
     return new InterruptedError(`interrupted; ${left(counts)}`, {
@@ -26,10 +34,19 @@ export function verdict(batchId: string, counts: BatchCounts, end: RunEnd): Refc
   }
   const halted = end.kind === 'halted' ? end.error : undefined
   if (counts.unknown > 0) return unknownRows(batchId, counts, halted)
+  if (stops.unknown.count > 0) return sameAsUnknown(stops.unknown)
   if (halted !== undefined) return haltedBy(halted, goOn, counts)
-  const sent = counts.accepted + counts.rejected
-  if (sent === 0) return nothingSent(batchId, counts)
-  return counts.accepted === counts.total ? undefined : notAll(batchId, counts)
+  const sent = counts.accepted + counts.rejected + counts.dropped
+  const waits = counts.pending + counts.held + stops.waiting.count > 0
+  if (sent === 0 && !waits) return nothingSent(batchId, counts, stops)
+  return counts.accepted === counts.total ? undefined : notAll(batchId, counts, stops)
+}
+
+function sameAsUnknown({ count, batchId }: OfBatch): OutcomeUnknownError {
+  const rows = count === 1 ? '1 row is the same as an order' : `${count} rows are the same as orders`
+  return new OutcomeUnknownError(`${rows} whose outcome is unknown`, {
+    hint: `Settle that first: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`,
+  })
 }
 
 function unknownRows(
@@ -64,6 +81,7 @@ function haltedBy(error: RefcheckError, goOn: string, counts: BatchCounts): Refc
 export function nothingSent(
   batchId: string | undefined,
   { invalid, duplicate, cancelled, total }: BatchCounts,
+  { ordered }: Stops = noStops(),
 ): RefcheckError {
   if (batchId !== undefined && cancelled > 0) {
     const hint = orderDropped(batchId)
@@ -72,13 +90,37 @@ export function nothingSent(
   const hint =
     batchId === undefined ? undefined : `See the reason for each row with: refcheck batch rows ${batchId}`
   if (duplicate > 0 && duplicate + invalid === total) {
+    const before = ordered.count === 0 ? 'the same as another' : `ordered before${whenOrdered(ordered)}`
     const what =
-      invalid === 0
-        ? 'every row was ordered before'
-        : `${duplicate} rows were ordered before and ${invalid} are invalid`
+      invalid === 0 && (ordered.count === duplicate || ordered.count === 0)
+        ? `every row was ${before}`
+        : `${countInWords(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${before}` +
+          (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
     return new DuplicateError(`nothing was sent: ${what}`, { hint })
   }
   return new InvalidInputError('nothing was sent: every row is invalid', { hint })
+}
+
+/** "A run that sends nothing says when those people were ordered." */
+function whenOrdered({ first, last }: Stops['ordered']): string {
+  if (first === undefined || last === undefined) return ''
+  const [from, to] = [moment(first), moment(last)]
+  return from === to ? ` (${from})` : ` (${from} to ${to})`
+}
+
+/** What a file that is not begun fails with, by the same rule; undefined where there is something to send or to say. */
+export function notBegun(counts: BatchCounts, stops: Stops): RefcheckError | undefined {
+  if (counts.pending + counts.held > 0) return undefined
+  if (stops.unknown.count > 0) return sameAsUnknown(stops.unknown)
+  if (stops.waiting.count > 0) return waitElsewhere('nothing was sent', stops)
+  return nothingSent(undefined, counts, stops)
+}
+
+function waitElsewhere(what: string, { waiting: { count, batchId } }: Stops): IncompleteError {
+  return new IncompleteError(
+    `${what}: ${countInWords(count, 'row')} ${count === 1 ? 'waits' : 'wait'} in batch ${batchId}`,
+    { hint: `Go on with that batch: refcheck batch resume ${batchId}` },
+  )
 }
 
 /** "cancelled" is for good; what the rows say is not lost. */
@@ -86,24 +128,38 @@ function orderDropped(batchId: string): string {
   return `To order cancelled rows after all, write them to a file and run that: refcheck batch export ${batchId} --state cancelled --output again.csv`
 }
 
-function notAll(batchId: string, counts: BatchCounts): IncompleteError {
-  const { accepted, total, pending, cancelled } = counts
-  const hint =
-    pending > 0
-      ? `Resume with: refcheck batch resume ${batchId}`
-      : cancelled > 0
-        ? orderDropped(batchId)
-        : `See the reason for each row with: refcheck batch rows ${batchId}`
+function notAll(batchId: string, counts: BatchCounts, stops: Stops): IncompleteError {
+  const { accepted, total } = counts
   return new IncompleteError(`${accepted} of ${total} rows were accepted (${countsInWords(counts)})`, {
-    hint,
+    hint: wayOn(batchId, counts, stops),
   })
+}
+
+function wayOn(batchId: string, { pending, held, cancelled }: BatchCounts, { waiting }: Stops): string {
+  if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
+  if (held > 0) {
+    return `See why rows are held: refcheck batch rows ${batchId} --state held; two people: refcheck batch release ${batchId} --row N; the same person: refcheck batch cancel ${batchId} --row N`
+  }
+  if (waiting.count > 0) return `Go on with the batch they wait in: refcheck batch resume ${waiting.batchId}`
+  return cancelled > 0
+    ? orderDropped(batchId)
+    : `See the reason for each row with: refcheck batch rows ${batchId}`
 }
 
 function left({ pending, accepted }: BatchCounts): string {
   return `${accepted} accepted so far, ${pending} not sent yet`
 }
 
-const notAccepted = ['pending', 'sending', 'rejected', 'duplicate', 'invalid', 'cancelled'] as const
+const notAccepted = [
+  'pending',
+  'sending',
+  'held',
+  'rejected',
+  'dropped',
+  'duplicate',
+  'invalid',
+  'cancelled',
+] as const
 
 /** "3 rejected, 1 duplicate". */
 function countsInWords(counts: BatchCounts): string {

@@ -21,6 +21,8 @@ export type CreateEvent =
 export interface CreateOptions {
   /** Order although the same was ordered before; never enough against an order whose outcome is unknown. */
   allowDuplicate: boolean
+  /** Order although somebody similar was ordered before. */
+  allowSimilar?: boolean | undefined
   /** Milliseconds that all waits together may take; Infinity for no limit. */
   waitBudgetMs: number
 }

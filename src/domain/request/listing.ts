@@ -40,7 +40,7 @@ export interface Refreshed {
 }
 
 /** What may exist on the service; rejected and cancelled orders do not. */
-export const reached: readonly SubmissionState[] = ['accepted', 'unknown', 'sending']
+export const reached: readonly SubmissionState[] = ['accepted', 'unknown', 'dropped', 'sending']
 
 /** What `status` in a filter means. */
 export function statusOf(submission: Submission): string {

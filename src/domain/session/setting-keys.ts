@@ -55,6 +55,11 @@ function store(text: string): string {
   return text
 }
 
+function accountName(text: string): string {
+  if (/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u.test(text)) return text
+  throw refused('account', text, 'a name of letters, digits, spaces and . _ -')
+}
+
 /** The same form as a `--timeout`. */
 function duration(text: string): string {
   if (text.length <= 40 && /^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text)) return text
@@ -96,6 +101,13 @@ export const settingDefinitions: readonly SettingDefinition[] = [
     example: 'orders.db',
     path: true,
     parse: store,
+  },
+  {
+    key: 'account',
+    meaning: 'Whose people these are, where one store serves several organisations.',
+    example: 'acme',
+    path: false,
+    parse: accountName,
   },
   {
     key: 'concurrency',

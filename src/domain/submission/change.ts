@@ -1,8 +1,7 @@
 import { InternalError } from '../../errors/kinds.ts'
-import { transitions } from './states.ts'
-import type { RowVersion } from './submission.ts'
+import { leftByDecision, leftByRetry, type SubmissionState, transitions } from './states.ts'
 
-/** Who took a submission out of `unknown`, and why. */
+/** Who took a submission out of `unknown` or `dropped`, and why. */
 export interface Decision {
   by: string
   why: string
@@ -13,22 +12,30 @@ interface Changed {
   at: number
   /** The HTTP status of the answer that led to it. */
   answerStatus?: number | undefined
-  /** Needed for every way out of `unknown`, and for nothing else. */
+  /** Needed for every way out of `unknown` and `dropped`, and where proof of an earlier attempt makes a pending row accepted. */
   decision?: Decision | undefined
 }
 
-/** What a submission becomes. `sending` is reached by `begin` alone. */
+/** What a submission becomes. `sending` is reached by `begin` alone, `held` and `duplicate` by comparing. */
 export type Change =
-  | (Changed & { to: 'pending' | 'cancelled'; reason: string })
+  | (Changed & { to: 'pending' | 'cancelled' | 'dropped'; reason: string })
   | (Changed & { to: 'accepted'; requestId: string; requestStatus: string })
   | (Changed & { to: 'rejected'; reason: string; field?: string | undefined })
   | (Changed & { to: 'unknown'; reason: string; offeredId?: string | undefined })
 
-export function refuseImpossible(from: RowVersion, change: Change): void {
-  if (!transitions[from.state].includes(change.to)) {
-    throw new InternalError(`a submission cannot go from "${from.state}" to "${change.to}"`)
+/** Throws an InternalError for a change that the table of states does not know. `by`: what makes it. */
+export function refuseImpossible(
+  from: SubmissionState,
+  to: SubmissionState,
+  by: 'call' | 'decision' | 'comparing' | 'retry',
+): void {
+  if (!transitions[from].includes(to) || leftByRetry.includes(from) !== (by === 'retry')) {
+    throw new InternalError(`a submission cannot go from "${from}" to "${to}"`)
   }
-  if ((from.state === 'unknown') !== (change.decision !== undefined)) {
-    throw new InternalError('a submission leaves "unknown" by a decision, and no other state by one')
+  const isDecided = leftByDecision.includes(from) || (from === 'pending' && to === 'accepted')
+  if (isDecided !== (by === 'decision')) {
+    throw new InternalError(
+      'a submission leaves "unknown" and "dropped" by a decision, and no other state by one',
+    )
   }
 }

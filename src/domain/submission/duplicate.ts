@@ -1,13 +1,58 @@
 import { DuplicateError } from '../../errors/kinds.ts'
+import type { Shared } from './likeness.ts'
+import type { Stop, StopReason } from './match.ts'
 import type { Submission } from './submission.ts'
 
-/** Why an order is not made again: what it matches, when that was ordered, and how to go on. */
-export function duplicateOf(match: Submission): DuplicateError {
-  const [message, hint] = sentences(match)
-  return new DuplicateError(message, { hint })
+/** Why an order is not made: what it matches, when that was ordered, and how to go on. */
+export function refusedOrder(stop: Stop): DuplicateError {
+  const { order, reason } = stop
+  const [message, hint] = sentences(stop)
+  return new DuplicateError(message, {
+    hint,
+    match: {
+      requestId: order.requestId,
+      batchId: order.batchId,
+      row: order.row,
+      match:
+        reason === 'same' || reason === 'other_service' || reason === 'replaced_package'
+          ? 'exact'
+          : 'similar',
+    },
+  })
 }
 
-function sentences(match: Submission): [message: string, hint: string] {
+function sentences(stop: Stop): [message: string, hint: string] {
+  const { order, reason, shares } = stop
+  switch (reason) {
+    case 'store_forgot':
+    case 'same':
+    case 'recent':
+    case 'ended_in_error':
+      return sameSentences(order)
+    case 'similar':
+      return [
+        `somebody similar is known: ${whatOf(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
+        'Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.',
+      ]
+    case 'similar_unknown':
+      return [
+        `somebody similar may have been ordered: ${whatOf(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
+        'Nothing was sent. Settle that order first: refcheck batch reconcile',
+      ]
+    case 'other_service':
+      return [
+        `${whatOf(order)} for this person was ordered at ${order.baseUrl}`,
+        `Nothing was sent. Say once whether that is the same service: refcheck store same-service ${order.baseUrl} THIS_URL (add --different if it is not)`,
+      ]
+    case 'replaced_package':
+      return [
+        `package ${order.packageId}, which this package seems to replace, was ordered for this person: ${requestOf(order)}, on ${moment(order.attemptedAt ?? order.addedAt)}`,
+        'Nothing was sent. To order this package as well, add --allow-similar.',
+      ]
+  }
+}
+
+function sameSentences(match: Submission): [message: string, hint: string] {
   const what = `package ${match.packageId}`
   const who = match.recipient === undefined ? 'this person' : `"${match.recipient.email}"`
   const when = moment(match.attemptedAt ?? match.addedAt)
@@ -20,8 +65,8 @@ function sentences(match: Submission): [message: string, hint: string] {
   }
   if (match.state === 'pending') {
     return [
-      `${what} is queued for ${who} since ${when} (batch ${match.batchId})`,
-      'To order it once more, add --allow-duplicate. Show the batch with: refcheck batch status ${match.batchId}',
+      `${what} is queued for ${who} in batch ${match.batchId} (row ${match.row}), since ${when}`,
+      `Resume that batch with: refcheck batch resume ${match.batchId}`,
     ]
   }
   if (match.state === 'sending') {
@@ -36,6 +81,39 @@ function sentences(match: Submission): [message: string, hint: string] {
   ]
 }
 
+const whatOf = (order: Submission): string =>
+  `package ${order.packageId} (${requestOf(order)}, ${moment(order.attemptedAt ?? order.addedAt)})`
+
+const requestOf = (order: Submission): string =>
+  order.requestId === undefined
+    ? `row ${order.row} of batch ${order.batchId}, ${order.state}`
+    : `request ${order.requestId}`
+
+/** The person by name. */
+export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
+  return recipient === undefined
+    ? 'somebody who was removed from this store'
+    : `${recipient.first_name} ${recipient.last_name} (${recipient.email})`
+}
+
+/** `e-mail and phone`. */
+export function sharedText(shares: readonly Shared[]): string {
+  const words = shares.map((each) => (each === 'email' ? 'e-mail' : each))
+  return words.length === 0 ? 'details' : words.join(' and ')
+}
+
+/** Why a row is held, in a few words. */
+export const heldWords: Readonly<Record<StopReason, string>> = {
+  store_forgot: 'may have been sent: the store had forgotten attempts',
+  same: 'is the same person',
+  similar: 'is similar',
+  similar_unknown: 'is similar to an order whose outcome is unknown',
+  other_service: 'was ordered at another URL',
+  recent: 'was ordered less than 7 days ago',
+  ended_in_error: 'was ordered, and that request ended in ERROR',
+  replaced_package: 'was ordered under the package that this one replaces',
+}
+
 /** What to do about an order whose outcome is unknown; `more` is said before the command. */
 export function settleHint(offeredId: string | undefined, more = ''): string {
   const named = offeredId === undefined ? '' : `The answer named request ${offeredId}. `
@@ -43,6 +121,6 @@ export function settleHint(offeredId: string | undefined, more = ''): string {
 }
 
 /** Wall time to the minute, in UTC. */
-function moment(at: number): string {
+export function moment(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -5,6 +5,8 @@ export const submissionStates = [
   'accepted',
   'rejected',
   'unknown',
+  'dropped',
+  'held',
   'invalid',
   'duplicate',
   'cancelled',
@@ -12,17 +14,34 @@ export const submissionStates = [
 
 export type SubmissionState = (typeof submissionStates)[number]
 
-/** Where a submission may go from each state. A ledger holds any other change impossible. */
+/** Where a submission may go from each state. A store holds any other change impossible. */
 export const transitions: Readonly<Record<SubmissionState, readonly SubmissionState[]>> = {
-  pending: ['sending', 'cancelled'],
+  pending: ['sending', 'duplicate', 'held', 'cancelled', 'accepted'],
   sending: ['pending', 'accepted', 'rejected', 'unknown'],
-  unknown: ['accepted', 'pending', 'cancelled'],
+  unknown: ['accepted', 'pending', 'dropped'],
+  dropped: ['accepted', 'pending'],
+  rejected: ['pending', 'duplicate', 'held'],
+  held: ['pending', 'duplicate', 'cancelled'],
+  duplicate: ['pending', 'held', 'cancelled'],
   accepted: [],
-  rejected: [],
   invalid: [],
-  duplicate: [],
   cancelled: [],
 }
 
+/** Every way out of these is a person's `batch retry`, and a change says so. */
+export const leftByRetry: readonly SubmissionState[] = ['rejected']
+
+/** A row leaves these by a decision alone: proof, or a person's word. */
+export const leftByDecision: readonly SubmissionState[] = ['unknown', 'dropped']
+
 /** States in which an order may still be sent, or settled. */
-export const unsettled = `('pending', 'sending', 'unknown')`
+export const unsettledStates: readonly SubmissionState[] = [
+  'pending',
+  'sending',
+  'unknown',
+  'dropped',
+  'held',
+]
+
+/** Not sent, and may still be: compared anew at each run, and taken along by a move. */
+export const waitingStates: readonly SubmissionState[] = ['pending', 'held', 'duplicate']

@@ -41,8 +41,6 @@ export interface NewSubmission {
   recipient: Recipient
   /** What will be sent, to the byte. */
   body: Uint8Array
-  /** What makes two orders the same, in one form. Only a keyed hash of it is kept. */
-  identity: string
 }
 
 /** `single` is a batch of one that lives no longer than the process that added it. */
@@ -58,6 +56,8 @@ export interface NewBatch extends BatchRef {
   addedAt: number
   baseUrl: string
   userEmail: string
+  /** Whose people these are; '' where nobody named an account. */
+  account?: string | undefined
   submissions: readonly NewSubmission[]
 }
 

@@ -1,4 +1,5 @@
 import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
+import { heldWords, personOf, sharedText } from '../../domain/submission/duplicate.ts'
 import type { RowProblem } from '../../domain/batch/row-reading.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
 import { harmless } from '../../host/text.ts'
@@ -11,6 +12,7 @@ import { changesText } from './batch-changes.ts'
 
 const mostProblems = 10
 const mostPairs = 10
+const mostNamed = 5
 
 const problemColumns: Column<RowProblem>[] = [
   { name: 'line', value: (problem) => problem.line },
@@ -70,24 +72,22 @@ function more(all: number, shown: number): string {
 
 /** What running a file would do, before anybody says yes. */
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
-  const { counts, matches, check, seconds, endsAt, packages } = plan
-  const inFile = counts.duplicate - matches.length
+  const { counts, matches, held, check, seconds, endsAt, packages, repeated: inFile } = plan
   const lines = [
     `${styled(terminal, 'bold', harmless(name))}: ${countInWords(counts.total, 'row')}`,
     ...packages.map(
-      ({ package_id, orders }) =>
-        `  ${countInWords(orders, 'order')} of package ${package_id}${packages.length === 1 ? '' : ' in the file'}`,
+      ({ package_id, orders }) => `  ${countInWords(orders, 'order')} of package ${package_id}`,
     ),
   ]
-  if (packages.length > 1 || matches.length > 0)
-    lines.push(`  ${countInWords(counts.pending, 'order')} to send`)
+  if (packages.length !== 1) lines.push(`  ${countInWords(counts.pending, 'order')} to send`)
   if (inFile > 0) lines.push(`  ${countInWords(inFile, 'row')} the same as an earlier row, not sent`)
   if (matches.length > 0) lines.push(`  ${countInWords(matches.length, 'row')} ordered before, not sent`)
   lines.push(
     ...matches
       .slice(0, mostPairs)
-      .map(({ row, order }) => `    row ${row} is ${harmless(whatMatches(order))}`),
+      .map(({ row, stop }) => `    row ${row} is ${harmless(whatMatches(stop.order))}`),
   )
+  if (held.length > 0) lines.push(...heldLines(held))
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} invalid, not sent`)
   if (counts.pending > 0) lines.push(`Time by quota: ${timeText(seconds, endsAt)}`)
@@ -95,12 +95,33 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
 
+/** Grouped by what they share, by name: not sent until somebody says so. */
+function heldLines(held: Plan['held']): string[] {
+  const groups = Map.groupBy(held, ({ person, stop }) =>
+    stop.reason === 'similar'
+      ? `the same ${sharedText(stop.shares)} as ${personOf(stop.order)}: ${stop.shares.includes('email') ? person.email : person.phone}`
+      : heldWords[stop.reason],
+  )
+  const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
+    const people = rows
+      .slice(0, mostNamed)
+      .map(({ row, person }) => `${person.first_name} ${person.last_name} (row ${row})`)
+    const rest = rows.length > mostNamed ? ` and ${rows.length - mostNamed} more` : ''
+    return `    ${harmless(what)}\n      ${harmless(people.join(', '))}${rest}`
+  })
+  return [
+    `  ${countInWords(held.length, 'row')} held: not sent until you say so (refcheck batch release)`,
+    ...lines,
+    ...(groups.size > mostPairs ? [`    … and ${groups.size - mostPairs} more groups`] : []),
+  ]
+}
+
 export function timeText(seconds: number, endsAt: number): string {
   if (seconds === 0) return 'under a minute'
   return `about ${durationInWords(seconds)}, until ${new Date(endsAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
-function whatMatches({ requestId, state, batchId, row }: Plan['matches'][number]['order']): string {
+function whatMatches({ requestId, state, batchId, row }: Plan['matches'][number]['stop']['order']): string {
   return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
 }
 

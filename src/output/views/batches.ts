@@ -13,6 +13,8 @@ const states = [
   'pending',
   'sending',
   'unknown',
+  'dropped',
+  'held',
   'rejected',
   'duplicate',
   'invalid',
@@ -31,6 +33,8 @@ function stateStyle(state: string): Style | undefined {
     case 'halted':
       return 'red'
     case 'duplicate':
+    case 'held':
+    case 'dropped':
     case 'stopped':
       return 'yellow'
     case 'sending':
@@ -148,7 +152,7 @@ export function durationInWords(seconds: number): string {
 export function runEventText(event: RunEvent): string | undefined {
   switch (event.name) {
     case 'row':
-      return event.state === 'rejected' || event.state === 'unknown'
+      return ['rejected', 'unknown', 'duplicate', 'held'].includes(event.state)
         ? `row ${event.row} ${event.state}: ${event.reason ?? ''}`
         : undefined
     case 'outage':

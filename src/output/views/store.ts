@@ -71,3 +71,11 @@ export function storePurgeView(
     },
   }
 }
+
+/** What was said of two base URLs. */
+export function saidView(urls: readonly [string, string], same: boolean): View {
+  return {
+    json: { urls, same },
+    text: () => `${harmless(urls[0])} and ${harmless(urls[1])} are ${same ? 'one service' : 'two services'}.`,
+  }
+}

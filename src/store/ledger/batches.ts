@@ -14,8 +14,8 @@ import type { Hold } from './ledger.ts'
 export interface Batches {
   /**
    * Takes a file in: all rows or none, in one step for all processes. The batch is held by its caller.
-   * A pending row whose order is known to the store becomes `duplicate` with what it matches, by the
-   * rule of `Ledger.add`: with `allowDuplicate` only where the outcome of the match is not known yet.
+   * A row becomes `duplicate` or `held` where an order of the store or an earlier row stands in its way, with what it
+   * matches (domain/submission/match).
    * A file that another process took in meanwhile is added no second time: its batch is returned.
    */
   add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<Batch | undefined>
@@ -54,12 +54,12 @@ export interface Batches {
 
   recordResultsFile(batchId: string, path: string): Promise<void>
 
-  /** `pending → cancelled`, every one; how many. */
-  cancelPending(batchId: string, at: number, reason: string): Promise<number>
+  /** Every row that was not sent, held ones and duplicates too, is `cancelled`; how many. */
+  cancelWaiting(batchId: string, at: number, reason: string): Promise<number>
 
   /**
-   * `rejected → pending`: rejected rows, or some, are queued again. A row whose order was made elsewhere since
-   * becomes `duplicate`; one whose person was forgotten stays. How many are queued.
+   * `rejected → pending`: rejected rows, or some, are queued again. A row is compared first and
+   * may become `duplicate` or `held`; one whose person was forgotten stays. How many are queued.
    */
   requeue(batchId: string, at: number, rows?: readonly number[]): Promise<number>
 }

@@ -1,5 +1,6 @@
 import type { QuotaPlace } from '../../domain/quota/place.ts'
 import type { Change } from '../../domain/submission/change.ts'
+import type { Stop } from '../../domain/submission/match.ts'
 import type {
   Attempt,
   BatchRef,
@@ -13,6 +14,13 @@ import type {
 /** The right to run one batch. It ends with the process that has it, however that ends. */
 export interface Hold {
   release(): Promise<void>
+}
+
+/** What came of a row's turn: an attempt, a wait for the quota, or what stood in its way, which is journaled. */
+export interface Begun {
+  waitMs: number
+  attempt: Attempt | undefined
+  stop: Stop | undefined
 }
 
 /**
@@ -34,22 +42,22 @@ export interface Ledger {
   recover(at: number): Promise<Submission[]>
 
   /**
-   * Adds a batch with its rows, `pending`, unless one of them was ordered before: then nothing is added
-   * and the order that stands in the way is returned. Look and insertion are one step for all
-   * processes. With `allowDuplicate` only an order whose outcome is not known yet (`sending`,
-   * `unknown`) stands in the way.
+   * Adds a batch with its rows, `pending`, unless an order stands in the way of one of them: then nothing is added
+   * and that is returned (domain/submission/match). Look and insertion are one step for all processes.
    */
-  add(batch: NewBatch, guard: { allowDuplicate: boolean }): Promise<Submission | undefined>
+  add(
+    batch: NewBatch,
+    guard: { allowDuplicate: boolean; allowSimilar?: boolean | undefined },
+  ): Promise<Stop | undefined>
 
-  /** `pending → sending`: journals one attempt. Undefined where the row no longer stands as `from` says. */
+  /**
+   * `pending → sending`: journals one attempt. Undefined where the row no longer stands as `from` says, or is
+   * `duplicate` or `held` from now on: it is compared once more in the same transaction.
+   */
   begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined>
 
   /** The same with a place in the quota, in one commit; without one nothing is done but to say how long to wait. */
-  beginInQuota(
-    from: RowVersion,
-    attempt: NewAttempt,
-    place: QuotaPlace,
-  ): Promise<{ waitMs: number; attempt: Attempt | undefined }>
+  beginInQuota(from: RowVersion, attempt: NewAttempt, place: QuotaPlace): Promise<Begun>
 
   /** Any other change; whether it took. `accepted` does not where another order has that request. */
   move(from: RowVersion, change: Change): Promise<boolean>
@@ -65,7 +73,7 @@ export interface Ledger {
     next: RowVersion,
     attempt: NewAttempt,
     place: QuotaPlace,
-  ): Promise<{ moved: boolean; attempt: Attempt | undefined }>
+  ): Promise<{ moved: boolean; attempt: Attempt | undefined; stop: Stop | undefined }>
 
   /** Keeps what a read told of an accepted request. A terminal status is never replaced. */
   recordStatus(requestId: string, status: string, at: number): Promise<void>

@@ -4,6 +4,7 @@ import type { Ledger } from './ledger.ts'
 import type { Orphans } from './orphans.ts'
 import type { Quota } from './quota.ts'
 import type { Upkeep } from './upkeep.ts'
+import type { Waiting } from './waiting.ts'
 
 /** What is kept in one place: one file, or the memory of this process. */
 export interface Store {
@@ -15,6 +16,7 @@ export interface Store {
   readonly inbox: Inbox
   readonly orphans: Orphans
   readonly upkeep: Upkeep
+  readonly waiting: Waiting
   /** What is wrong with the file itself; none where it is sound. */
   problems(): Promise<string[]>
   close(): Promise<void>

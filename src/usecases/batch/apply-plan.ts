@@ -2,17 +2,25 @@ import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { parsePlan, requireUnchanged } from '../../domain/batch/plan.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { type BatchFile, openBatchFile } from './open-file.ts'
-import type { FilePlace } from './ports.ts'
+import type { Allowances, FilePlace } from './ports.ts'
+
+/** A file, how it is read, and what is allowed with it. */
+export interface ToOrder {
+  file: BatchFile
+  columns: ColumnChoices
+  allowances: Allowances
+}
 
 /**
  * The file of a kept plan, unchanged since, and how it was read then. `text`: the plan's JSON, `name`: what to
- * call it. Throws where it is not to be run.
+ * call it, `now`: what is allowed beside what the plan says. Throws where it is not to be run.
  */
 export async function appliedPlan(
   place: FilePlace,
   { baseUrl }: { baseUrl: string },
   { text, name }: { text: string; name: string },
-): Promise<{ file: BatchFile; columns: ColumnChoices }> {
+  now: Allowances,
+): Promise<ToOrder> {
   const plan = parsePlan(text, name)
   if (plan.base_url !== baseUrl) {
     throw new UsageError(`the plan is for ${plan.base_url}, but this profile is for ${baseUrl}`, {
@@ -38,5 +46,15 @@ export async function appliedPlan(
     saveMapping: undefined,
     defaultCountry: default_country ?? undefined,
   }
-  return { file, columns }
+  // A plan of 0.1.0 says nothing of these.
+  const { allow_duplicate = false, allow_similar = false, shared = [] } = plan as Partial<typeof plan>
+  return {
+    file,
+    columns,
+    allowances: {
+      allowDuplicate: now.allowDuplicate || allow_duplicate,
+      allowSimilar: now.allowSimilar || allow_similar,
+      shared: [...now.shared, ...shared],
+    },
+  }
 }

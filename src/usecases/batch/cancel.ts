@@ -1,13 +1,27 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import type { Stored } from './standing.ts'
 
-/** `pending → cancelled` for every row that was not sent. How many. A batch that runs is left alone. */
-export async function cancelBatch({ batches, clock }: Stored, batch: Batch): Promise<number> {
+const reason = 'dropped before it was sent'
+
+/** Every row that was not sent is `cancelled`, or those of some numbers. How many. A batch that runs is left alone. */
+export async function cancelBatch(
+  { batches, waiting, clock }: Stored,
+  batch: Batch,
+  rows?: readonly number[],
+): Promise<number> {
   const hold = await batches.hold(batch.id)
   if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
   try {
-    return await batches.cancelPending(batch.id, clock.now(), 'dropped before it was sent')
+    if (rows === undefined) return await batches.cancelWaiting(batch.id, clock.now(), reason)
+    for (const row of rows) {
+      if (await waiting.cancelRow(batch.id, row, clock.now(), reason)) continue
+      throw new UsageError(`row ${row} of batch ${batch.id} is not waiting to be sent`, {
+        hint: `Rows that can be cancelled: refcheck batch rows ${batch.id} --state pending --state held --state duplicate`,
+      })
+    }
+    return rows.length
   } finally {
     await hold.release()
   }

@@ -1,10 +1,13 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import type { Reconciliation } from '../../domain/batch/proof.ts'
+import { leftByDecision } from '../../domain/submission/states.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { verdict } from '../../domain/batch/verdict.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, UsageError } from '../../errors/kinds.ts'
+import { packageOfBatchGone } from './linked-packages.ts'
 import type { Running } from './ports.ts'
 import { reconcile } from './reconcile.ts'
 import { runBatch } from './run.ts'
@@ -12,6 +15,8 @@ import { requireSameOrganisation } from './same-organisation.ts'
 import type { Hold } from '../../store/ledger/ledger.ts'
 
 export interface CarryOut extends RunLimits {
+  /** Whether to ask first if its package can still be ordered; one read. */
+  checksPackage?: boolean | undefined
   /** Ids of requests that events told of and no order holds. */
   unclaimed: () => Promise<Iterable<string>>
   /** Writes the results file of what stands now. */
@@ -42,7 +47,9 @@ export async function carryOut(running: Running, batchId: string, options: Carry
   try {
     const batch = await found(running, batchId)
     requireSameService(batch, running)
-    const error = await requireSameOrganisation(running, batch, options.confirmStarterLeft)
+    const stranger = await requireSameOrganisation(running, batch, options.confirmStarterLeft)
+    const checks = stranger === undefined && options.checksPackage === true && batch.counts.pending > 0
+    const error = stranger ?? (checks ? await packageOfBatchGone(running, batch) : undefined)
     if (error === undefined) await settleUnknown(running, batch, options)
     await running.batches.recordHalt(batchId, undefined)
     const standing = await found(running, batchId)
@@ -59,8 +66,12 @@ export async function carryOut(running: Running, batchId: string, options: Carry
     if (end.kind !== 'interrupted') await settleUnknown(running, await found(running, batchId), options)
     const unwritten = await writeResults(await found(running, batchId), options)
     const left = await found(running, batchId)
+    const stops = await running.waiting.stops(batchId)
     // This process is about to let go of it.
-    return { batch: { ...left, holder: undefined }, failure: verdict(batchId, left.counts, end) ?? unwritten }
+    return {
+      batch: { ...left, holder: undefined },
+      failure: verdict(batchId, left.counts, end, stops) ?? unwritten,
+    }
   } finally {
     await hold.release()
   }
@@ -99,7 +110,7 @@ async function found({ batches }: Running, batchId: string): Promise<Batch> {
 }
 
 function requireSameService(batch: Batch, { api }: Running): void {
-  if (new URL(batch.baseUrl).origin === new URL(api.baseUrl).origin) return
+  if (serviceOf(batch.baseUrl) === serviceOf(api.baseUrl)) return
   throw new UsageError(`batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`, {
     hint: 'Nothing was sent. Run it again with the profile it was made with: --profile NAME',
   })
@@ -107,8 +118,8 @@ function requireSameService(batch: Batch, { api }: Running): void {
 
 /** "The runner reconciles by itself at the end and when it starts." A service that is away then is no reason to stop. */
 async function settleUnknown(running: Running, batch: Batch, options: CarryOut): Promise<void> {
-  if (batch.counts.unknown === 0 || running.signal?.aborted === true) return
-  const unknown = await running.ledger.list({ batchId: batch.id, states: ['unknown'] })
+  if (batch.counts.unknown + batch.counts.dropped === 0 || running.signal?.aborted === true) return
+  const unknown = await running.ledger.list({ batchId: batch.id, states: leftByDecision })
   const ids = await options.unclaimed()
   try {
     options.onReconciled?.(await reconcile(running, unknown, ids))

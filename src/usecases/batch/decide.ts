@@ -42,6 +42,6 @@ export async function decideToLeave(
 ): Promise<void> {
   requireUnsettled(row)
   const reason = 'dropped by a person’s decision'
-  if (!(await ledger.move(row, { to: 'cancelled', at: clock.now(), reason, decision })))
+  if (!(await ledger.move(row, { to: 'dropped', at: clock.now(), reason, decision })))
     throw changedElsewhere()
 }

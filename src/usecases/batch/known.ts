@@ -10,12 +10,16 @@ import { resultsPlace } from './results-file.ts'
 
 /** The batch that this file is already, if it is one. */
 export async function knownBatch(
-  { api, batches }: { api: Pick<Api, 'baseUrl'>; batches: Pick<Batches, 'findByIdentity'> },
+  {
+    api,
+    account,
+    batches,
+  }: { api: Pick<Api, 'baseUrl'>; account: string; batches: Pick<Batches, 'findByIdentity'> },
   { sha256 }: BatchFile,
   packageId: number | undefined,
 ): Promise<Batch | undefined> {
   const { fileIdentity } = await import('../../domain/batch/intake.ts')
-  return batches.findByIdentity(fileIdentity(api.baseUrl, sha256, packageId))
+  return batches.findByIdentity(fileIdentity({ account, baseUrl: api.baseUrl }, sha256, packageId))
 }
 
 /** A file that is a batch already is read as it was the first time; choices that say otherwise are refused. */

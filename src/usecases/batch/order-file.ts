@@ -4,16 +4,22 @@ import type { Plan } from '../../domain/batch/plan.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { Waiting } from '../../store/ledger/waiting.ts'
 import { applyToKnown, knownBatch, requireSameReading } from './known.ts'
 import type { BatchFile } from './open-file.ts'
-import { notOrderable, planBatch, type PlanPorts } from './plan.ts'
-import type { FilePlace, ReadingPorts } from './ports.ts'
+import { notOrderable } from './linked-packages.ts'
+import { planBatch, type PlanPorts } from './plan.ts'
+import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
 import { packageFor, readOrders } from './read-orders.ts'
 import { resultsPlace } from './results-file.ts'
+import { findToRun } from './standing.ts'
 
 export interface OrderFilePorts
-  extends ReadingPorts, Omit<PlanPorts, 'api' | 'batches'>, Pick<FilePlace, 'cwd'> {
+  extends ReadingPorts, Omit<PlanPorts, 'api' | 'batches' | 'waiting'>, Pick<FilePlace, 'cwd'> {
   batches: Batches
+  ledger: Ledger
+  waiting: Waiting
   packageSetting: number | undefined
   signal: AbortSignal
 }
@@ -31,7 +37,7 @@ export interface OrderFileChoices {
   columns: ColumnChoices
   /** Whether somebody said now how the file is to be read: a batch that it is already has to have been read so. */
   isReadingSaid: boolean
-  allowDuplicate: boolean
+  allowances: Allowances
   skipInvalid: boolean
   isDryRun: boolean
   results: string | undefined
@@ -41,7 +47,7 @@ export interface OrderFileChoices {
 export type OrderFileEnd =
   | { kind: 'unstarted'; plan: Plan; packageId: number | undefined; failure: RefcheckError | undefined }
   | { kind: 'known'; batch: Batch }
-  | { kind: 'taken-in'; batchId: string }
+  | { kind: 'taken-in'; batchId: string; isPlanned: boolean }
 
 /** Takes a file in as a batch to be run, or finds the batch that it is already; sends nothing. */
 export async function orderFile(
@@ -50,7 +56,7 @@ export async function orderFile(
   file: BatchFile,
   choices: OrderFileChoices,
 ): Promise<OrderFileEnd> {
-  const { columns, allowDuplicate, isDryRun } = choices
+  const { columns, allowances, isDryRun } = choices
   const packageId = await packageFor(ports, file, columns)
   // Asked once, should the file have to be read again.
   columns.packageId = packageId
@@ -61,7 +67,7 @@ export async function orderFile(
   const resultsFile = await resultsPlace(ports, file, choices.results)
   const planned = await planBatch(ports, file, orders, {
     choices: columns,
-    allowDuplicate,
+    allowances,
     packageId,
     resultsFile,
   })
@@ -70,10 +76,16 @@ export async function orderFile(
   const { plan } = planned
   const failure =
     unsent(plan, file.name, { skip: choices.skipInvalid }) ??
-    (isDryRun ? undefined : await notOrderable(ports, plan))
+    (isDryRun
+      ? undefined
+      : await notOrderable(
+          ports,
+          planned.packages,
+          plan.packages.map(({ package_id }) => package_id),
+        ))
   if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
   talk.onPlan(plan)
-  await talk.confirm(plan.counts.pending)
+  if (plan.counts.pending > 0) await talk.confirm(plan.counts.pending)
   return takenIn(ports, planned.batch, planned.intake.rows, goOn)
 }
 
@@ -85,19 +97,22 @@ async function takenIn(
   goOn: (known: Batch) => Promise<OrderFileEnd>,
 ): Promise<OrderFileEnd> {
   const there = await batches.add(batch, rows)
-  return there === undefined ? { kind: 'taken-in', batchId: batch.id } : goOn(there)
+  return there === undefined ? { kind: 'taken-in', batchId: batch.id, isPlanned: true } : goOn(there)
 }
 
 async function goOnWith(
   ports: OrderFilePorts,
   talk: OrderFileTalk,
-  known: Batch,
+  found: Batch,
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
-  if (choices.isReadingSaid) await requireSameReading(ports, file, choices.columns, known)
+  if (choices.isReadingSaid) await requireSameReading(ports, file, choices.columns, found)
+  const known = choices.isDryRun ? found : await findToRun(ports, found.id)
   talk.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }
-  if (known.counts.pending > 0) await talk.confirm(known.counts.pending)
-  await applyToKnown(ports, file, known, choices)
-  return { kind: 'taken-in', batchId: known.id }
+  const { pending } = known.counts
+  if (pending > 0) await talk.confirm(pending)
+  const { results, allowances } = choices
+  await applyToKnown(ports, file, known, { results, allowDuplicate: allowances.allowDuplicate })
+  return { kind: 'taken-in', batchId: known.id, isPlanned: false }
 }

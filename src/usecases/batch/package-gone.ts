@@ -9,6 +9,10 @@ interface Sources {
   api: Api
   cache: SchemaCache
   signal?: AbortSignal | undefined
+  /** As they were read already. */
+  packages?: readonly Package[] | undefined
+  /** The batch whose package it is, which can be moved. */
+  batchId?: string | undefined
 }
 
 /**
@@ -20,7 +24,7 @@ export async function packageGone(
   packageIds: readonly number[],
   sources: Sources,
 ): Promise<NotFoundError | undefined> {
-  const packages = await sources.api.listPackages(undefined, sources.signal)
+  const packages = sources.packages ?? (await sources.api.listPackages(undefined, sources.signal))
   const active = new Set(packages.filter(({ status }) => status === 'ACTIVE').map(({ id }) => id))
   const packageId = packageIds.find((id) => !active.has(id))
   if (packageId === undefined) return undefined
@@ -34,7 +38,11 @@ export async function packageGone(
     successor === undefined
       ? 'List the packages that can be ordered with: refcheck packages list --status active'
       : await succession(packageId, successor, sources)
-  return new NotFoundError(what, { hint: next })
+  const move =
+    sources.batchId === undefined
+      ? ''
+      : ` What is left of the batch goes on under another package with: refcheck batch move ${sources.batchId} --package ${successor?.id ?? 'N'}`
+  return new NotFoundError(what, { hint: `${next}${move}` })
 }
 
 async function succession(packageId: number, successor: Package, sources: Sources): Promise<string> {

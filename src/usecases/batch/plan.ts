@@ -4,13 +4,15 @@ import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { Intake, Reading } from '../../domain/batch/intake.ts'
 import type { Plan } from '../../domain/batch/plan.ts'
 import type { QuotaWindow } from '../../domain/quota/windows.ts'
-import { RefcheckError } from '../../errors/base.ts'
+import type { Package } from '../../contract/package.ts'
+import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { SchemaCache } from '../form/load-schema.ts'
+import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { BatchFile } from './open-file.ts'
-import type { Noticing } from './ports.ts'
+import type { Allowances, Noticing } from './ports.ts'
+import { linkedPackages } from './linked-packages.ts'
 import type { Orders } from './understand-orders.ts'
 
 /** A file checked and compared with the store; nothing is sent. */
@@ -19,11 +21,13 @@ export interface Planned {
   intake: Intake
   batch: NewFileBatch
   reading: Reading
+  /** Of the service; undefined where they could not be read. */
+  packages: readonly Package[] | undefined
 }
 
 export interface PlanOptions {
   choices: ColumnChoices
-  allowDuplicate: boolean
+  allowances: Allowances
   packageId: number | undefined
   resultsFile: string | undefined
 }
@@ -31,8 +35,11 @@ export interface PlanOptions {
 export interface PlanPorts extends Noticing {
   clock: Clock
   random: Random
-  api: Pick<Api, 'baseUrl' | 'userEmail'>
+  api: Pick<Api, 'baseUrl' | 'userEmail' | 'listPackages'>
+  /** Whose people these are. */
+  account: string
   batches: Pick<Batches, 'preview'>
+  waiting: Pick<Waiting, 'linkPackages'>
   windows: readonly QuotaWindow[]
 }
 
@@ -40,33 +47,43 @@ export async function planBatch(
   ports: PlanPorts,
   file: BatchFile,
   orders: Orders,
-  { choices, allowDuplicate, packageId, resultsFile }: PlanOptions,
+  { choices, allowances, packageId, resultsFile }: PlanOptions,
 ): Promise<Planned> {
   const [{ takeIn }, { fileIdentity, readingText }, { planOf }] = await Promise.all([
     import('./take-in.ts'),
     import('../../domain/batch/intake.ts'),
     import('../../domain/batch/plan.ts'),
   ])
-  const { clock, random, batches, windows } = ports
+  const { clock, random, batches, windows, account } = ports
   const { baseUrl, userEmail } = ports.api
-  const intake = await takeIn(orders, baseUrl)
+  const intake = await takeIn(orders)
   const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),
     addedAt: clock.now(),
     baseUrl,
     userEmail,
-    identity: fileIdentity(baseUrl, file.sha256, packageId),
+    identity: fileIdentity({ account, baseUrl }, file.sha256, packageId),
     name: file.name,
     sha256: file.sha256,
     packageId,
     path: file.path,
     resultsFile,
     reading: readingText(reading),
-    allowDuplicate,
+    account,
+    allowDuplicate: allowances.allowDuplicate,
+    allowSimilar: allowances.allowSimilar,
+    shared: allowances.shared.map(sharedKey),
   }
+  const packages = await linkedPackages(ports)
   const preview = await batches.preview(batch, intake.rows)
-  return { plan: planOf(intake.check, preview, { windows, now: clock.now() }), intake, batch, reading }
+  return {
+    plan: planOf(intake.check, preview, { batchId: batch.id, windows, now: clock.now() }),
+    intake,
+    batch,
+    reading,
+    packages,
+  }
 }
 
 export function readingOf(choices: ColumnChoices, { map, ignore }: Pick<Reading, 'map' | 'ignore'>): Reading {
@@ -80,20 +97,4 @@ export function readingOf(choices: ColumnChoices, { map, ignore }: Pick<Reading,
     hidden: choices.hidden ?? null,
     accept_lines: choices.acceptLines ?? [],
   }
-}
-
-/**
- * What became of a package of a plan that cannot be ordered; undefined where all can, or where that cannot be
- * read: the service's own word on the first order decides then. Costs one read.
- */
-export async function notOrderable(
-  { api, cache, signal }: { api: Api; cache: SchemaCache; signal: AbortSignal },
-  { packages }: Plan,
-): Promise<RefcheckError | undefined> {
-  const { packageGone } = await import('./package-gone.ts')
-  const ids = packages.map(({ package_id }) => package_id)
-  return packageGone(ids, { api, cache, signal }).catch((error: unknown) => {
-    if (error instanceof RefcheckError && !signal.aborted) return undefined
-    throw error
-  })
 }

@@ -4,6 +4,7 @@ import type { RunEvent } from '../../domain/batch/run.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
+import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { SchemaCache } from '../form/load-schema.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Ordering } from '../request/ports.ts'
@@ -11,6 +12,7 @@ import type { Ordering } from '../request/ports.ts'
 /** What running a batch needs of the world. */
 export interface Running extends Omit<Ordering, 'onEvent'> {
   batches: Batches
+  waiting: Waiting
   governor: Governor
   cache: SchemaCache
   onEvent?: ((event: RunEvent) => void) | undefined
@@ -35,4 +37,12 @@ export interface ReadingPorts extends Noticing {
   mappings: Mappings
   /** Undefined where nobody can be asked. */
   prompter: Prompter | undefined
+}
+
+/** What a person allows along with a file. */
+export interface Allowances {
+  allowDuplicate: boolean
+  allowSimilar: boolean
+  /** E-mails and phones as they were typed. */
+  shared: readonly string[]
 }

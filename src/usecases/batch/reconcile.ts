@@ -2,6 +2,7 @@ import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { differences } from '../../domain/batch/fit.ts'
 import { type Near, type Reconciliation, wantedByOthers } from '../../domain/batch/proof.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -26,8 +27,8 @@ export async function reconcile(
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<Reconciliation> {
-  const origin = new URL(parts.api.baseUrl).origin
-  const here = unknown.filter(({ baseUrl }) => new URL(baseUrl).origin === origin)
+  const service = serviceOf(parts.api.baseUrl)
+  const here = unknown.filter(({ baseUrl }) => serviceOf(baseUrl) === service)
   const requests = here.length === 0 ? [] : await read(parts, here, requestIds)
   const ahead = parts.api.clockDifferenceMs()
   const seen = new Map(here.map((each) => [each, near(each, requests, ahead)]))

@@ -3,6 +3,8 @@ import { isAboutPackage, manyUnknown, refusedAlike, usedUp } from '../../domain/
 import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import { backoffMs } from '../../domain/submission/backoff.ts'
+import { heldWords, personOf } from '../../domain/submission/duplicate.ts'
+import type { Stop } from '../../domain/submission/match.ts'
 import type { Outcome } from '../../domain/submission/outcome.ts'
 import { changeFor } from '../../domain/submission/settlement.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
@@ -87,8 +89,16 @@ class Run {
     for (;;) {
       const row = await this.#next()
       if ('kind' in row) return row
-      const { waitMs, attempt } = await ledger.beginInQuota(row, newAttempt(this.#running), governor.place())
+      const { waitMs, attempt, stop } = await ledger.beginInQuota(
+        row,
+        newAttempt(this.#running),
+        governor.place(),
+      )
       if (attempt !== undefined) return { row, attempt }
+      if (stop !== undefined) {
+        this.#stopped(row, stop)
+        continue
+      }
       if (waitMs === 0) throw changedElsewhere()
       this.#waitedMs += waitMs
       if (this.#waitedMs > this.#limits.waitBudgetMs) return { kind: 'halted', error: usedUp(waitMs) }
@@ -135,9 +145,14 @@ class Run {
     const goesOn = signal?.aborted !== true && this.#sent < this.#limits.max
     if (outcome.kind !== 'accepted' || row === undefined || !goesOn) return { settled: false }
     const change = changeFor(outcome, clock.now())
-    const { moved, attempt: next } = await writtenDown(clock, { attempt, outcome }, () =>
+    const {
+      moved,
+      attempt: next,
+      stop,
+    } = await writtenDown(clock, { attempt, outcome }, () =>
       ledger.moveAndBegin(attempt, change, row, newAttempt(this.#running), governor.place()),
     )
+    if (stop !== undefined) this.#stopped(row, stop)
     return next === undefined ? { settled: moved } : { settled: moved, ahead: { row, attempt: next } }
   }
 
@@ -169,7 +184,9 @@ class Run {
     const { packageId } = row
     const isPackage = isAboutPackage(error)
     const gone =
-      packageId !== undefined && isPackage ? await packageGone([packageId], this.#running) : undefined
+      packageId !== undefined && isPackage
+        ? await packageGone([packageId], { ...this.#running, batchId: this.#batchId })
+        : undefined
     const unfit =
       packageId !== undefined && error.field?.startsWith('additional_information') === true
         ? await rowsNoLongerFit(this.#running, this.#batchId, packageId)
@@ -237,6 +254,11 @@ class Run {
     if (outcome.kind === 'accepted') return this.#event(row, 'accepted')
     const state = outcome.kind === 'rejected' || outcome.kind === 'unknown' ? outcome.kind : 'pending'
     this.#event(row, state, outcome.kind === 'unknown' ? outcome.reason : outcome.error.message)
+  }
+
+  /** What came in its way since it was taken in. */
+  #stopped(row: BatchRow, { becomes, reason, order }: Stop): void {
+    this.#event(row, becomes, `${personOf(order)} ${heldWords[reason]}`)
   }
 
   #event({ row }: BatchRow, state: SubmissionState, reason?: string): void {

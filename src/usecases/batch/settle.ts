@@ -3,6 +3,7 @@ import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import { type ProvidersAnswer, requireSendable, requireUnsettled } from '../../domain/batch/decision.ts'
 import type { Reconciliation } from '../../domain/batch/proof.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
+import { leftByDecision } from '../../domain/submission/states.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, OutcomeUnknownError, UsageError } from '../../errors/kinds.ts'
 import { askedAnswer } from './ask-answer.ts'
@@ -23,7 +24,7 @@ export async function reconcileFrom(
   const { ledger, batches, inbox, clock } = ports
   const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
   await ledger.recover(clock.now())
-  const unknown = await ledger.list({ states: ['unknown'], batchId: batch?.id })
+  const unknown = await ledger.list({ states: leftByDecision, batchId: batch?.id })
   const named = ids ?? (await inbox.unclaimed())
   const found = await reconcile(ports, unknown, named)
   for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {

@@ -4,10 +4,12 @@ import type { SubmissionState } from '../../domain/submission/states.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
+import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 
 export interface Stored {
   batches: Batches
+  waiting: Waiting
   ledger: Ledger
   clock: Clock
 }
@@ -20,6 +22,13 @@ export async function findBatch({ batches, ledger, clock }: Stored, id: string):
   throw new NotFoundError(`no batch ${id} in this store`, {
     hint: 'List the batches with: refcheck batch list',
   })
+}
+
+/** The same, with held rows and duplicates compared anew: what stood in their way may do no more. */
+export async function findToRun(stored: Stored, id: string): Promise<Batch> {
+  const batch = await findBatch(stored, id)
+  const changed = await stored.waiting.lookAgain(batch.id, stored.clock.now())
+  return changed === 0 ? batch : findBatch(stored, batch.id)
 }
 
 /** Newest first. */

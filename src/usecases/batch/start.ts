@@ -31,6 +31,8 @@ export interface StartPorts extends Running, Noticing {
 export interface StartOptions {
   /** The file the batch was made from, if at hand. */
   file?: BatchFile | undefined
+  /** It was planned just now, so its package can be ordered. */
+  isPlanned?: boolean | undefined
   /** Stop after so many orders. */
   max?: number | undefined
   /** Send this row alone. */
@@ -43,7 +45,7 @@ export interface StartOptions {
 export async function startBatch(
   ports: StartPorts,
   batchId: string,
-  { file: given, max, only, held }: StartOptions,
+  { file: given, max, only, held, isPlanned }: StartOptions,
 ): Promise<CarriedOut> {
   const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...running } = ports
   const { carryOut } = await import('./carry-out.ts')
@@ -51,6 +53,7 @@ export async function startBatch(
   return carryOut({ ...running, onEvent: meter.onEvent }, batchId, {
     max: max ?? Number.POSITIVE_INFINITY,
     only,
+    checksPackage: isPlanned !== true,
     held,
     waitBudgetMs,
     unclaimed: () => inbox.unclaimed(),

@@ -4,8 +4,8 @@ import { quotaUsedUp } from '../../domain/quota/used-up.ts'
 import type { Created, CreateOptions } from '../../domain/request/events.ts'
 import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { backoffMs } from '../../domain/submission/backoff.ts'
-import { duplicateOf, settleHint } from '../../domain/submission/duplicate.ts'
-import { orderIdentity } from '../../domain/submission/identity.ts'
+import { refusedOrder, settleHint } from '../../domain/submission/duplicate.ts'
+import type { Stop } from '../../domain/submission/match.ts'
 import type { Outcome } from '../../domain/submission/outcome.ts'
 import { known } from '../../domain/submission/settlement.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
@@ -16,6 +16,11 @@ import { prove } from './prove.ts'
 import { settle } from './settle.ts'
 
 const untouched = 'interrupted; nothing was ordered'
+
+export interface SimilarQuestion {
+  /** Whether it is to be ordered although somebody similar was; undefined where nobody can be asked. */
+  onSimilar?: ((stop: Stop) => Promise<boolean>) | undefined
+}
 
 /**
  * Orders one check, at most once (ordering protocol, for a batch of one). Journaled before it is sent
@@ -30,7 +35,7 @@ const untouched = 'interrupted; nothing was ordered'
 export async function createRequest(
   ordering: Ordering,
   order: RequestBody,
-  options: CreateOptions,
+  options: CreateOptions & SimilarQuestion,
 ): Promise<Created> {
   const { ledger, clock, random, signal, onEvent } = ordering
   if (signal?.aborted) throw new InterruptedError(untouched)
@@ -48,23 +53,35 @@ export async function createRequest(
 }
 
 async function add(
-  { api, ledger, clock }: Ordering,
+  { api, ledger, clock, account }: Ordering,
   batch: { id: string; kind: 'single' },
   order: RequestBody,
-  options: CreateOptions,
+  options: CreateOptions & SimilarQuestion,
 ): Promise<RowVersion> {
   const { package_id, recipient } = order
   const submission = {
     packageId: package_id,
     recipient,
     body: new TextEncoder().encode(JSON.stringify(order)),
-    identity: orderIdentity(api.baseUrl, package_id, recipient),
   }
   const { baseUrl, userEmail } = api
-  const newBatch = { ...batch, addedAt: clock.now(), baseUrl, userEmail, submissions: [submission] }
-  const match = await ledger.add(newBatch, { allowDuplicate: options.allowDuplicate })
-  if (match !== undefined) throw duplicateOf(match)
+  const newBatch = { ...batch, addedAt: clock.now(), baseUrl, userEmail, account, submissions: [submission] }
+  const stop = await ledger.add(newBatch, options)
+  if (stop !== undefined)
+    await stopped(stop, options, () => ledger.add(newBatch, { ...options, allowSimilar: true }))
   return { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
+}
+
+/** "Names the earlier order in its one final question (default No)": asked about what is merely similar, and once. */
+async function stopped(
+  stop: Stop,
+  { onSimilar }: CreateOptions & SimilarQuestion,
+  again: () => Promise<Stop | undefined>,
+): Promise<void> {
+  const mayAsk = stop.reason === 'similar' || stop.reason === 'replaced_package'
+  if (!mayAsk || onSimilar === undefined || !(await onSimilar(stop))) throw refusedOrder(stop)
+  const left = await again()
+  if (left !== undefined) throw refusedOrder(left)
 }
 
 /** Only where it is certain that nothing was created is there another attempt. */
@@ -108,11 +125,14 @@ async function begin(ordering: Ordering, version: RowVersion, deadline: number):
   const { governor, ledger, clock, signal, onEvent } = ordering
   for (;;) {
     const fresh = newAttempt(ordering)
-    const { waitMs, attempt } =
+    const { waitMs, attempt, stop } =
       governor === undefined
-        ? { waitMs: 0, attempt: await ledger.begin(version, fresh) }
+        ? { waitMs: 0, attempt: await ledger.begin(version, fresh), stop: undefined }
         : await ledger.beginInQuota(version, fresh, governor.place())
     if (attempt !== undefined) return attempt
+    if (stop !== undefined) {
+      throw await cancelled(ordering, { ...version, state: stop.becomes }, refusedOrder(stop))
+    }
     if (waitMs === 0) throw changedElsewhere()
     if (clock.monotonic() + waitMs > deadline) throw await cancelled(ordering, version, quotaUsedUp(waitMs))
     onEvent?.({ name: 'paced', seconds: waitMs / 1000 })

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { createRequest } from './create.ts'
+import { createRequest, type SimilarQuestion } from './create.ts'
 import type { Created } from '../../domain/request/events.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { RefcheckError } from '../../errors/base.ts'
@@ -9,11 +9,12 @@ import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
 import type { Ordering } from './ports.ts'
 import { waitForRequests, type WaitOptions } from './wait.ts'
 
-export interface PlaceOptions extends Ordering {
+export interface PlaceOptions extends Ordering, SimilarQuestion {
   cache: SchemaCache
   /** For reads that may wait as long as it takes. */
   patientApi: Api
   allowDuplicate: boolean
+  allowSimilar?: boolean | undefined
   /** Milliseconds that retries and 429 waits may take together. */
   waitBudgetMs: number
   /** Go on until the request has a terminal status. */

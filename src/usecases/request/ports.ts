@@ -9,6 +9,8 @@ import type { Ledger } from '../../store/ledger/ledger.ts'
 export interface Ordering {
   api: Api
   ledger: Ledger
+  /** Whose people are ordered; '' where nobody named an account. */
+  account?: string | undefined
   clock: Clock
   random: Random
   /** Where the quota is shared with other commands; without one the service’s own 429s set the pace. */

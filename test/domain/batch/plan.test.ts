@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 
 import type { BatchCheck } from '../../../src/domain/batch/check.ts'
+import { newRow } from '../../../src/domain/batch/intake.ts'
 import { keptPlan, parsePlan, planOf, requireUnchanged } from '../../../src/domain/batch/plan.ts'
+import type { Stop } from '../../../src/domain/submission/match.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
-import { batchRow, countsOf } from './rows.ts'
+import { batchRow, countsOf, rowReading } from './rows.ts'
 
 const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
   rows: 3,
@@ -20,12 +22,20 @@ const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
 })
 
 const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
+const stop: Stop = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
 const windows = [{ calls: 1, seconds: 60 }]
 const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
   planOf(
     check(over),
-    { counts: countsOf({ pending, duplicate: 1 }), matches: [{ row: 2, order }] },
-    { windows, now: 1000 },
+    {
+      counts: countsOf({ pending, duplicate: 1 }),
+      packages: new Map([
+        [7, 1],
+        [8, 2],
+      ]),
+      stops: [{ row: newRow(rowReading({ row: 2 })), stop }],
+    },
+    { batchId: 'b-9', windows, now: 1000 },
   )
 
 test('a plan says what would be sent, of which packages the most, and until when by quota', () => {
@@ -41,7 +51,15 @@ test('a plan says what would be sent, of which packages the most, and until when
 })
 
 const reading = { sheet: null, map: {}, ignore: [], default_country: null }
-const facts = { file: '/people.csv', sha256: 'ab', base_url: 'https://a.example', package_id: null, reading }
+const allowed = { allow_duplicate: false, allow_similar: false, shared: [] }
+const facts = {
+  file: '/people.csv',
+  sha256: 'ab',
+  base_url: 'https://a.example',
+  package_id: null,
+  reading,
+  ...allowed,
+}
 
 test('a kept plan reads back as itself', () => {
   const kept = keptPlan(plan(3), facts)

@@ -38,6 +38,8 @@ export const batchRow = (over: Partial<BatchRow> = {}): BatchRow => ({
   row: 1,
   state: 'pending',
   attemptId: undefined,
+  heldFor: undefined,
+  shares: [],
   baseUrl: 'https://api.example.com',
   userEmail: 'owner@example.com',
   packageId: 7,

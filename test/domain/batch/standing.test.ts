@@ -54,7 +54,14 @@ test('the state of a batch, the first that applies: running, unknown, done, halt
 })
 
 test('a row: its own request or the one it matches, its person or the e-mail that could be read', () => {
-  const matches = { batchId: 'b-2', row: 4, requestId: 'r-2' }
+  const matches = {
+    batchId: 'b-2',
+    row: 4,
+    requestId: 'r-2',
+    state: undefined,
+    packageId: undefined,
+    orderedAt: undefined,
+  }
   expect(listedRow(batchRow({ state: 'accepted', requestId: 'r-1', matches }))).toMatchObject({
     request_id: 'r-1',
     email: 'ann@example.com',
@@ -72,7 +79,14 @@ test('why a row is not accepted: what it matches, or the field and the reason, w
   expect(error({ reason: 'is wrong' })).toBe('is wrong')
   expect(error({ reason: 'is wrong', field: 'email' })).toBe('email: is wrong')
   expect(error({ reason: 'email is wrong', field: 'email' })).toBe('email is wrong')
-  const here = { batchId: 'b-1', row: 4, requestId: undefined }
+  const here = {
+    batchId: 'b-1',
+    row: 4,
+    requestId: undefined,
+    state: undefined,
+    packageId: undefined,
+    orderedAt: undefined,
+  }
   expect(error({ matches: here })).toMatch(/ row 4$/)
   expect(error({ matches: { ...here, batchId: 'b-2' } })).toMatch(/ row 4 of batch b-2$/)
   expect(error({ matches: { ...here, requestId: 'r-9' } })).toMatch(/r-9 \(row 4\)$/)

@@ -9,6 +9,8 @@ const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
   counts: countsOf({ pending, duplicate: 1 }),
   packages: [],
   matches: [],
+  repeated: 1,
+  held: [],
   seconds: 0,
   endsAt: 0,
   check: {

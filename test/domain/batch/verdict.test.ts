@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { nothingSent, verdict } from '../../../src/domain/batch/verdict.ts'
+import { noStops, type Stops } from '../../../src/domain/batch/stops.ts'
 import type { RunEnd } from '../../../src/domain/batch/run.ts'
 import { ForbiddenError, InternalError, ThrottledError } from '../../../src/errors/kinds.ts'
 import { countsOf } from './rows.ts'
@@ -54,6 +55,32 @@ test('a halt keeps the code of its cause where that is one of the contract’s, 
   })
   expect(of({ pending: 1 }, { kind: 'halted', error: new InternalError('a bug') })?.code).toBe('incomplete')
 })
+
+const stops = (over: Partial<Stops>): Stops => ({ ...noStops(), ...over })
+
+test('a duplicate of an unknown is unknown; rows that wait are incomplete; ordered before says when', () => {
+  const settle = verdict(
+    'b-1',
+    countsOf({ accepted: 1, duplicate: 1 }),
+    halted,
+    stops({ unknown: one('b-2') }),
+  )
+  expect(settle?.code).toBe('outcome_unknown')
+  expect(settle?.hint).toContain('refcheck batch reconcile b-2')
+  expect(of({ held: 2 })).toMatchObject({
+    code: 'incomplete',
+    hint: expect.stringContaining('release b-1') as string,
+  })
+  const waits = verdict('b-1', countsOf({ duplicate: 1 }), done, stops({ waiting: one('b-2') }))
+  expect(waits).toMatchObject({ code: 'incomplete', hint: expect.stringContaining('resume b-2') as string })
+  const before = { count: 2, first: 0, last: 86_400_000 }
+  expect(nothingSent(undefined, countsOf({ duplicate: 2 }), stops({ ordered: before })).message).toMatch(
+    /every row was ordered before \(1970-01-01 .* to 1970-01-02 /,
+  )
+  expect(nothingSent(undefined, countsOf({ duplicate: 2 })).message).not.toContain('ordered before')
+})
+
+const one = (batchId: string) => ({ count: 1, batchId })
 
 test('only what is not accepted is counted, and only what there is', () => {
   expect(of({ accepted: 1, rejected: 3, duplicate: 1 })?.message).toMatch(

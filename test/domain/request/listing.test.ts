@@ -8,7 +8,7 @@ const order = (over: Parameters<typeof batchRow>[0] = {}) => ({ ...batchRow(over
 
 test('only what may exist on the service is listed', () => {
   const not = submissionStates.filter((state) => !reached.includes(state))
-  expect(not).toEqual(['pending', 'rejected', 'invalid', 'duplicate', 'cancelled'])
+  expect(not).toEqual(['pending', 'rejected', 'held', 'invalid', 'duplicate', 'cancelled'])
 })
 
 test('a status is the request’s own, or the order’s state where it has none', () => {

@@ -1,31 +1,44 @@
 import { expect, test } from 'vitest'
 
-import { type Change, refuseImpossible } from '../../../src/domain/submission/change.ts'
-import { type SubmissionState, submissionStates, transitions } from '../../../src/domain/submission/states.ts'
+import { refuseImpossible } from '../../../src/domain/submission/change.ts'
+import {
+  leftByDecision,
+  leftByRetry,
+  type SubmissionState,
+  submissionStates,
+  transitions,
+} from '../../../src/domain/submission/states.ts'
 
-const from = (state: SubmissionState) => ({ batchId: 'b-1', row: 1, state, attemptId: undefined })
-const decision = { by: 'o@example.com', why: 'they have it' }
-const to = (state: SubmissionState, over: object = {}) =>
-  ({ to: state, at: 0, reason: '', ...over }) as Change
-
-test('a change is possible where the table has it, and nowhere else', () => {
-  const possible = (state: SubmissionState, next: SubmissionState): boolean => {
+const waysTo = (from: SubmissionState, to: SubmissionState): string[] =>
+  (['call', 'decision', 'comparing', 'retry'] as const).filter((by) => {
     try {
-      refuseImpossible(from(state), to(next, state === 'unknown' ? { decision } : {}))
+      refuseImpossible(from, to, by)
       return true
     } catch {
       return false
     }
-  }
-  for (const state of submissionStates) {
-    expect(submissionStates.filter((next) => possible(state, next)).sort()).toEqual(
-      [...transitions[state]].sort(),
-    )
+  })
+
+test('a change is possible where the table has it, and nowhere else', () => {
+  for (const from of submissionStates) {
+    const possible = submissionStates.filter((to) => waysTo(from, to).length > 0)
+    expect(possible.toSorted()).toEqual([...transitions[from]].toSorted())
   }
 })
 
-test('unknown is left by a decision, and no other state by one', () => {
-  expect(() => refuseImpossible(from('unknown'), to('cancelled'))).toThrow(/decision/)
-  expect(() => refuseImpossible(from('unknown'), to('cancelled', { decision }))).not.toThrow()
-  expect(() => refuseImpossible(from('pending'), to('cancelled', { decision }))).toThrow(/decision/)
+test('unknown and dropped are left by a decision, and no other state by one but pending with proof', () => {
+  for (const from of submissionStates) {
+    for (const to of transitions[from]) {
+      const decided = leftByDecision.includes(from) || (from === 'pending' && to === 'accepted')
+      expect(waysTo(from, to).includes('decision'), `${from} to ${to}`).toBe(decided)
+    }
+  }
+})
+
+test('rejected is left by a retry, and no other state by one', () => {
+  for (const from of submissionStates) {
+    for (const to of transitions[from]) {
+      expect(waysTo(from, to).includes('retry'), `${from} to ${to}`).toBe(leftByRetry.includes(from))
+    }
+  }
 })

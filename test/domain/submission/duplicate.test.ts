@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { duplicateOf, settleHint } from '../../../src/domain/submission/duplicate.ts'
+import { heldWords, refusedOrder, settleHint, sharedText } from '../../../src/domain/submission/duplicate.ts'
+import { reasonsToStop, type Stop } from '../../../src/domain/submission/match.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { batchRow } from '../batch/rows.ts'
 
@@ -10,12 +11,22 @@ const match = (over: Partial<Submission>): Submission => ({
   ...over,
 })
 
+const stopFor = (over: Partial<Submission>, stop: Partial<Stop> = {}): Stop => ({
+  becomes: 'duplicate',
+  reason: 'same',
+  shares: [],
+  order: match(over),
+  more: 0,
+  ...stop,
+})
+const duplicateOf = (over: Submission) => refusedOrder(stopFor(over))
+
 test('each kind of match is told with whom it is for, and how to go on', () => {
   const accepted = duplicateOf(match({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))
   expect(accepted.code).toBe('duplicate')
   expect(accepted.message).toMatch(/package 7 .*"ann@example\.com".*r-1.*PARTIAL/)
-  expect(accepted.hint).toMatch(/--allow-duplicate.*refcheck request get r-1$/)
-  expect(duplicateOf(match({ state: 'pending' })).hint).toContain('--allow-duplicate')
+  expect(accepted.hint).toMatch(/refcheck request get r-1.*--allow-duplicate/)
+  expect(duplicateOf(match({ state: 'pending' })).hint).toContain('refcheck batch resume b-1')
 })
 
 test('an order in flight or unknown is never sent past: --allow-duplicate is not offered', () => {
@@ -32,4 +43,23 @@ test('a person who was removed is not named', () => {
 test('an id that the answer named is told, before the command that settles it', () => {
   expect(settleHint('r-9')).toContain('request r-9')
   expect(settleHint(undefined)).not.toContain('named')
+})
+
+test('what it matches is named for scripts', () => {
+  const error = refusedOrder(stopFor({ state: 'accepted', requestId: 'r-1' }))
+  expect(error.match).toEqual({ requestId: 'r-1', batchId: 'b-1', row: 1, match: 'exact' })
+  const similar = refusedOrder(
+    stopFor({ state: 'accepted' }, { reason: 'similar', shares: ['email', 'phone'] }),
+  )
+  expect(similar.match?.match).toBe('similar')
+  expect(similar.message).toContain('the same e-mail and phone')
+  expect(similar.hint).toContain('--allow-similar')
+})
+
+test('every reason has its words and a way on', () => {
+  for (const reason of reasonsToStop) {
+    expect(heldWords[reason]).not.toBe('')
+    expect(refusedOrder(stopFor({}, { reason })).hint).not.toBe('')
+  }
+  expect(sharedText([])).toBe('details')
 })

@@ -51,19 +51,28 @@ test('what stands in one field is never taken for the next one', () => {
 })
 
 describe('an order is the same', () => {
-  const identity = orderIdentity(base, 12, recipient)
+  const key = { account: '', baseUrl: base, packageId: 12, recipient }
+  const identity = orderIdentity(key)
 
   test('on the same service, however its address is written', () => {
-    expect(orderIdentity('HTTPS://Service.example:443', 12, recipient)).toBe(identity)
-    expect(orderIdentity('https://service.example/checks', 12, recipient)).toBe(identity)
+    expect(orderIdentity({ ...key, baseUrl: 'HTTPS://Service.example:443/' })).toBe(identity)
   })
 
-  test('not on another one: a sandbox order does not stand in the way of a real one', () => {
-    expect(orderIdentity('http://127.0.0.1:4010', 12, recipient)).not.toBe(identity)
+  test('not on another one: neither a sandbox nor staging stands in the way of production', () => {
+    expect(orderIdentity({ ...key, baseUrl: 'http://127.0.0.1:4010' })).not.toBe(identity)
+    expect(orderIdentity({ ...key, baseUrl: 'https://service.example/staging' })).not.toBe(identity)
   })
 
-  test('not for another package', () => {
-    expect(orderIdentity(base, 13, recipient)).not.toBe(identity)
+  test('by any name of this machine', () => {
+    const local = (baseUrl: string): string => orderIdentity({ ...key, baseUrl })
+    expect(local('http://127.0.0.1:4010')).toBe(local('http://localhost:4010'))
+    expect(local('http://[::1]:4010')).toBe(local('http://localhost:4010'))
+    expect(local('http://localhost:4011')).not.toBe(local('http://localhost:4010'))
+  })
+
+  test('not for another package, nor for another account', () => {
+    expect(orderIdentity({ ...key, packageId: 13 })).not.toBe(identity)
+    expect(orderIdentity({ ...key, account: 'acme' })).not.toBe(identity)
   })
 })
 

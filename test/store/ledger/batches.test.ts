@@ -87,7 +87,7 @@ describe('a file is taken in', () => {
     const batch = fileBatch()
     await store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(2, 'a@example.com')])
     expect(await states(batch.id)).toEqual(['1 pending', '2 duplicate'])
-    expect((await all(store.batches, batch.id))[1]?.matches).toEqual({
+    expect((await all(store.batches, batch.id))[1]?.matches).toMatchObject({
       batchId: batch.id,
       row: 1,
       requestId: undefined,
@@ -106,7 +106,7 @@ describe('a file is taken in', () => {
       orderRow(3, 'c@example.com'),
     ])
     expect(await states(batch.id)).toEqual(['1 duplicate', '2 duplicate', '3 pending'])
-    expect((await all(store.batches, batch.id)).map(({ matches }) => matches)).toEqual([
+    expect((await all(store.batches, batch.id)).map(({ matches }) => matches)).toMatchObject([
       { batchId: single.batchId, row: 1, requestId: undefined },
       { batchId: first.id, row: 1, requestId: '11111111-1111-4111-8111-111111111111' },
       undefined,
@@ -121,7 +121,7 @@ describe('a file is taken in', () => {
     const attempt = row && (await store.ledger.begin(row, newAttempt()))
     if (attempt === undefined) throw new Error('it did not begin')
     await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
-    const again = fileBatch({ allowDuplicate: true })
+    const again = fileBatch({ allowDuplicate: true, addedAt: someTime + 8 * 24 * 60 * 60_000 })
     await store.batches.add(again, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
     expect(await states(again.id)).toEqual(['1 pending', '2 duplicate'])
   })
@@ -138,8 +138,9 @@ describe('a file is taken in', () => {
     ]
     const preview = await store.batches.preview(batch, rows)
     expect(preview.counts).toMatchObject({ total: 4, pending: 1, duplicate: 2, invalid: 1 })
-    expect(preview.matches).toMatchObject([
-      { row: 3, order: { batchId: first.id, row: 1, state: 'pending' } },
+    expect(preview.stops).toMatchObject([
+      { row: { row: 2 }, stop: { becomes: 'duplicate', order: { batchId: batch.id, row: 1 } } },
+      { row: { row: 3 }, stop: { order: { batchId: first.id, row: 1, state: 'pending' } } },
     ])
     expect(await store.batches.find(batch.id)).toBeUndefined()
     await store.batches.add(batch, rows)
@@ -314,6 +315,7 @@ describe('standing still and going on', () => {
     expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)).toEqual({
       moved: false,
       attempt: undefined,
+      stop: undefined,
     })
   })
 
@@ -321,7 +323,7 @@ describe('standing still and going on', () => {
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(3))
     await accept(batch.id, 1)
-    expect(await store.batches.cancelPending(batch.id, someTime + 50, 'dropped')).toBe(2)
+    expect(await store.batches.cancelWaiting(batch.id, someTime + 50, 'dropped')).toBe(2)
     expect(await states(batch.id)).toEqual(['1 accepted', '2 cancelled', '3 cancelled'])
   })
 

@@ -1,9 +1,17 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+
+import type { Recipient } from '../../../src/contract/request-body.ts'
 
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { NewBatch, RowVersion, Submission } from '../../../src/domain/submission/submission.ts'
 
 export const someTime = Date.UTC(2026, 10, 21, 9, 30)
+
+/** Somebody like nobody else: each e-mail has a phone of its own. */
+export function personOf(email: string): Recipient {
+  const digits = createHash('sha256').update(email.toLowerCase()).digest().readUInt32BE(0)
+  return { first_name: 'Ana', last_name: 'Silva', email, phone: `+61${String(digits).padStart(10, '0')}` }
+}
 
 /** A batch of one person a row. */
 export function batchOf(people: readonly string[], changes: Partial<NewBatch> = {}): NewBatch {
@@ -15,9 +23,8 @@ export function batchOf(people: readonly string[], changes: Partial<NewBatch> = 
     userEmail: 'owner@example.com',
     submissions: people.map((email) => ({
       packageId: 12,
-      recipient: { first_name: 'Ana', last_name: 'Silva', email, phone: '+61400000001' },
+      recipient: personOf(email),
       body: Buffer.from(`{"for":"${email}"}`),
-      identity: email,
     })),
     ...changes,
   }
@@ -31,7 +38,7 @@ export async function addOne(
 ): Promise<RowVersion> {
   const batch = batchOf([email], changes)
   const match = await ledger.add(batch, { allowDuplicate: false })
-  if (match !== undefined) throw new Error(`in the way: ${match.state}`)
+  if (match !== undefined) throw new Error(`in the way: ${match.order.state}`)
   return { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import { someTime } from './batches.ts'
+import { personOf, someTime } from './batches.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 
 /** A file taken in for a service on this machine. */
@@ -29,9 +29,8 @@ export function orderRow(row: number, email: string): NewRow {
     row,
     state: 'pending',
     packageId: 12,
-    recipient: { first_name: 'Ana', last_name: 'Silva', email, phone: '+61400000001' },
+    recipient: personOf(email),
     body: Buffer.from(`{"for":"${email}"}`),
-    identity: email,
   }
 }
 

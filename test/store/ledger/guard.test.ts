@@ -24,7 +24,7 @@ async function ended(change: Change): Promise<void> {
 }
 
 const ways: [state: string, stands: boolean, evenIfAllowed: boolean, () => Promise<unknown>][] = [
-  ['pending', true, false, () => addOne(ledger, 'a@example.com')],
+  ['pending', true, true, () => addOne(ledger, 'a@example.com')],
   ['sending', true, true, () => beginOne(ledger, 'a@example.com')],
   ['accepted', true, false, () => ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })],
   ['unknown', true, true, () => ended({ to: 'unknown', at, reason: 'cut' })],
@@ -36,6 +36,17 @@ const ways: [state: string, stands: boolean, evenIfAllowed: boolean, () => Promi
     async () =>
       ledger.move(await addOne(ledger, 'a@example.com'), { to: 'cancelled', at, reason: 'cancelled' }),
   ],
+  [
+    'dropped',
+    true,
+    true,
+    async () => {
+      const attempt = await beginOne(ledger, 'a@example.com')
+      await ledger.move(attempt, { to: 'unknown', at, reason: 'cut' })
+      const decision = { by: 'a person', why: 'left' }
+      await ledger.move({ ...attempt, state: 'unknown' }, { to: 'dropped', at, reason: 'left', decision })
+    },
+  ],
 ]
 
 describe.each(ways)('an order that is %s', (state, stands, evenIfAllowed, arrive) => {
@@ -45,30 +56,28 @@ describe.each(ways)('an order that is %s', (state, stands, evenIfAllowed, arrive
   ])('with allowDuplicate %s stands in the way: %s', async (allowDuplicate, inTheWay) => {
     await arrive()
     const match = await ledger.add(batchOf(['a@example.com']), { allowDuplicate })
-    expect(match?.state).toBe(inTheWay ? state : undefined)
+    expect(match?.order.state).toBe(inTheWay ? state : undefined)
     expect(await ledger.list({})).toHaveLength(inTheWay ? 1 : 2)
   })
 })
 
 test('of several, the one whose outcome is unknown is told, not the newest', async () => {
-  const first = await addOne(ledger, 'a@example.com')
+  await ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
   const batch = batchOf(['a@example.com'])
   expect(await ledger.add(batch, { allowDuplicate: true })).toBeUndefined()
-  const second = { ...first, batchId: batch.id }
-  for (const [row, change] of [
-    [first, { to: 'unknown', at, reason: 'cut' }],
-    [second, { to: 'accepted', at: at + 1, requestId, requestStatus: 'RECEIVED' }],
-  ] as const) {
-    const attempt = await ledger.begin(row, newAttempt())
-    expect(attempt !== undefined && (await ledger.move(attempt, change))).toBe(true)
-  }
-  expect((await ledger.add(batchOf(['a@example.com']), { allowDuplicate: false }))?.state).toBe('unknown')
+  const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
+  const attempt = await ledger.begin(row, newAttempt())
+  if (attempt === undefined) throw new Error('no attempt began')
+  await ledger.move(attempt, { to: 'unknown', at: at - 1, reason: 'cut' })
+  expect((await ledger.add(batchOf(['a@example.com']), { allowDuplicate: false }))?.order.state).toBe(
+    'unknown',
+  )
 })
 
 test('where one of many stands in the way, none is added', async () => {
   await addOne(ledger, 'b@example.com')
   const match = await ledger.add(batchOf(['a@example.com', 'b@example.com']), { allowDuplicate: false })
-  expect(match).toMatchObject({ recipient: { email: 'b@example.com' } })
+  expect(match).toMatchObject({ order: { recipient: { email: 'b@example.com' } } })
   expect(await ledger.list({})).toHaveLength(1)
 })
 

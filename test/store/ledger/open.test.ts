@@ -71,7 +71,7 @@ test('a store is closed, opened again, and remembers', async () => {
   await first.close()
   const again = await place.open()
   expect(await again.add(batchOf(['a@example.com']), { allowDuplicate: false })).toMatchObject({
-    state: 'pending',
+    order: { state: 'pending' },
   })
 })
 

@@ -25,7 +25,8 @@ const changes = {
   accepted: { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' },
   rejected: { to: 'rejected', at, reason: 'recipient.phone: invalid', field: 'recipient.phone' },
   unknown: { to: 'unknown', at, reason: 'cut', offeredId: requestId },
-  cancelled: { to: 'cancelled', at, reason: 'cancelled' },
+  cancelled: { to: 'cancelled', at, reason: 'given up' },
+  dropped: { to: 'dropped', at, reason: 'left as it is' },
 } satisfies Record<Change['to'], Change>
 
 /** A row that came into a state the way rows do. */
@@ -35,6 +36,11 @@ const arrivals: Partial<Record<SubmissionState, () => Promise<RowVersion>>> = {
   accepted: () => arrive('accepted'),
   rejected: () => arrive('rejected'),
   unknown: () => arrive('unknown'),
+  dropped: async () => {
+    const row = await arrive('unknown')
+    expect(await ledger.move(row, { ...changes.dropped, decision })).toBe(true)
+    return { ...row, state: 'dropped' }
+  },
   cancelled: async () => {
     const row = await addOne(ledger, 'a@example.com')
     expect(await ledger.move(row, changes.cancelled)).toBe(true)
@@ -57,7 +63,9 @@ const allowed = new Set([
   'sending → unknown',
   'unknown → accepted',
   'unknown → pending',
-  'unknown → cancelled',
+  'unknown → dropped',
+  'dropped → accepted',
+  'dropped → pending',
 ])
 
 const pairs = Object.keys(arrivals).flatMap((from) =>
@@ -68,7 +76,7 @@ const pairs = Object.keys(arrivals).flatMap((from) =>
 async function tryChange(from: SubmissionState, to: Change['to']): Promise<[result: unknown, state: string]> {
   const row = await arrivals[from]?.()
   if (row === undefined) throw new Error('no way there')
-  const change = { ...changes[to], ...(from === 'unknown' && { decision }) }
+  const change = { ...changes[to], ...((from === 'unknown' || from === 'dropped') && { decision }) }
   const result = await ledger.move(row, change).catch((error: { code: string }) => error.code)
   return [result, (await rowOf(ledger, row)).state]
 }
@@ -93,7 +101,7 @@ test.each(submissionStates.filter((state) => state !== 'pending'))(
   },
 )
 
-test.each(['invalid', 'duplicate'] as const)('%s never leaves', async (state) => {
+test.each(['invalid', 'accepted', 'cancelled'] as const)('%s never leaves', async (state) => {
   const row: RowVersion = { ...(await addOne(ledger, 'a@example.com')), state }
   for (const change of Object.values(changes)) {
     await expect(ledger.move(row, change)).rejects.toMatchObject({ code: 'internal' })

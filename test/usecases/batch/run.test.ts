@@ -35,6 +35,7 @@ async function run(ledger: Ledger): Promise<{ sent: number; ended: unknown; coun
     clock,
     random,
     batches: store.batches,
+    waiting: store.waiting,
     governor: governor({
       quota: store.quota,
       account: 'one',

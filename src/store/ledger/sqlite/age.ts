@@ -4,7 +4,6 @@ import type { AttemptLists, FoundList } from '../attempt-lists.ts'
 import type { Database } from './connection.ts'
 import { type Closed, judgeAge, type Judgement, storeClosed } from '../../../domain/store/age.ts'
 import type { ListedAttempt } from '../../../domain/store/attempt-list.ts'
-import { submissionStates } from '../../../domain/submission/states.ts'
 import { IoError } from '../../../errors/kinds.ts'
 import { acceptRuns, formerRunsMissing } from './former-runs.ts'
 import type { Clock } from '../../../host/clock.ts'
@@ -16,7 +15,7 @@ import type { Random } from '../../../host/random.ts'
 const closedName = 'closed'
 
 const holdPendingRows = `
-UPDATE submissions SET state = 'held', changed_at = :at, reason = :reason WHERE state = 'pending'`
+UPDATE submissions SET state = 'held', held_for = 'store_forgot', changed_at = :at, reason = :reason WHERE state = 'pending'`
 
 /**
  * Tells a store that has forgotten attempts (a backup put back, a file of it lost), by their list outside it
@@ -161,7 +160,6 @@ export class Age {
 
   /** A row that was not sent may have been: nothing tells. */
   #holdPending(): number {
-    if (!(submissionStates as readonly string[]).includes('held')) return 0
     return this.#database.run(holdPendingRows, {
       at: this.#clock.now(),
       reason: 'the store had forgotten attempts',

@@ -1,6 +1,8 @@
 import { type Batch, type BatchRow, noCounts } from '../../../domain/batch/batch.ts'
 import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
 import type { BatchKind } from '../../../domain/submission/submission.ts'
+import type { StopReason } from '../../../domain/submission/match.ts'
+import { sharesOf } from './matching.ts'
 import { submissionOf } from './submission-rows.ts'
 
 /** A row of `batches`, with its counts, as `selectBatches` gives it. */
@@ -18,6 +20,9 @@ export type SelectedBatch = {
   results_file: string | null
   reading: string | null
   allow_duplicate: number
+  account: string
+  allow_similar: number
+  shared: string
   halted_at: number | null
   halt_code: string | null
   halt_message: string | null
@@ -45,7 +50,10 @@ export function batchOf(row: SelectedBatch, holder: Batch['holder']): Batch {
     path: row.path ?? undefined,
     resultsFile: row.results_file ?? undefined,
     reading: row.reading ?? '{}',
+    account: row.account,
     allowDuplicate: row.allow_duplicate === 1,
+    allowSimilar: row.allow_similar === 1,
+    shared: JSON.parse(row.shared) as string[],
     counts,
     halt:
       row.halted_at === null
@@ -69,6 +77,11 @@ export function batchRowOf(selected: unknown): BatchRow {
     matches_batch: string | null
     matches_row: number | null
     matches_request: string | null
+    matches_state: SubmissionState | null
+    matches_package: number | null
+    matches_at: number | null
+    held_for: StopReason | null
+    shares: string | null
   }
   const { matches_batch, matches_row, matches_request } = row
   return {
@@ -78,6 +91,15 @@ export function batchRowOf(selected: unknown): BatchRow {
     matches:
       matches_batch === null || matches_row === null
         ? undefined
-        : { batchId: matches_batch, row: matches_row, requestId: matches_request ?? undefined },
+        : {
+            batchId: matches_batch,
+            row: matches_row,
+            requestId: matches_request ?? undefined,
+            state: row.matches_state ?? undefined,
+            packageId: row.matches_package ?? undefined,
+            orderedAt: row.matches_at ?? undefined,
+          },
+    heldFor: row.held_for ?? undefined,
+    shares: sharesOf(row.shares),
   }
 }

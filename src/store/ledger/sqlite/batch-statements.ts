@@ -1,22 +1,25 @@
-import { submissionStates } from '../../../domain/submission/states.ts'
+import { submissionStates, waitingStates } from '../../../domain/submission/states.ts'
+import { sqlList } from '../sql.ts'
 import { selectSubmissions } from './submission-rows.ts'
 
 export const insertFile = `
 INSERT INTO batches (
   id, kind, base_url, user_email, added_at, name, identity, sha256, package_id, path, results_file, reading,
-  allow_duplicate
+  allow_duplicate, account, allow_similar, shared
 ) VALUES (
   :id, 'file', :base_url, :user_email, :added_at, :name, :identity, :sha256, :package_id, :path, :results_file,
-  :reading, :allow_duplicate
+  :reading, :allow_duplicate, :account, :allow_similar, :shared
 )`
 
 export const insertRow = `
 INSERT INTO submissions (
   batch_id, row_number, state, changed_at, package_id, first_name, last_name, email, phone,
-  body, body_sha256, fingerprint, reason, field, matches_batch, matches_row
+  body, body_sha256, fingerprint, reason, field, matches_batch, matches_row,
+  person_print, email_print, phone_print, held_for, shares
 ) VALUES (
   :batch_id, :row_number, :state, :changed_at, :package_id, :first_name, :last_name, :email, :phone,
-  :body, :body_sha256, :fingerprint, :reason, :field, :matches_batch, :matches_row
+  :body, :body_sha256, :fingerprint, :reason, :field, :matches_batch, :matches_row,
+  :person_print, :email_print, :phone_print, :held_for, :shares
 )`
 
 const counted = submissionStates
@@ -39,7 +42,8 @@ SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batch_id GROU
 
 /** Rows with what they match. */
 export const selectRows = `
-SELECT r.*, m.request_id AS matches_request
+SELECT r.*, m.request_id AS matches_request, m.state AS matches_state, m.package_id AS matches_package,
+  coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at) AS matches_at
 FROM (${selectSubmissions}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
 
@@ -51,15 +55,7 @@ UPDATE batches SET halted_at = :at, halt_code = :code, halt_message = :message, 
 
 export const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :id'
 
-export const cancelPendingRows = `
+/** What was not sent never is. */
+export const cancelWaitingRows = `
 UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
-WHERE batch_id = :batch_id AND state = 'pending'`
-
-export const requeueRow = `
-UPDATE submissions SET state = 'pending', changed_at = :at, reason = NULL, field = NULL
-WHERE batch_id = :batch_id AND row_number = :row_number AND state = 'rejected'`
-
-export const rejectedToDuplicate = `
-UPDATE submissions SET state = 'duplicate', changed_at = :at, reason = NULL, field = NULL,
-  matches_batch = :matches_batch, matches_row = :matches_row
-WHERE batch_id = :batch_id AND row_number = :row_number AND state = 'rejected'`
+WHERE batch_id = :batch_id AND state IN ${sqlList(waitingStates)}`

@@ -1,10 +1,8 @@
 import { batchOf, batchRowOf, type SelectedBatch } from './batch-rows.ts'
 import {
-  cancelPendingRows,
+  cancelWaitingRows,
   insertFile,
   insertRow,
-  rejectedToDuplicate,
-  requeueRow,
   selectBatches,
   selectBodies,
   selectByIdentity,
@@ -28,35 +26,30 @@ import {
 } from '../../../domain/batch/batch.ts'
 import { refuseForgetting } from '../../../domain/store/kept-in-memory.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
-import type { Submission } from '../../../domain/submission/submission.ts'
-import { fingerprinting, sha256 } from './fingerprints.ts'
+import { orderIdentity } from '../../../domain/submission/identity.ts'
+import type { Allowed, Kin } from '../../../domain/submission/match.ts'
+import { type ComparedRow, comparedRows } from '../../../domain/batch/compare.ts'
+import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
+import { matchColumns, Matching } from './matching.ts'
 import { takenToOrder } from './holds.ts'
 import { aMoment, type Holds } from '../holds.ts'
-import { selectMatch } from './ledger-statements.ts'
 import type { Hold } from '../ledger.ts'
 import type { Age } from './age.ts'
-import { submissionOf } from './submission-rows.ts'
 
 const pageRows = 500
-
-/** A row as it is added, after it was compared with what the store knows. */
-interface Taken {
-  row: NewRow
-  fingerprint: string | undefined
-  /** An order that stands in its way. */
-  match: { batchId: string; row: number; order: Submission | undefined } | undefined
-}
 
 /** Batches of files in an SQLite file. Every method does its work before it first awaits, but for holds. */
 export class SqliteBatches implements Batches {
   readonly #database: Database
   readonly #holds: Holds
   readonly #age: Age
+  readonly #matching: Matching
 
   constructor(database: Database, holds: Holds, age: Age) {
     this.#database = database
     this.#holds = holds
     this.#age = age
+    this.#matching = new Matching(database)
   }
 
   async add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<Batch | undefined> {
@@ -78,8 +71,12 @@ export class SqliteBatches implements Batches {
         results_file: batch.resultsFile ?? null,
         reading: batch.reading,
         allow_duplicate: batch.allowDuplicate ? 1 : 0,
+        account: batch.account ?? '',
+        allow_similar: batch.allowSimilar === true ? 1 : 0,
+        shared: JSON.stringify(batch.shared ?? []),
       })
-      for (const taken of this.#compared(batch, rows)) this.#insert(batch, taken)
+      const fingerprint = fingerprinting(this.#database)
+      for (const compared of this.#compared(batch, rows)) this.#insert(batch, compared, fingerprint)
       return undefined
     })
     return this.#batch(there)
@@ -87,11 +84,16 @@ export class SqliteBatches implements Batches {
 
   async preview(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<BatchPreview> {
     return this.#database.snapshot(() => {
-      const preview: BatchPreview = { counts: noCounts(), matches: [] }
-      for (const { row, match } of this.#compared(batch, rows)) {
-        preview.counts.total += 1
-        preview.counts[match === undefined ? row.state : 'duplicate'] += 1
-        if (match?.order !== undefined) preview.matches.push({ row: row.row, order: match.order })
+      const preview: BatchPreview = { counts: noCounts(), packages: new Map(), stops: [] }
+      const { counts, packages } = preview
+      for (const { row, stop } of this.#compared(batch, rows)) {
+        const state = stop?.becomes ?? row.state
+        counts.total += 1
+        counts[state] += 1
+        if (stop !== undefined) preview.stops.push({ row, stop })
+        if (state === 'pending' && row.packageId !== undefined) {
+          packages.set(row.packageId, (packages.get(row.packageId) ?? 0) + 1)
+        }
       }
       return preview
     })
@@ -171,85 +173,94 @@ export class SqliteBatches implements Batches {
     this.#database.run(updateResultsFile, { id: batchId, path })
   }
 
-  async cancelPending(batchId: string, at: number, reason: string): Promise<number> {
-    return this.#database.run(cancelPendingRows, { batch_id: batchId, at, reason })
+  async cancelWaiting(batchId: string, at: number, reason: string): Promise<number> {
+    return this.#database.run(cancelWaitingRows, { batch_id: batchId, at, reason })
   }
 
   async requeue(batchId: string, at: number, rows?: readonly number[]): Promise<number> {
     return this.#database.transaction(() => {
-      let queued = 0
       const rejected = this.#database.all(
-        `SELECT row_number, fingerprint FROM submissions
+        `SELECT row_number FROM submissions
           WHERE batch_id = :batch_id AND state = 'rejected' AND body IS NOT NULL ORDER BY row_number`,
         { batch_id: batchId },
-      ) as { row_number: number; fingerprint: string }[]
-      const allow = this.#database.get('SELECT allow_duplicate FROM batches WHERE id = :id', { id: batchId })
-      const { allow_duplicate } = (allow ?? { allow_duplicate: 0 }) as { allow_duplicate: number }
-      for (const { row_number, fingerprint } of rejected) {
-        if (rows !== undefined && !rows.includes(row_number)) continue
-        const match = this.#match(fingerprint, allow_duplicate === 1)
-        const key = { batch_id: batchId, row_number, at }
-        if (match === undefined) queued += this.#database.run(requeueRow, key)
-        else {
-          const { batchId: matches_batch, row: matches_row } = match
-          this.#database.run(rejectedToDuplicate, { ...key, matches_batch, matches_row })
-        }
-      }
-      return queued
+      ) as { row_number: number }[]
+      return rejected
+        .map(({ row_number }) => row_number)
+        .filter((row) => rows === undefined || rows.includes(row))
+        .filter((row) => this.#matching.settle({ batchId, row }, 'rejected', at) === 'pending').length
     })
   }
 
-  /** Each row with the order that stands in its way: an earlier one of the store, or of these rows. */
-  *#compared(batch: NewFileBatch, rows: Iterable<NewRow>): Generator<Taken> {
-    const fingerprint = fingerprinting(this.#database)
-    const seen = new Map<string, number>()
-    for (const row of rows) {
-      if (row.state !== 'pending') {
-        const { matchesRow } = row
-        const match =
-          matchesRow === undefined ? undefined : { batchId: batch.id, row: matchesRow, order: undefined }
-        yield { row, fingerprint: undefined, match }
-        continue
-      }
-      const key = fingerprint(row.identity)
-      const earlier = seen.get(key)
-      const order = earlier === undefined ? this.#match(key, batch.allowDuplicate) : undefined
-      if (earlier !== undefined) {
-        yield { row, fingerprint: key, match: { batchId: batch.id, row: earlier, order: undefined } }
-      } else if (order !== undefined) {
-        yield { row, fingerprint: key, match: { batchId: order.batchId, row: order.row, order } }
-      } else {
-        seen.set(key, row.row)
-        yield { row, fingerprint: key, match: undefined }
-      }
+  /** Each row with what stands in its way: an order of the store, or an earlier one of these rows. */
+  #compared(batch: NewFileBatch, rows: Iterable<NewRow>): Generator<ComparedRow> {
+    const { id: batchId, baseUrl, addedAt, account = '' } = batch
+    const allowed: Allowed = {
+      duplicate: batch.allowDuplicate,
+      similar: batch.allowSimilar === true,
+      shared: batch.shared ?? [],
     }
-  }
-
-  #insert(batch: NewFileBatch, { row, fingerprint, match }: Taken): void {
-    const isOrder = row.state === 'pending'
-    this.#database.run(insertRow, {
-      batch_id: batch.id,
-      row_number: row.row,
-      state: match === undefined ? row.state : 'duplicate',
-      changed_at: batch.addedAt,
-      package_id: row.packageId ?? null,
-      first_name: isOrder ? row.recipient.first_name : null,
-      last_name: isOrder ? row.recipient.last_name : null,
-      email: isOrder ? row.recipient.email : (row.email ?? null),
-      phone: isOrder ? row.recipient.phone : null,
-      body: isOrder ? row.body : null,
-      body_sha256: isOrder ? sha256(row.body) : null,
-      fingerprint: fingerprint ?? null,
-      reason: isOrder ? null : row.reason,
-      field: isOrder ? null : (row.field ?? null),
-      matches_batch: match?.batchId ?? null,
-      matches_row: match?.row ?? null,
+    const fingerprint = fingerprinting(this.#database)
+    const isEmpty = this.#database.get('SELECT 1 FROM submissions LIMIT 1') === undefined
+    let kin: { packageId: number; kin: Kin } | undefined
+    return comparedRows(batch, rows, allowed, {
+      candidates: ({ row, packageId, recipient }, identities) =>
+        isEmpty
+          ? []
+          : this.#matching.candidates({
+              batchId,
+              row,
+              baseUrl,
+              packageId,
+              recipient,
+              addedAt,
+              kind: 'file',
+              account,
+              allowed,
+              prints: personPrints(fingerprint, recipient, identities),
+            }),
+      // A new row was released for nothing yet, so all rows of a package have the same.
+      kin: ({ row, packageId }) => {
+        if (kin?.packageId !== packageId) {
+          kin = { packageId, kin: this.#matching.kin({ baseUrl, packageId, batchId, row }) }
+        }
+        return kin.kin
+      },
     })
   }
 
-  #match(fingerprint: string, allowDuplicate: boolean): Submission | undefined {
-    const found = this.#database.get(selectMatch, { fingerprint, allow_duplicate: allowDuplicate ? 1 : 0 })
-    return found === undefined ? undefined : submissionOf(found)
+  #insert(
+    { id, addedAt, baseUrl, account = '' }: NewFileBatch,
+    { row, identities, stop }: ComparedRow,
+    fingerprint: (identity: string) => string,
+  ): void {
+    const order = row.state === 'pending' ? row : undefined
+    const other = row.state === 'pending' ? undefined : row
+    const none = { person_print: null, email_print: null, phone_print: null }
+    const { matches_batch, matches_row, held_for, shares } =
+      stop === undefined
+        ? { matches_batch: null, matches_row: null, held_for: null, shares: null }
+        : matchColumns(stop)
+    this.#database.run(insertRow, {
+      batch_id: id,
+      row_number: row.row,
+      state: stop?.becomes ?? row.state,
+      changed_at: addedAt,
+      package_id: row.packageId ?? null,
+      first_name: order?.recipient.first_name ?? null,
+      last_name: order?.recipient.last_name ?? null,
+      email: order?.recipient.email ?? other?.email ?? null,
+      phone: order?.recipient.phone ?? null,
+      body: order?.body ?? null,
+      body_sha256: order === undefined ? null : sha256(order.body),
+      fingerprint: order === undefined ? null : fingerprint(orderIdentity({ account, baseUrl, ...order })),
+      ...(order === undefined ? none : personPrints(fingerprint, order.recipient, identities)),
+      reason: other?.reason ?? null,
+      field: other?.field ?? null,
+      matches_batch: other?.matchesRow === undefined ? matches_batch : id,
+      matches_row: other?.matchesRow ?? matches_row,
+      held_for,
+      shares,
+    })
   }
 
   /** A page at a time and by key, so that the rows may change and nothing is held open meanwhile. */

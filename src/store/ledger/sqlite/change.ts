@@ -8,7 +8,7 @@ import { changeState, endAttempt, insertDecision, selectOtherHolder } from './le
  * it did. Within its caller's transaction.
  */
 export function changeRow(database: Database, from: RowVersion, change: Change): boolean {
-  refuseImpossible(from, change)
+  refuseImpossible(from.state, change.to, change.decision === undefined ? 'call' : 'decision')
   const place = { batch_id: from.batchId, row_number: from.row }
   const key = { ...place, attempt_id: from.attemptId ?? null }
   const accepted = change.to === 'accepted' ? change : undefined

@@ -1,5 +1,8 @@
 import type { Database } from './connection.ts'
-import { fingerprintKeyName } from './migrate.ts'
+import type { Recipient } from '../../../contract/request-body.ts'
+import { personIdentities } from '../../../domain/submission/identity.ts'
+
+export const fingerprintKeyName = 'fingerprint_key'
 
 /** Loaded with the first fingerprint: a list of batches needs none, and it costs a fifth of bare Node. */
 const crypto = () => process.getBuiltinModule('node:crypto')
@@ -17,4 +20,23 @@ export function fingerprinting(database: Database): (identity: string) => string
 
 export function sha256(bytes: Uint8Array): string {
   return crypto().hash('sha256', bytes)
+}
+
+/** A person's own fingerprints, as the columns of `submissions` have them. */
+export interface PersonPrints {
+  person_print: string
+  email_print: string
+  phone_print: string
+}
+
+export function personPrints(
+  fingerprint: (identity: string) => string,
+  recipient: Recipient,
+  { person, email, phone } = personIdentities(recipient),
+): PersonPrints {
+  return {
+    person_print: fingerprint(person),
+    email_print: fingerprint(email),
+    phone_print: fingerprint(phone),
+  }
 }

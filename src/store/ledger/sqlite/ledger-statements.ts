@@ -3,25 +3,17 @@ import { sqlList } from '../sql.ts'
 import { selectSubmissions } from './submission-rows.ts'
 
 export const insertBatch = `
-INSERT INTO batches (id, kind, base_url, user_email, added_at)
-VALUES (:id, :kind, :base_url, :user_email, :added_at)`
+INSERT INTO batches (id, kind, base_url, user_email, added_at, account, allow_duplicate, allow_similar)
+VALUES (:id, :kind, :base_url, :user_email, :added_at, :account, :allow_duplicate, :allow_similar)`
 
 export const insertSubmission = `
 INSERT INTO submissions (
   batch_id, row_number, state, changed_at, package_id, first_name, last_name, email, phone,
-  body, body_sha256, fingerprint
+  body, body_sha256, fingerprint, person_print, email_print, phone_print
 ) VALUES (
   :batch_id, :row_number, 'pending', :changed_at, :package_id, :first_name, :last_name, :email, :phone,
-  :body, :body_sha256, :fingerprint
+  :body, :body_sha256, :fingerprint, :person_print, :email_print, :phone_print
 )`
-
-/** Rejected and cancelled orders created nothing, so they stand in nobody's way. */
-export const selectMatch = `${selectSubmissions}
-WHERE s.fingerprint = :fingerprint
-  AND (s.state IN ('unknown', 'sending') OR (:allow_duplicate = 0 AND s.state IN ('accepted', 'pending')))
-ORDER BY CASE s.state WHEN 'unknown' THEN 0 WHEN 'sending' THEN 1 WHEN 'accepted' THEN 2 ELSE 3 END,
-  s.changed_at DESC
-LIMIT 1`
 
 /**
  * From the submissions to their batches (CROSS JOIN keeps that order): few are unfinished, batches are many. What is
@@ -47,7 +39,7 @@ export const claimRow = `
 UPDATE submissions
 SET state = 'sending', attempt_id = :attempt_id, changed_at = :at, reason = NULL, field = NULL
 WHERE batch_id = :batch_id AND row_number = :row_number AND state = 'pending' AND attempt_id IS :expected
-RETURNING body, body_sha256, package_id, fingerprint,
+RETURNING body, body_sha256, package_id, person_print, email_print, phone_print,
   (SELECT base_url FROM batches WHERE id = batch_id) AS base_url`
 
 export const insertAttempt = `

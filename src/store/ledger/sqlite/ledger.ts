@@ -14,7 +14,10 @@ import type {
   SubmissionFilter,
 } from '../../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../../errors/kinds.ts'
-import { fingerprinting, sha256 } from './fingerprints.ts'
+import { orderIdentity } from '../../../domain/submission/identity.ts'
+import type { Stop } from '../../../domain/submission/match.ts'
+import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
+import { Matching } from './matching.ts'
 import { takenToOrder } from './holds.ts'
 import type { Holds } from '../holds.ts'
 import {
@@ -23,12 +26,11 @@ import {
   insertBatch,
   insertSubmission,
   selectBody,
-  selectMatch,
   selectUnfinishedBatches,
   selectUnfinishedRows,
   updateStatus,
 } from './ledger-statements.ts'
-import type { Hold, Ledger } from '../ledger.ts'
+import type { Begun, Hold, Ledger } from '../ledger.ts'
 import { takePlace } from './quota.ts'
 import type { Age } from './age.ts'
 import { orphaned } from '../../../domain/submission/recovery.ts'
@@ -39,12 +41,17 @@ interface ClaimedRow {
   body: Uint8Array | null
   body_sha256: string
   package_id: number
-  fingerprint: string
+  person_print: string | null
+  email_print: string | null
+  phone_print: string | null
   base_url: string
 }
 
 /** An attempt that is committed, with what its list says of it. */
-interface Claimed extends Pick<ListedAttempt, 'packageId' | 'person' | 'baseUrl' | 'userEmail'> {
+interface Claimed extends Pick<
+  ListedAttempt,
+  'packageId' | 'person' | 'email' | 'phone' | 'baseUrl' | 'userEmail'
+> {
   attempt: Attempt
 }
 
@@ -54,12 +61,14 @@ export class SqliteLedger implements Ledger {
   readonly #database: Database
   readonly #holds: Holds
   readonly #age: Age
+  readonly #matching: Matching
 
   constructor(database: Database, holds: Holds, age: Age) {
     this.location = database.location
     this.#database = database
     this.#holds = holds
     this.#age = age
+    this.#matching = new Matching(database)
   }
 
   async hold(batch: BatchRef): Promise<Hold | undefined> {
@@ -80,32 +89,54 @@ export class SqliteLedger implements Ledger {
     return found
   }
 
-  async add(batch: NewBatch, guard: { allowDuplicate: boolean }): Promise<Submission | undefined> {
+  async add(
+    batch: NewBatch,
+    guard: { allowDuplicate: boolean; allowSimilar?: boolean | undefined },
+  ): Promise<Stop | undefined> {
     refuseForgetting(this.location, batch.baseUrl)
+    const { account = '', baseUrl, addedAt, kind } = batch
+    const allowed = { duplicate: guard.allowDuplicate, similar: guard.allowSimilar === true, shared: [] }
     return this.#database.transaction(() => {
-      const keyed = fingerprinting(this.#database)
-      const rows = batch.submissions.map((each) => ({ ...each, fingerprint: keyed(each.identity) }))
-      for (const { fingerprint } of rows) {
-        const match = this.#match(fingerprint, guard.allowDuplicate)
-        if (match !== undefined) return match
-      }
+      const fingerprint = fingerprinting(this.#database)
+      const stop = batch.submissions
+        .map((each, index) => ({
+          ...each,
+          baseUrl,
+          account,
+          addedAt,
+          kind,
+          allowed,
+          batchId: batch.id,
+          row: index + 1,
+        }))
+        .map((each) => this.#matching.stopOf({ ...each, prints: undefined }))
+        .find((each) => each !== undefined)
+      if (stop !== undefined) return stop
       this.#database.run(insertBatch, {
         id: batch.id,
-        kind: batch.kind,
-        base_url: batch.baseUrl,
+        kind,
+        base_url: baseUrl,
         user_email: batch.userEmail,
-        added_at: batch.addedAt,
+        added_at: addedAt,
+        account,
+        allow_duplicate: allowed.duplicate ? 1 : 0,
+        allow_similar: allowed.similar ? 1 : 0,
       })
-      for (const [index, row] of rows.entries()) {
+      const persons = new Set<string>()
+      for (const [index, { recipient, packageId, body }] of batch.submissions.entries()) {
+        const key = fingerprint(orderIdentity({ account, baseUrl, packageId, recipient }))
+        if (persons.has(key)) throw new InternalError('a batch was about to order one person twice')
+        persons.add(key)
         this.#database.run(insertSubmission, {
-          ...row.recipient,
+          ...recipient,
           batch_id: batch.id,
           row_number: index + 1,
-          changed_at: batch.addedAt,
-          package_id: row.packageId,
-          body: row.body,
-          body_sha256: sha256(row.body),
-          fingerprint: row.fingerprint,
+          changed_at: addedAt,
+          package_id: packageId,
+          body,
+          body_sha256: sha256(body),
+          fingerprint: key,
+          ...personPrints(fingerprint, recipient),
         })
       }
       return undefined
@@ -114,20 +145,23 @@ export class SqliteLedger implements Ledger {
 
   async begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined> {
     this.#age.ready()
-    return this.#listed(this.#database.transaction(() => this.#claim(from, attempt)))
+    return this.#listed(
+      this.#database.transaction(() =>
+        this.#stopped(from, attempt.at) === undefined ? this.#claim(from, attempt) : undefined,
+      ),
+    )
   }
 
-  async beginInQuota(
-    from: RowVersion,
-    attempt: NewAttempt,
-    place: QuotaPlace,
-  ): Promise<{ waitMs: number; attempt: Attempt | undefined }> {
+  async beginInQuota(from: RowVersion, attempt: NewAttempt, place: QuotaPlace): Promise<Begun> {
     this.#age.ready()
-    const { waitMs, claimed } = this.#database.transaction(() => {
+    const { waitMs, claimed, stop } = this.#database.transaction(() => {
+      this.#age.requireOpen()
+      const inTheWay = this.#stopped(from, attempt.at)
+      if (inTheWay !== undefined) return { waitMs: 0, claimed: undefined, stop: inTheWay }
       const wait = takePlace(this.#database, place)
-      return { waitMs: wait, claimed: wait === 0 ? this.#claim(from, attempt) : undefined }
+      return { waitMs: wait, claimed: wait === 0 ? this.#claim(from, attempt) : undefined, stop: undefined }
     })
-    return { waitMs, attempt: this.#listed(claimed) }
+    return { waitMs, attempt: this.#listed(claimed), stop }
   }
 
   async move(from: RowVersion, change: Change): Promise<boolean> {
@@ -140,21 +174,20 @@ export class SqliteLedger implements Ledger {
     next: RowVersion,
     attempt: NewAttempt,
     place: QuotaPlace,
-  ): Promise<{ moved: boolean; attempt: Attempt | undefined }> {
-    const { moved, claimed } = this.#database.transaction(() => {
+  ): Promise<{ moved: boolean; attempt: Attempt | undefined; stop: Stop | undefined }> {
+    const { moved, claimed, stop } = this.#database.transaction(() => {
       const took = changeRow(this.#database, from, change)
+      const isOpen = took && this.#age.closed() === undefined
+      const inTheWay = isOpen ? this.#stopped(next, attempt.at) : undefined
       const mayGo =
-        took &&
-        this.#age.closed() === undefined &&
-        this.#isSound(next) &&
-        takePlace(this.#database, place) === 0
-      return { moved: took, claimed: mayGo ? this.#claim(next, attempt) : undefined }
+        isOpen && inTheWay === undefined && this.#isSound(next) && takePlace(this.#database, place) === 0
+      return { moved: took, claimed: mayGo ? this.#claim(next, attempt) : undefined, stop: inTheWay }
     })
     try {
-      return { moved, attempt: this.#listed(claimed) }
+      return { moved, attempt: this.#listed(claimed), stop }
     } catch {
       // What keeps it from being listed is told when it is begun by itself.
-      return { moved, attempt: undefined }
+      return { moved, attempt: undefined, stop }
     }
   }
 
@@ -164,7 +197,7 @@ export class SqliteLedger implements Ledger {
     const { attempt, ...row } = claimed
     try {
       const { attemptId, batchId, row: number, at } = attempt
-      this.#age.listed({ attemptId, batchId, row: number, at, email: '', phone: '', ...row })
+      this.#age.listed({ attemptId, batchId, row: number, at, ...row })
     } catch (error) {
       const reason = 'the attempt could not be listed outside the store'
       this.#database.transaction(() =>
@@ -173,6 +206,17 @@ export class SqliteLedger implements Ledger {
       throw error
     }
     return attempt
+  }
+
+  /**
+   * "First when it comes in …, and, what alone binds, in the transaction that takes it to `sending`" (ordering protocol,
+   * "Comparing"): what stands in a pending row's way, which is journaled.
+   */
+  #stopped({ batchId, row, state }: RowVersion, at: number): Stop | undefined {
+    const compared = this.#matching.rowToCompare(batchId, row)
+    const stop = compared && this.#matching.stopOf(compared)
+    if (stop === undefined || state !== 'pending') return undefined
+    return this.#matching.stopRow({ batchId, row }, 'pending', stop, at) ? stop : undefined
   }
 
   /** A damaged row is told when it is begun by itself: here it would take the change before it with it. */
@@ -194,7 +238,7 @@ export class SqliteLedger implements Ledger {
       at: attempt.at,
     }) as ClaimedRow | undefined
     if (taken === undefined) return undefined
-    const { body, body_sha256, package_id, fingerprint, base_url } = taken
+    const { body, body_sha256, package_id, person_print, email_print, phone_print, base_url } = taken
     if (body === null || sha256(body) !== body_sha256) {
       throw new IoError(`the store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
         hint: 'Nothing was sent. Restore a backup of the store, or choose another one with REFCHECK_STORE.',
@@ -212,7 +256,9 @@ export class SqliteLedger implements Ledger {
     return {
       attempt: { batchId, row, ...attempt, state: 'sending', body },
       packageId: package_id,
-      person: fingerprint,
+      person: person_print ?? '',
+      email: email_print ?? '',
+      phone: phone_print ?? '',
       baseUrl: base_url,
       userEmail: attempt.userEmail,
     }
@@ -226,12 +272,6 @@ export class SqliteLedger implements Ledger {
     const { where, values } = conditions(filter)
     const sql = `${selectSubmissions} ${where} ORDER BY b.added_at, b.rowid, s.row_number`
     return this.#database.all(sql, values).map(submissionOf)
-  }
-
-  /** The order that stands in the way, those whose outcome is not known first, then the newest. */
-  #match(fingerprint: string, allowDuplicate: boolean): Submission | undefined {
-    const match = this.#database.get(selectMatch, { fingerprint, allow_duplicate: allowDuplicate ? 1 : 0 })
-    return match === undefined ? undefined : submissionOf(match)
   }
 
   /** For its caller to do while it holds the batch. */

@@ -7,9 +7,8 @@ import {
   readList,
   withoutFingerprints,
 } from '../../../domain/store/attempt-list.ts'
-import { sha256 } from './fingerprints.ts'
+import { fingerprintKeyName, sha256 } from './fingerprints.ts'
 import { metaBytes, metaText, setMeta } from './meta.ts'
-import { fingerprintKeyName } from './migrate.ts'
 
 const idName = 'store_id'
 const unlistedName = 'unlisted'
@@ -22,7 +21,8 @@ const knownName = (path: string): string => `known ${path}`
 const tailBytes = 65_536
 
 const selectAll = `
-SELECT a.id, a.batch_id, a.row_number, a.user_email, a.began_at, b.base_url, s.package_id, s.fingerprint
+SELECT a.id, a.batch_id, a.row_number, a.user_email, a.began_at, b.base_url, s.package_id,
+  coalesce(s.person_print, s.fingerprint) AS person, s.email_print AS email, s.phone_print AS phone
 FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
 JOIN batches b ON b.id = a.batch_id ORDER BY a.began_at, a.rowid`
 
@@ -177,16 +177,18 @@ function listedOf(selected: unknown): ListedAttempt {
     began_at: number
     base_url: string
     package_id: number
-    fingerprint: string
+    person: string
+    email: string | null
+    phone: string | null
   }
   return {
     attemptId: row.id,
     batchId: row.batch_id,
     row: row.row_number,
     packageId: row.package_id,
-    person: row.fingerprint,
-    email: '',
-    phone: '',
+    person: row.person,
+    email: row.email ?? '',
+    phone: row.phone ?? '',
     at: row.began_at,
     baseUrl: row.base_url,
     userEmail: row.user_email,

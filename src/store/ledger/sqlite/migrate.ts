@@ -1,20 +1,29 @@
 import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Database } from './connection.ts'
+import { fingerprintKeyName } from './fingerprints.ts'
 import { first } from './migrations/0001-first.ts'
 import { files } from './migrations/0002-files.ts'
 import { quota } from './migrations/0003-quota.ts'
 import { inbox } from './migrations/0004-inbox.ts'
 import { byEmail } from './migrations/0005-by-email.ts'
 import { byChange } from './migrations/0006-by-change.ts'
+import { matching } from './migrations/0007-matching.ts'
 
 /** In order; a store's `user_version` counts those it has been through. */
-const migrations: readonly string[] = [first, files, quota, inbox, byEmail, byChange]
+const migrations: readonly (string | ((database: Database) => void))[] = [
+  first,
+  files,
+  quota,
+  inbox,
+  byEmail,
+  byChange,
+  matching,
+]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */
 const applicationId = 0x52_46_43_4c
 
-export const fingerprintKeyName = 'fingerprint_key'
 const fingerprintKeyBytes = 32
 
 /**
@@ -48,7 +57,10 @@ export function migrate(database: Database, random: Random, formerKey: () => Uin
   database.transaction(() => {
     inspect(database)
     const version = Number(database.pragma('user_version'))
-    for (const migration of migrations.slice(version)) database.exec(migration)
+    for (const migration of migrations.slice(version)) {
+      if (typeof migration === 'string') database.exec(migration)
+      else migration(database)
+    }
     if (version === 0) {
       database.exec(`PRAGMA application_id = ${applicationId}`)
       database.run('INSERT INTO meta (name, value) VALUES (:name, :value)', {

@@ -17,6 +17,7 @@ import { makePrivate, preparePlace } from './place.ts'
 import { SqliteQuota } from './quota.ts'
 import type { Store } from '../store.ts'
 import { SqliteUpkeep } from './upkeep.ts'
+import { SqliteWaiting } from './waiting.ts'
 
 const usualBusyMs = 5_000
 const pauseMs = 20
@@ -46,6 +47,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       inbox: new SqliteInbox(database, holds),
       orphans: new SqliteOrphans(database),
       upkeep: new SqliteUpkeep(database, age),
+      waiting: new SqliteWaiting(database),
       problems: async () => fileProblems(database),
       close() {
         lists?.close()

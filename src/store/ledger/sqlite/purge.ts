@@ -2,16 +2,18 @@ import type { Age } from './age.ts'
 import type { Database, Values } from './connection.ts'
 import { type Named, namesPerson } from '../../../domain/store/forget.ts'
 import type { Forgotten, Purged } from '../../../domain/store/told.ts'
-import { unsettled } from '../../../domain/submission/states.ts'
+import { unsettledStates, waitingStates } from '../../../domain/submission/states.ts'
 import { StoreBusyError } from '../../../errors/kinds.ts'
 import { metaText, setMeta } from './meta.ts'
+import { sqlList } from '../sql.ts'
 import { chosenEvents, chosenRows } from './upkeep-statements.ts'
 
 /** Set while older pages may hold what was removed. */
 const unscrubbedName = 'unscrubbed'
 
 /** States of rows that nothing was sent of; a person who is removed is not ordered any more. */
-const waiting = `('pending', 'held')`
+const waiting = sqlList(waitingStates)
+const unsettled = sqlList(unsettledStates)
 
 const named = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
 
@@ -45,6 +47,11 @@ export function purge(
     if (dryRun) return counts
     if (isPerson) cancelWaiting(database, where, values)
     removeFileNames(database, settled, values)
+    // What many were said to share may be the person's own; the rest is held again.
+    database.run(
+      `UPDATE batches SET shared = '[]' WHERE id IN (SELECT s.batch_id FROM submissions s WHERE ${settled})`,
+      values,
+    )
     if (completely) age.removeFingerprints(attemptsOf(database, settled, values))
     database.run(`DELETE FROM events AS e WHERE ${events.where}`, events.values)
     empty(database, settled, values, completely)
@@ -99,7 +106,7 @@ function empty(database: Database, settled: string, values: Values, completely: 
   database.run(`UPDATE decisions SET why = 'removed' WHERE (batch_id, row_number) IN (${rows})`, values)
   // Every row that was a whole order has a fingerprint; what stands in for it is nobody's.
   const fingerprint = completely
-    ? ', fingerprint = iif(fingerprint IS NULL, NULL, lower(hex(randomblob(32))))'
+    ? ', fingerprint = iif(fingerprint IS NULL, NULL, lower(hex(randomblob(32)))), person_print = NULL, email_print = NULL, phone_print = NULL'
     : ''
   database.run(
     `UPDATE submissions AS s SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL,

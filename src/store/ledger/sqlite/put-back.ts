@@ -11,22 +11,22 @@ const insertBatch = `
 INSERT OR IGNORE INTO batches (id, kind, base_url, user_email, added_at)
 VALUES (:id, 'file', :base_url, :user_email, :added_at)`
 
-const selectTwin = `
-SELECT 1 FROM submissions
-WHERE batch_id = :batch_id AND fingerprint = :fingerprint AND matches_batch IS NULL`
-
 const insertRow = `
 INSERT INTO submissions (
-  batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint, reason
+  batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint, reason,
+  person_print, email_print, phone_print
 ) VALUES (
-  :batch_id, :row_number, 'unknown', :attempt_id, :changed_at, :package_id, '', :fingerprint, :reason
+  :batch_id, :row_number, 'unknown', :attempt_id, :changed_at, :package_id, '', :fingerprint, :reason,
+  :person_print, :email_print, :phone_print
 )`
 
 const makeUnknown = `
 UPDATE submissions
 SET state = 'unknown', attempt_id = :attempt_id, changed_at = :changed_at, reason = :reason, field = NULL,
   matches_batch = NULL, matches_row = NULL, package_id = coalesce(package_id, :package_id),
-  body_sha256 = coalesce(body_sha256, ''), fingerprint = coalesce(fingerprint, :fingerprint)
+  body_sha256 = coalesce(body_sha256, ''), fingerprint = coalesce(fingerprint, :fingerprint), held_for = NULL,
+  shares = NULL, person_print = coalesce(person_print, :person_print),
+  email_print = coalesce(email_print, :email_print), phone_print = coalesce(phone_print, :phone_print)
 WHERE batch_id = :batch_id AND row_number = :row_number AND state <> 'accepted'`
 
 const insertAttempt = `
@@ -39,14 +39,25 @@ FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number`
  * its own, where the store lacks that too. Within its caller's transaction.
  */
 export function putBack(database: Database, attempt: ListedAttempt, at: number): void {
-  const { attemptId, batchId, row, packageId, person, userEmail, baseUrl } = attempt
+  const { attemptId, batchId, row, packageId, person, email, phone, userEmail, baseUrl } = attempt
   const key = { batch_id: batchId, row_number: row }
-  const made = { attempt_id: attemptId, changed_at: at, package_id: packageId, reason }
+  const made = {
+    attempt_id: attemptId,
+    changed_at: at,
+    package_id: packageId,
+    reason,
+    // A row has one: the attempt's id stands in where the person was removed.
+    fingerprint: person === '' ? attemptId : person,
+    // Without an e-mail beside it the person is known by 0.1.0's form alone.
+    person_print: email === '' ? null : person,
+    email_print: email === '' ? null : email,
+    phone_print: phone === '' ? null : phone,
+  }
   if (database.get(selectRow, key) === undefined) {
     database.run(insertBatch, { id: batchId, base_url: baseUrl, user_email: userEmail, added_at: attempt.at })
-    database.run(insertRow, { ...key, ...made, fingerprint: fingerprintFor(database, attempt) })
+    database.run(insertRow, { ...key, ...made })
   } else {
-    database.run(makeUnknown, { ...key, ...made, fingerprint: person === '' ? attemptId : person })
+    database.run(makeUnknown, { ...key, ...made })
   }
   database.run(insertAttempt, {
     ...key,
@@ -54,13 +65,6 @@ export function putBack(database: Database, attempt: ListedAttempt, at: number):
     user_email: userEmail,
     began_at: attempt.at,
   })
-}
-
-/** A row has one, and a batch no two alike: the attempt's id stands in where the person's was removed. */
-function fingerprintFor(database: Database, { attemptId, batchId, person }: ListedAttempt): string {
-  if (person === '') return attemptId
-  const twin = database.get(selectTwin, { batch_id: batchId, fingerprint: person })
-  return twin === undefined ? person : attemptId
 }
 
 /** Attempts that were put back, in words: who it is where the store still knows that. */

@@ -3,7 +3,7 @@ import type { SubmissionState } from '../../../domain/submission/states.ts'
 import type { Submission } from '../../../domain/submission/submission.ts'
 
 /** A row of `submissions`, joined with its batch and its attempts by `selectSubmissions`. */
-interface SubmissionRow {
+export interface SubmissionRow {
   batch_id: string
   row_number: number
   state: SubmissionState
@@ -60,7 +60,7 @@ export function submissionOf(selected: unknown): Submission {
   }
 }
 
-function recipientOf(row: SubmissionRow): Recipient | undefined {
+export function recipientOf(row: SubmissionRow): Recipient | undefined {
   const { first_name, last_name, email, phone } = row
   if (first_name === null || last_name === null || email === null || phone === null) return undefined
   return { first_name, last_name, email, phone }

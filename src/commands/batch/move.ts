@@ -1,0 +1,37 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { batchIdArg, packageIdFlag } from '../../cli/flags/identifiers.ts'
+import { api } from '../../compose/api.ts'
+import { schemas } from '../../compose/schemas.ts'
+import { storedBatches } from '../../compose/store.ts'
+import { statusOf } from '../../domain/batch/standing.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { batchStatusView } from '../../output/views/batches.ts'
+import { moveBatch } from '../../usecases/batch/move.ts'
+import { findBatch } from '../../usecases/batch/standing.ts'
+
+export default class BatchMove extends BaseCommand<typeof BatchMove> {
+  static override summary = 'Go on with a batch under the package that replaced its own.'
+  static override description =
+    'Takes what is left (pending, held, rejected and duplicate rows) to another package, after every row was checked against its schema. What was ordered stays as it is, and whoever was ordered under the one package counts as ordered under the other from then on. Nothing is sent: "refcheck batch resume" does that.'
+  static override examples = ['<%= config.bin %> batch move 3f2b8c1e --package 107']
+  static override args = {
+    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+  }
+  static override flags = {
+    package: packageIdFlag({ summary: 'The package that replaces the batch’s own', required: true }),
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { scope, signal, flags } = this
+    const stored = await storedBatches(scope)
+    const batch = await findBatch(stored, this.args.batch_id)
+    const parts = { ...stored, api: await api(scope), cache: await schemas(scope), signal }
+    const moved = await moveBatch(parts, batch, flags.package ?? 0)
+    scope.reporter.note(
+      `Moved ${countInWords(moved, 'row')} to package ${flags.package}. Rejected rows wait for: refcheck batch retry ${batch.id}; then order with: refcheck batch resume ${batch.id}`,
+    )
+    this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+  }
+}

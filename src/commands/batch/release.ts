@@ -1,0 +1,64 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { batchIdArg } from '../../cli/flags/identifiers.ts'
+import { Flags } from '../../cli/oclif.ts'
+import { api } from '../../compose/api.ts'
+import { storedBatches } from '../../compose/store.ts'
+import { statusOf } from '../../domain/batch/standing.ts'
+import { sharedKey } from '../../domain/submission/identity.ts'
+import type { Release } from '../../domain/submission/match.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { batchStatusView } from '../../output/views/batches.ts'
+import { releaseRows } from '../../usecases/batch/release.ts'
+import { findToRun } from '../../usecases/batch/standing.ts'
+
+export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
+  static override summary = 'Say that held rows may be ordered after all.'
+  static override description =
+    'A row is held where somebody similar was ordered before, or stands in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". A release covers what the row matches now; a new match holds it again. A row that is the same person is closed with "refcheck batch cancel BATCH_ID --row N".'
+  static override examples = [
+    '<%= config.bin %> batch release 3f2b8c1e --row 12',
+    '<%= config.bin %> batch release 3f2b8c1e --shared office@agency.example',
+    '<%= config.bin %> batch release 3f2b8c1e --all',
+  ]
+  static override args = {
+    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+  }
+  static override flags = {
+    row: Flags.integer({
+      summary: 'This row; may be repeated',
+      helpValue: 'N',
+      multiple: true,
+      min: 1,
+      exclusive: ['shared', 'all'],
+    }),
+    shared: Flags.string({
+      summary: 'All that merely share this e-mail or phone, except where the full name is the same',
+      helpValue: 'VALUE',
+      exclusive: ['all'],
+    }),
+    all: Flags.boolean({ summary: 'All that are merely similar' }),
+  }
+
+  async run(): Promise<void> {
+    const { scope } = this
+    const release = this.release()
+    const stored = await storedBatches(scope)
+    const batch = await findToRun(stored, this.args.batch_id)
+    const { userEmail } = await api(scope)
+    const { rows } = await releaseRows(stored, batch, release, userEmail)
+    scope.reporter.note(
+      rows.length === 0
+        ? 'No held row fits that, so nothing was released.'
+        : `Released ${countInWords(rows.length, 'row')}. Order with: refcheck batch resume ${batch.id}`,
+    )
+    this.answer(batchStatusView(statusOf((await stored.batches.find(batch.id)) ?? batch)))
+  }
+
+  private release(): Release {
+    const { row, shared, all } = this.flags
+    if (row !== undefined) return { kind: 'rows', rows: row }
+    if (shared !== undefined) return { kind: 'shared', value: sharedKey(shared) }
+    this.refuse(!all, 'which rows is not said', 'Give --row N, --shared VALUE or --all.')
+    return { kind: 'all' }
+  }
+}

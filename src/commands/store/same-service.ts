@@ -1,0 +1,31 @@
+import { BaseCommand } from '../../cli/base-command.ts'
+import { Args, Flags } from '../../cli/oclif.ts'
+import { store } from '../../compose/store.ts'
+import { parseBaseUrl } from '../../domain/session/base-url.ts'
+import { saidView } from '../../output/views/store.ts'
+
+export default class StoreSameService extends BaseCommand<typeof StoreSameService> {
+  static override summary = 'Say whether two base URLs are one service.'
+  static override description =
+    'For a gateway that was renamed: people ordered at the one URL are then known at the other. Until somebody says so, rows of people ordered at another URL are held.'
+  static override examples = [
+    '<%= config.bin %> store same-service https://old.example.com https://api.example.com',
+    '<%= config.bin %> store same-service https://gw.example.com/staging https://gw.example.com/prod --different',
+  ]
+  static override args = {
+    one: Args.string({ required: true, description: 'base URL' }),
+    other: Args.string({ required: true, description: 'base URL' }),
+  }
+  static override flags = { different: Flags.boolean({ summary: 'They are two services' }) }
+
+  async run(): Promise<void> {
+    const { scope, flags } = this
+    const one = parseBaseUrl(this.args.one, 'the first URL')
+    const other = parseBaseUrl(this.args.other, 'the second URL')
+    this.refuse(one === other, 'the two URLs are the same', 'Name two.')
+    const { waiting } = await store(scope)
+    const by = 'a person'
+    await waiting.sayService([one, other], !flags.different, { at: scope.context.clock.now(), by })
+    this.answer(saidView([one, other], !flags.different))
+  }
+}

@@ -1,0 +1,145 @@
+import type { NewFileBatch, NewRow } from './batch.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import { personIdentities, sharedKey } from '../submission/identity.ts'
+import { foldedName } from '../submission/likeness.ts'
+import { type Allowed, type Candidate, type Kin, type Stop, stopOf } from '../submission/match.ts'
+import type { Submission } from '../submission/submission.ts'
+
+export type OrderRow = Extract<NewRow, { state: 'pending' }>
+
+/** A row with what stands in its way: an order of the store, or an earlier row of the same file. */
+export interface ComparedRow {
+  row: NewRow
+  /** Of a row that is a whole order. */
+  identities: PersonIdentities | undefined
+  stop: Stop | undefined
+}
+
+export type PersonIdentities = ReturnType<typeof personIdentities>
+
+/** What the store knows of a row. */
+export interface Known {
+  candidates(row: OrderRow, identities: PersonIdentities): Candidate[]
+  kin(row: OrderRow): Kin
+}
+
+/** Compares the rows of a file with the store and with those before them that would be sent: "the first goes, later ones are held". */
+export function* comparedRows(
+  batch: NewFileBatch,
+  rows: Iterable<NewRow>,
+  allowed: Allowed,
+  known: Known,
+): Generator<ComparedRow> {
+  const earlier = new Earlier(batch, allowed)
+  for (const row of rows) {
+    if (row.state !== 'pending') {
+      yield { row, identities: undefined, stop: undefined }
+      continue
+    }
+    const identities = personIdentities(row.recipient)
+    const { recipient, packageId } = row
+    const stop = stopOf(
+      {
+        batchId: batch.id,
+        row: row.row,
+        baseUrl: batch.baseUrl,
+        packageId,
+        recipient,
+        addedAt: batch.addedAt,
+        kind: 'file',
+      },
+      [...known.candidates(row, identities), ...earlier.candidates(row, identities)],
+      allowed,
+      known.kin(row),
+    )
+    if (stop === undefined) earlier.add(row, identities)
+    yield { row, identities, stop }
+  }
+}
+
+/** Rows of the file that would be sent, by what people are found by. */
+class Earlier {
+  readonly #batch: NewFileBatch
+  readonly #allowed: Allowed
+  readonly #found = {
+    person: new Map<string, Submission[]>(),
+    email: new Map<string, Submission[]>(),
+    phone: new Map<string, Submission[]>(),
+  }
+
+  constructor(batch: NewFileBatch, allowed: Allowed) {
+    this.#batch = batch
+    this.#allowed = allowed
+  }
+
+  add(row: OrderRow, identities: PersonIdentities): void {
+    const order = rowOrder(this.#batch, row)
+    for (const [kind, key] of this.#keys(row, identities)) {
+      const there = this.#found[kind].get(key)
+      if (there === undefined) this.#found[kind].set(key, [order])
+      else there.push(order)
+    }
+  }
+
+  candidates(row: OrderRow, identities: PersonIdentities): Candidate[] {
+    const candidates = new Map<Submission, Candidate>()
+    for (const [kind, key] of this.#keys(row, identities)) {
+      for (const order of this.#found[kind].get(key) ?? []) {
+        const candidate = candidates.get(order) ?? {
+          order,
+          samePerson: false,
+          sameEmail: false,
+          samePhone: false,
+        }
+        if (kind === 'person') candidate.samePerson = true
+        if (kind === 'email') candidate.sameEmail = true
+        if (kind === 'phone') candidate.samePhone = true
+        candidates.set(order, candidate)
+      }
+    }
+    return [...candidates.values()]
+  }
+
+  /** What many were said to share joins only those who have the full name in common too. */
+  *#keys(
+    { recipient }: OrderRow,
+    { person, email, phone }: PersonIdentities,
+  ): Generator<['person' | 'email' | 'phone', string]> {
+    yield ['person', person]
+    if (this.#allowed.similar) return
+    yield ['email', this.#isShared(recipient.email) ? `${email} ${fullName(recipient)}` : email]
+    yield ['phone', this.#isShared(recipient.phone) ? `${phone} ${fullName(recipient)}` : phone]
+  }
+
+  #isShared(value: string): boolean {
+    return this.#allowed.shared.length > 0 && this.#allowed.shared.includes(sharedKey(value))
+  }
+}
+
+/** The same for names that are swapped. */
+function fullName({ first_name, last_name }: Recipient): string {
+  return [foldedName(first_name), foldedName(last_name)].sort().join(' ')
+}
+
+function rowOrder({ id, baseUrl, userEmail, addedAt }: NewFileBatch, row: OrderRow): Submission {
+  return {
+    batchId: id,
+    row: row.row,
+    state: 'pending',
+    attemptId: undefined,
+    baseUrl,
+    userEmail,
+    packageId: row.packageId,
+    recipient: row.recipient,
+    attempts: 0,
+    addedAt,
+    attemptedAt: undefined,
+    changedAt: addedAt,
+    requestId: undefined,
+    requestStatus: undefined,
+    requestStatusAt: undefined,
+    offeredId: undefined,
+    reason: undefined,
+    field: undefined,
+  }
+}

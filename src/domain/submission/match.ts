@@ -1,0 +1,244 @@
+import { isLoopbackUrl } from '../../contract/loopback.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import { serviceOf, sharedKey } from './identity.ts'
+import { likeness, type Shared } from './likeness.ts'
+import type { SubmissionState } from './states.ts'
+import type { Submission } from './submission.ts'
+
+/**
+ * States in which an order stands in the way of another for the same person; the first is told first. Rejected and
+ * cancelled orders created nothing; a held row or a duplicate is nobody's match, since it may never be sent.
+ */
+export const inTheWay = [
+  'unknown',
+  'dropped',
+  'sending',
+  'accepted',
+  'pending',
+] as const satisfies SubmissionState[]
+
+/** "`--allow-duplicate` passes orders that were accepted, never pending, sending, unknown or dropped ones". */
+const isPassable = (state: SubmissionState): boolean => state === 'accepted'
+
+/** In a file `--allow-duplicate` is for renewals: what was ordered less long ago is `held` all the same. */
+const renewalMs = 7 * 24 * 60 * 60_000
+
+/** A row that is compared. */
+export interface Compared {
+  batchId: string
+  row: number
+  baseUrl: string
+  packageId: number
+  recipient: Recipient | undefined
+  /** When it came in. */
+  addedAt: number
+  kind: 'single' | 'file'
+}
+
+/** What a person allowed along with the file, or with the single order. */
+export interface Allowed {
+  duplicate: boolean
+  /** In a file its own rows alone, never orders made before. */
+  similar: boolean
+  /** E-mails and phones that many people share, as `sharedKey` has them; the file's own rows alone. */
+  shared: readonly string[]
+}
+
+export const nothingAllowed: Allowed = { duplicate: false, similar: false, shared: [] }
+
+/** An order that the fingerprints found: it shares the person, the e-mail or the phone. */
+export interface Candidate {
+  order: Submission
+  samePerson: boolean
+  sameEmail: boolean
+  samePhone: boolean
+}
+
+/** What a store knows of packages and services that were told to be one, and of what a person released. */
+export interface Kin {
+  /** The package itself and all that moves have joined to it. */
+  joined: ReadonlySet<number>
+  /** Packages that are gone and whose likely successor this one is. */
+  predecessors: ReadonlySet<number>
+  /** What was said of another service: that it is this one, or that it is not. Undefined where nobody said. */
+  isSameService(service: string): boolean | undefined
+  /** Whether somebody said of these two that they are two people. */
+  released(order: Submission): boolean
+}
+
+/** Why a row is `duplicate` or `held`; the gravest first. */
+export const reasonsToStop = [
+  // Nothing tells whether it was sent: no comparing, a person's word alone lets it go.
+  'store_forgot',
+  'same',
+  'similar_unknown',
+  'other_service',
+  'recent',
+  'ended_in_error',
+  'replaced_package',
+  'similar',
+] as const
+export type StopReason = (typeof reasonsToStop)[number]
+
+/** What stands in a row's way. */
+export interface Stop {
+  becomes: 'duplicate' | 'held'
+  reason: StopReason
+  shares: Shared[]
+  order: Submission
+  /** How many orders more stand in its way for the same reason. */
+  more: number
+}
+
+/** What may be sent because a person says so, row by row; the rest waits for something to be settled first. */
+export const releasable: readonly StopReason[] = [
+  'store_forgot',
+  'similar',
+  'replaced_package',
+  'ended_in_error',
+  'recent',
+]
+
+/** Compares a row with the orders that its fingerprints found: everything that stands in its way. */
+export function stopsOf(row: Compared, candidates: readonly Candidate[], allowed: Allowed, kin: Kin): Stop[] {
+  return candidates.flatMap((candidate) => judged(row, candidate, allowed, kin) ?? [])
+}
+
+/** The gravest of what stands in its way, if anything does. */
+export function gravestOf(stops: readonly Stop[]): Stop | undefined {
+  let gravest: Stop | undefined
+  for (const stop of stops) if (gravest === undefined || isGraver(stop, gravest)) gravest = stop
+  const more = stops.filter(({ reason }) => reason === gravest?.reason).length - 1
+  return gravest && { ...gravest, more }
+}
+
+export function stopOf(
+  row: Compared,
+  candidates: readonly Candidate[],
+  allowed: Allowed,
+  kin: Kin,
+): Stop | undefined {
+  return gravestOf(stopsOf(row, candidates, allowed, kin))
+}
+
+/** What a person says may be sent after all. */
+export type Release =
+  | { kind: 'rows'; rows: readonly number[] }
+  /** An e-mail or phone, as `sharedKey` has it. */
+  | { kind: 'shared'; value: string }
+  /** All that are merely similar. */
+  | { kind: 'all' }
+
+/** Whether a release covers what stands in a row's way; the rest waits for something to be settled first. */
+export function covers(release: Release, { row, recipient }: Compared, stop: Stop): boolean {
+  if (!releasable.includes(stop.reason)) return false
+  if (release.kind === 'rows') return release.rows.includes(row)
+  if (stop.reason !== 'similar') return false
+  return release.kind === 'all' || sharesOnly(recipient, stop.shares, [release.value])
+}
+
+/** "Except whom the full name joins too". */
+function sharesOnly(
+  recipient: Recipient | undefined,
+  shares: readonly Shared[],
+  values: readonly string[],
+): boolean {
+  return (
+    recipient !== undefined &&
+    shares.every((each) => each !== 'name' && values.includes(sharedKey(recipient[each])))
+  )
+}
+
+function isGraver(one: Stop, other: Stop): boolean {
+  const rank = ({ reason }: Stop): number => reasonsToStop.indexOf(reason)
+  const state = ({ order }: Stop): number => (inTheWay as readonly string[]).indexOf(order.state)
+  return (
+    (rank(one) - rank(other) || state(one) - state(other) || other.order.changedAt - one.order.changedAt) < 0
+  )
+}
+
+function judged(row: Compared, candidate: Candidate, allowed: Allowed, kin: Kin): Stop | undefined {
+  const { order } = candidate
+  if (order.batchId === row.batchId && order.row === row.row) return undefined
+  const service = relation(row.baseUrl, order.baseUrl, kin)
+  if (service === 'other') return undefined
+  const isSamePackage = kin.joined.has(order.packageId)
+  if (candidate.samePerson) {
+    if (isSamePackage) return same(row, order, service, allowed, kin)
+    if (service === 'one' && kin.predecessors.has(order.packageId) && !kin.released(order)) {
+      return held('replaced_package', order)
+    }
+    return undefined
+  }
+  if (!isSamePackage || service !== 'one') return undefined
+  return similar(row, candidate, allowed, kin)
+}
+
+function same(
+  row: Compared,
+  order: Submission,
+  service: 'one' | 'unsaid',
+  allowed: Allowed,
+  kin: Kin,
+): Stop | undefined {
+  if (service === 'unsaid') return held('other_service', order)
+  const isOwn = order.batchId === row.batchId
+  if (isPassable(order.state) && !isOwn) {
+    if (kin.released(order)) return undefined
+    if (allowed.duplicate) {
+      const isRenewal = row.kind === 'single' || order.changedAt < row.addedAt - renewalMs
+      return isRenewal ? undefined : held('recent', order)
+    }
+    if (order.requestStatus === 'ERROR' && row.kind === 'file') return held('ended_in_error', order)
+  }
+  return { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
+}
+
+function similar(
+  row: Compared,
+  { order, sameEmail }: Candidate,
+  allowed: Allowed,
+  kin: Kin,
+): Stop | undefined {
+  const found =
+    row.recipient === undefined || order.recipient === undefined
+      ? // Somebody who was forgotten: the name is gone, so only a person can tell.
+        ({ kind: 'similar', shares: [sameEmail ? 'email' : 'phone'] } as const)
+      : likeness(row.recipient, order.recipient)
+  if (found?.kind !== 'similar') return undefined
+  const shares = [...found.shares]
+  if (kin.released(order)) return undefined
+  const isOwn = order.batchId === row.batchId
+  if (order.state === 'unknown' || order.state === 'sending') return held('similar_unknown', order, shares)
+  const allows =
+    row.kind === 'single'
+      ? allowed.similar
+      : isOwn && (allowed.similar || sharesOnly(row.recipient, shares, allowed.shared))
+  return allows ? undefined : held('similar', order, shares)
+}
+
+function held(reason: StopReason, order: Submission, shares: Shared[] = []): Stop {
+  return { becomes: 'held', reason, shares, order, more: 0 }
+}
+
+/** A rehearsal on this machine says nothing of any other service, and is no other rehearsal. */
+function relation(one: string, other: string, kin: Kin): 'one' | 'other' | 'unsaid' {
+  const service = serviceOf(other)
+  if (serviceOf(one) === service) return 'one'
+  if (isLoopbackUrl(one) || isLoopbackUrl(other)) return 'other'
+  const said = kin.isSameService(service)
+  return said === undefined ? 'unsaid' : said ? 'one' : 'other'
+}
+
+/** Every package that pairs join to one, however long the chain; itself included. */
+export function joinedTo(packageId: number, pairs: readonly (readonly [number, number])[]): Set<number> {
+  const joined = new Set([packageId])
+  for (let size = 0; size !== joined.size;) {
+    size = joined.size
+    for (const [one, other] of pairs) {
+      if (joined.has(one)) joined.add(other)
+      if (joined.has(other)) joined.add(one)
+    }
+  }
+  return joined
+}

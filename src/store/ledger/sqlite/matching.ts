@@ -1,0 +1,236 @@
+import type { Database } from './connection.ts'
+import { firstFormIdentity, serviceOf } from '../../../domain/submission/identity.ts'
+import type { Shared } from '../../../domain/submission/likeness.ts'
+import {
+  type Allowed,
+  type Candidate,
+  type Compared,
+  gravestOf,
+  joinedTo,
+  type Kin,
+  type Stop,
+  stopsOf,
+} from '../../../domain/submission/match.ts'
+import { refuseImpossible } from '../../../domain/submission/change.ts'
+import type { SubmissionState } from '../../../domain/submission/states.ts'
+import { fingerprinting, type PersonPrints, personPrints } from './fingerprints.ts'
+import {
+  deleteMatch,
+  hasFirstForm,
+  putMatch,
+  selectCandidates,
+  selectFirstForm,
+  selectJoinedPackages,
+  selectJoinedServices,
+  selectReleases,
+  selectToCompare,
+} from './matching-statements.ts'
+import { recipientOf, submissionOf, type SubmissionRow } from './submission-rows.ts'
+
+/** States of a row that is compared anew. */
+export type Waiting = 'held' | 'duplicate' | 'rejected'
+
+/** A row with all that comparing it needs. */
+export interface ToCompare extends Compared {
+  account: string
+  prints: PersonPrints | undefined
+  allowed: Allowed
+}
+
+interface SelectedToCompare extends SubmissionRow {
+  kind: 'single' | 'file'
+  account: string
+  allow_duplicate: number
+  allow_similar: number
+  shared: string
+  person_print: string | null
+  email_print: string | null
+  phone_print: string | null
+}
+
+type SelectedCandidate = SubmissionRow & {
+  person_print: string | null
+  email_print: string | null
+  phone_print: string | null
+}
+
+/** Looks for what stands in a row's way. Within its caller's transaction, or it binds nothing. */
+export class Matching {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** A row of the store; undefined where it is none that can be sent. */
+  rowToCompare(batchId: string, row: number): ToCompare | undefined {
+    const found = this.#database.get(selectToCompare, { batch_id: batchId, row_number: row }) as
+      | SelectedToCompare
+      | undefined
+    if (found === undefined || (found.package_id as number | null) === null) return undefined
+    const { person_print, email_print, phone_print } = found
+    return {
+      batchId,
+      row,
+      baseUrl: found.base_url,
+      account: found.account,
+      packageId: found.package_id,
+      recipient: recipientOf(found),
+      addedAt: found.added_at,
+      kind: found.kind,
+      prints:
+        person_print === null || email_print === null || phone_print === null
+          ? undefined
+          : { person_print, email_print, phone_print },
+      allowed: {
+        duplicate: found.allow_duplicate === 1,
+        similar: found.allow_similar === 1,
+        shared: JSON.parse(found.shared) as string[],
+      },
+    }
+  }
+
+  stopOf(row: ToCompare): Stop | undefined {
+    return gravestOf(this.stopsOf(row))
+  }
+
+  /** Everything that stands in its way, in no order. */
+  stopsOf(row: ToCompare): Stop[] {
+    const candidates = this.candidates(row)
+    return candidates.length === 0 ? [] : stopsOf(row, candidates, row.allowed, this.kin(row))
+  }
+
+  /** Every order that shares the person, the e-mail or the phone, in any package and at any service. */
+  candidates(row: ToCompare): Candidate[] {
+    const prints =
+      row.prints ?? (row.recipient && personPrints(fingerprinting(this.#database), row.recipient))
+    if (prints === undefined) return []
+    const { kind, allowed, batchId, account } = row
+    // What a file's own rows share is allowed as a whole: there may be thousands of them.
+    const skipOwn = kind === 'file' && allowed.similar
+    const found = this.#database.all(selectCandidates, {
+      ...prints,
+      account,
+      batch_id: batchId,
+      row_number: row.row,
+      skip_own: skipOwn ? 1 : 0,
+    }) as SelectedCandidate[]
+    return [
+      ...found.map((each) => ({
+        order: submissionOf(each),
+        samePerson: each.person_print === prints.person_print,
+        sameEmail: each.email_print === prints.email_print,
+        samePhone: each.phone_print === prints.phone_print,
+      })),
+      ...this.#forgottenByFirst(row),
+    ]
+  }
+
+  kin({
+    baseUrl,
+    packageId,
+    batchId,
+    row,
+  }: Pick<Compared, 'baseUrl' | 'packageId' | 'batchId' | 'row'>): Kin {
+    const database = this.#database
+    const service = serviceOf(baseUrl)
+    const said = database.all(selectJoinedServices) as { one: string; other: string; same: number }[]
+    const isSame = (other: string): boolean | undefined => {
+      if (other === service) return true
+      const found = said.find(
+        (each) =>
+          (each.one === service && each.other === other) || (each.one === other && each.other === service),
+      )
+      return found && found.same === 1
+    }
+    const pairs = (
+      database.all(selectJoinedPackages) as {
+        service: string
+        package_id: number
+        successor_id: number
+        how: string
+      }[]
+    ).filter((each) => isSame(each.service) === true)
+    const moved = pairs.filter(({ how }) => how === 'moved')
+    const joined = joinedTo(
+      packageId,
+      moved.map(({ package_id, successor_id }) => [package_id, successor_id] as const),
+    )
+    const likely = pairs.filter(({ how, successor_id }) => how === 'likely' && joined.has(successor_id))
+    let released: Set<string> | undefined
+    return {
+      joined,
+      predecessors: new Set(likely.map(({ package_id }) => package_id)),
+      isSameService: isSame,
+      released(order) {
+        released ??= new Set(
+          (
+            database.all(selectReleases, { batch_id: batchId, row_number: row }) as {
+              batch: string
+              number: number
+            }[]
+          ).map(({ batch, number }) => `${batch} ${number}`),
+        )
+        return released.has(`${order.batchId} ${order.row}`)
+      },
+    }
+  }
+
+  /** Compares a row that waits; what it is from then on. A row that nobody holds as `from` says is left alone. */
+  settle(key: { batchId: string; row: number }, from: Waiting, at: number): SubmissionState {
+    const compared = this.rowToCompare(key.batchId, key.row)
+    const stop = compared && this.stopOf(compared)
+    if (stop !== undefined) return this.stopRow(key, from, stop, at) ? stop.becomes : from
+    refuseImpossible(from, 'pending', from === 'rejected' ? 'retry' : 'comparing')
+    const values = { batch_id: key.batchId, row_number: key.row, from, at }
+    return this.#database.run(deleteMatch, values) === 1 ? 'pending' : from
+  }
+
+  /** Writes down what stands in a row's way; whether the row changed. */
+  stopRow(
+    { batchId, row }: { batchId: string; row: number },
+    from: Waiting | 'pending',
+    stop: Stop,
+    at: number,
+  ): boolean {
+    if (from !== stop.becomes) {
+      refuseImpossible(from, stop.becomes, from === 'rejected' ? 'retry' : 'comparing')
+    }
+    const key = { batch_id: batchId, row_number: row }
+    return (
+      this.#database.run(putMatch, { ...key, from, state: stop.becomes, at, ...matchColumns(stop) }) === 1
+    )
+  }
+
+  /** People whom 0.1.0 forgot are known by its own form alone, package by package. */
+  #forgottenByFirst(row: ToCompare): Candidate[] {
+    const { recipient, baseUrl, packageId } = row
+    if (recipient === undefined || this.#database.get(hasFirstForm) === undefined) return []
+    const { joined, predecessors } = this.kin(row)
+    const fingerprint = fingerprinting(this.#database)
+    const forms = [...new Set([packageId, ...joined, ...predecessors])].map((id) =>
+      fingerprint(firstFormIdentity(baseUrl, id, recipient)),
+    )
+    return (this.#database.all(selectFirstForm, { forms: JSON.stringify(forms) }) as SubmissionRow[]).map(
+      (each) => ({ order: submissionOf(each), samePerson: true, sameEmail: true, samePhone: true }),
+    )
+  }
+}
+
+export function matchColumns({ order, becomes, reason, shares }: Stop): {
+  matches_batch: string
+  matches_row: number
+  held_for: string | null
+  shares: string | null
+} {
+  return {
+    matches_batch: order.batchId,
+    matches_row: order.row,
+    held_for: becomes === 'held' ? reason : null,
+    shares: shares.length === 0 ? null : shares.join(' '),
+  }
+}
+
+export function sharesOf(text: string | null): Shared[] {
+  return text === null ? [] : (text.split(' ') as Shared[])
+}

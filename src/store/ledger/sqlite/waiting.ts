@@ -1,0 +1,211 @@
+import type { Database } from './connection.ts'
+import { fileIdentity } from '../../../domain/batch/intake.ts'
+import { noStops, type Stops } from '../../../domain/batch/stops.ts'
+import { orderIdentity, serviceOf } from '../../../domain/submission/identity.ts'
+import { covers, type Release, type StopReason } from '../../../domain/submission/match.ts'
+import type { SubmissionState } from '../../../domain/submission/states.ts'
+import { fingerprinting, sha256 } from './fingerprints.ts'
+import { Matching } from './matching.ts'
+import {
+  allowOwn,
+  cancelWaitingRow,
+  insertJoinedPackage,
+  insertRelease,
+  moveBatch,
+  moveRow,
+  putJoinedService,
+  selectMovable,
+  selectStops,
+  selectWaitingRows,
+} from './matching-statements.ts'
+import { recipientOf, type SubmissionRow } from './submission-rows.ts'
+import type { Movable, Released, Waiting } from '../waiting.ts'
+
+interface WaitingRow {
+  row_number: number
+  state: 'held' | 'duplicate'
+  held_for: StopReason | null
+}
+
+/** Rows that wait, in an SQLite file. */
+export class SqliteWaiting implements Waiting {
+  readonly #database: Database
+  readonly #matching: Matching
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#matching = new Matching(database)
+  }
+
+  async lookAgain(batchId: string, at: number): Promise<number> {
+    const waiting = (this.#database.all(selectWaitingRows, { batch_id: batchId }) as WaitingRow[]).filter(
+      ({ held_for }) => held_for !== 'store_forgot',
+    )
+    if (waiting.length === 0) return 0
+    return this.#database.transaction(
+      () =>
+        waiting.filter(
+          ({ row_number, state }) => this.#matching.settle({ batchId, row: row_number }, state, at) !== state,
+        ).length,
+    )
+  }
+
+  async stops(batchId: string): Promise<Stops> {
+    const stops = noStops()
+    const found = this.#database.all(selectStops, { batch_id: batchId }) as {
+      state: SubmissionState
+      held_for: StopReason | null
+      other_state: SubmissionState | null
+      other_batch: string | null
+      count: number
+      first_at: number | null
+      last_at: number | null
+    }[]
+    for (const { state, held_for, other_state, other_batch, count, first_at, last_at } of found) {
+      if (state === 'held') {
+        if (held_for !== null) stops.held[held_for] = (stops.held[held_for] ?? 0) + count
+      } else if (other_state === 'unknown' || other_state === 'dropped') {
+        stops.unknown = { count: stops.unknown.count + count, batchId: other_batch ?? undefined }
+      } else if (other_state === 'accepted') {
+        stops.ordered.count += count
+        stops.ordered.first = Math.min(stops.ordered.first ?? Infinity, first_at ?? Infinity)
+        stops.ordered.last = Math.max(stops.ordered.last ?? 0, last_at ?? 0)
+      } else if (other_batch !== batchId && (other_state === 'pending' || other_state === 'sending')) {
+        stops.waiting = { count: stops.waiting.count + count, batchId: other_batch ?? undefined }
+      }
+    }
+    return stops
+  }
+
+  async release(batchId: string, release: Release, by: { at: number; by: string }): Promise<Released> {
+    return this.#database.transaction(() => {
+      // What its own rows share is said of the file as a whole: there may be thousands of them.
+      if (release.kind !== 'rows') {
+        this.#database.run(allowOwn, {
+          id: batchId,
+          all: release.kind === 'all' ? 1 : 0,
+          value: release.kind === 'shared' ? release.value : null,
+        })
+      }
+      const released: Released = { rows: [], left: [] }
+      const waiting = this.#database.all(selectWaitingRows, { batch_id: batchId }) as WaitingRow[]
+      for (const { row_number: row, state, held_for } of waiting) {
+        if (state !== 'held') continue
+        const compared = this.#matching.rowToCompare(batchId, row)
+        if (compared === undefined) continue
+        const stops = this.#matching.stopsOf(compared)
+        const covered = stops.filter((stop) => covers(release, compared, stop))
+        const isNamed = release.kind === 'rows' && release.rows.includes(row)
+        const isForgotten = held_for === 'store_forgot'
+        if (!isNamed && (isForgotten ? release.kind !== 'all' : covered.length === 0 && stops.length > 0)) {
+          continue
+        }
+        for (const { order } of covered) {
+          this.#database.run(insertRelease, {
+            batch_id: batchId,
+            row_number: row,
+            other_batch: order.batchId,
+            other_row: order.row,
+            ...by,
+          })
+        }
+        const became = this.#matching.settle({ batchId, row }, 'held', by.at)
+        if (became === 'pending') released.rows.push(row)
+        else released.left.push({ row, reason: this.#matching.stopOf(compared)?.reason ?? 'same' })
+      }
+      return released
+    })
+  }
+
+  async cancelRow(batchId: string, row: number, at: number, reason: string): Promise<boolean> {
+    return this.#database.run(cancelWaitingRow, { batch_id: batchId, row_number: row, at, reason }) === 1
+  }
+
+  async movable(batchId: string): Promise<Movable[]> {
+    const rows = this.#database.all(selectMovable, { batch_id: batchId }) as (SubmissionRow & {
+      body: Uint8Array
+    })[]
+    return rows.map((row) => ({
+      row: row.row_number,
+      state: row.state,
+      packageId: row.package_id,
+      recipient: recipientOf(row),
+      body: row.body,
+    }))
+  }
+
+  async move(batchId: string, packageId: number, rows: readonly Movable[], at: number): Promise<number> {
+    return this.#database.transaction(() => {
+      const batch = this.#database.get(
+        'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :id',
+        { id: batchId },
+      ) as { base_url: string; account: string; sha256: string | null; package_id: number | null }
+      const { base_url: baseUrl, account } = batch
+      const fingerprint = fingerprinting(this.#database)
+      let moved = 0
+      for (const { row, state, recipient, body } of rows) {
+        if (recipient === undefined) continue
+        moved += this.#database.run(moveRow, {
+          batch_id: batchId,
+          row_number: row,
+          state,
+          package_id: packageId,
+          body,
+          body_sha256: sha256(body),
+          fingerprint: fingerprint(orderIdentity({ account, baseUrl, packageId, recipient })),
+        })
+      }
+      for (const old of new Set([...rows.map((row) => row.packageId), batch.package_id ?? packageId])) {
+        if (old !== packageId) this.#join(baseUrl, old, packageId, 'moved', at)
+      }
+      this.#database.run(moveBatch, {
+        id: batchId,
+        package_id: packageId,
+        identity: fileIdentity({ account, baseUrl }, batch.sha256 ?? '', packageId),
+      })
+      for (const { row, state } of rows) {
+        if (state === 'held' || state === 'duplicate') this.#matching.settle({ batchId, row }, state, at)
+      }
+      return moved
+    })
+  }
+
+  async linkPackages(
+    baseUrl: string,
+    pairs: readonly (readonly [gone: number, successor: number])[],
+    at: number,
+  ): Promise<void> {
+    const known = new Set(
+      (
+        this.#database.all(
+          `SELECT package_id, successor_id FROM joined_packages WHERE service = :service AND how = 'likely'`,
+          { service: serviceOf(baseUrl) },
+        ) as { package_id: number; successor_id: number }[]
+      ).map(({ package_id, successor_id }) => `${package_id} ${successor_id}`),
+    )
+    const fresh = pairs.filter((pair) => !known.has(pair.join(' ')))
+    if (fresh.length === 0) return
+    this.#database.transaction(() => {
+      for (const [gone, successor] of fresh) this.#join(baseUrl, gone, successor, 'likely', at)
+    })
+  }
+
+  async sayService(
+    [one, other]: readonly [string, string],
+    same: boolean,
+    by: { at: number; by: string },
+  ): Promise<void> {
+    const [first = '', second = ''] = [serviceOf(one), serviceOf(other)].sort()
+    this.#database.run(putJoinedService, { one: first, other: second, same: same ? 1 : 0, ...by })
+  }
+
+  #join(baseUrl: string, gone: number, successor: number, how: 'moved' | 'likely', at: number): void {
+    this.#database.run(insertJoinedPackage, {
+      service: serviceOf(baseUrl),
+      package_id: gone,
+      successor_id: successor,
+      how,
+      at,
+    })
+  }
+}

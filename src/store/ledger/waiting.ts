@@ -1,0 +1,55 @@
+import type { Stops } from '../../domain/batch/stops.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import type { Release, StopReason } from '../../domain/submission/match.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
+
+/** A row that a move may take along. */
+export interface Movable {
+  row: number
+  state: SubmissionState
+  packageId: number
+  recipient: Recipient | undefined
+  body: Uint8Array
+}
+
+/** What a release came to. */
+export interface Released {
+  /** Pending from now on. */
+  rows: number[]
+  /** Rows that it names and that wait on, with why. */
+  left: { row: number; reason: StopReason | 'same' }[]
+}
+
+/** Rows that wait until something is settled or said, and what was said of packages and services. */
+export interface Waiting {
+  /** Compares the held rows and the duplicates of a batch anew: what stood in their way may do no more. How many changed. */
+  lookAgain(batchId: string, at: number): Promise<number>
+
+  /** What stands in the way of a batch's rows now. */
+  stops(batchId: string): Promise<Stops>
+
+  /** Held rows may be sent after all. It covers what they match now; who and when is kept. */
+  release(batchId: string, release: Release, by: { at: number; by: string }): Promise<Released>
+
+  /** A row that was not sent never is; whether there was one. */
+  cancelRow(batchId: string, row: number, at: number, reason: string): Promise<boolean>
+
+  /** What is left of a batch: pending, held, duplicate and rejected rows. */
+  movable(batchId: string): Promise<Movable[]>
+
+  /**
+   * What is left goes on under another package, which is one with the old from then on. Rows that changed meanwhile are
+   * left alone. All in one step; how many moved.
+   */
+  move(batchId: string, packageId: number, rows: readonly Movable[], at: number): Promise<number>
+
+  /** Packages that are gone, each with its likely successor. */
+  linkPackages(
+    baseUrl: string,
+    pairs: readonly (readonly [gone: number, successor: number])[],
+    at: number,
+  ): Promise<void>
+
+  /** Whether two base URLs are one service; a person's word, which replaces an earlier one. */
+  sayService(urls: readonly [string, string], same: boolean, by: { at: number; by: string }): Promise<void>
+}

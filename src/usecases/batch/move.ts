@@ -1,0 +1,74 @@
+import type { Api } from '../../api/api.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
+import { movedBody, notMovable } from '../../domain/batch/moving.ts'
+import { heldElsewhere } from '../../domain/batch/standing.ts'
+import { serviceOf } from '../../domain/submission/identity.ts'
+import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
+import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
+import type { Movable } from '../../store/ledger/waiting.ts'
+import type { Stored } from './standing.ts'
+
+export interface MoveParts extends Stored {
+  api: Api
+  cache: SchemaCache
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * What is left of a batch goes on under the package that replaced its own. Every row is checked against the new schema first;
+ * where one does not fit, nothing is moved. The two packages are one from then on. How many rows moved.
+ */
+export async function moveBatch(parts: MoveParts, batch: Batch, packageId: number): Promise<number> {
+  const { batches, waiting, clock, api } = parts
+  if (serviceOf(batch.baseUrl) !== serviceOf(api.baseUrl)) {
+    throw new UsageError(
+      `batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`,
+      {
+        hint: 'Nothing was moved. Choose the profile it was made with: --profile NAME',
+      },
+    )
+  }
+  if (batch.packageId === undefined) {
+    throw new UsageError(`the rows of batch ${batch.id} name packages of their own`, {
+      hint: 'Nothing was moved. Change package_id in the file and run that; what was accepted is not ordered twice.',
+    })
+  }
+  if (batch.packageId === packageId) {
+    throw new UsageError(`batch ${batch.id} is for package ${packageId} already`, {
+      hint: 'Nothing was moved.',
+    })
+  }
+  await requireActive(parts, packageId)
+  const schema = await loadSchema(packageId, { ...parts, refresh: true })
+  const hold = await batches.hold(batch.id)
+  if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
+  try {
+    const rows: Movable[] = []
+    const unfit: { row: number; problem: string }[] = []
+    for (const row of await waiting.movable(batch.id)) {
+      const { body, problem } = movedBody(row.body, schema)
+      if (body === undefined) unfit.push({ row: row.row, problem })
+      else rows.push({ ...row, body })
+    }
+    const refused = notMovable(packageId, unfit)
+    if (refused !== undefined) throw refused
+    return await waiting.move(batch.id, packageId, rows, clock.now())
+  } finally {
+    await hold.release()
+  }
+}
+
+async function requireActive({ api, signal }: MoveParts, packageId: number): Promise<void> {
+  const pack = (await api.listPackages({ id: packageId }, signal)).find(({ id }) => id === packageId)
+  if (pack === undefined) {
+    throw new NotFoundError(`there is no package ${packageId} for this user`, {
+      field: 'package_id',
+      hint: 'Nothing was moved. "refcheck packages list --status active" shows what can be ordered.',
+    })
+  }
+  if (pack.status === 'ACTIVE') return
+  throw new InvalidInputError(`package ${packageId} (${pack.name}) is ${pack.status}`, {
+    field: 'package_id',
+    hint: 'Nothing was moved. Name one that can be ordered: refcheck packages list --status active',
+  })
+}

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest'
+
+import {
+  type Allowed,
+  type Candidate,
+  type Compared,
+  covers,
+  gravestOf,
+  joinedTo,
+  type Kin,
+  nothingAllowed,
+  stopOf,
+  stopsOf,
+} from '../../../src/domain/submission/match.ts'
+import { submissionStates } from '../../../src/domain/submission/states.ts'
+import type { Submission } from '../../../src/domain/submission/submission.ts'
+import { ann, batchRow } from '../batch/rows.ts'
+
+const day = 86_400_000
+const row: Compared = {
+  batchId: 'new',
+  row: 1,
+  baseUrl: 'https://api.example.com',
+  packageId: 7,
+  recipient: ann,
+  addedAt: 100 * day,
+  kind: 'file',
+}
+
+const kin = (over: Partial<Kin> = {}): Kin => ({
+  joined: new Set([7]),
+  predecessors: new Set(),
+  isSameService: () => undefined,
+  released: () => false,
+  ...over,
+})
+
+const order = (over: Partial<Submission> = {}): Submission => ({
+  ...batchRow({ batchId: 'old', baseUrl: row.baseUrl }),
+  state: 'accepted',
+  changedAt: 99 * day,
+  ...over,
+  packageId: over.packageId ?? 7,
+})
+
+const same = (over: Partial<Submission> = {}): Candidate => ({
+  order: order(over),
+  samePerson: true,
+  sameEmail: true,
+  samePhone: true,
+})
+const alike = (over: Partial<Submission> = {}): Candidate => ({
+  order: order({ recipient: { ...ann, phone: '+61999999999' }, ...over }),
+  samePerson: false,
+  sameEmail: true,
+  samePhone: false,
+})
+
+const verdict = (
+  candidate: Candidate,
+  allowed: Partial<Allowed> = {},
+  over: Partial<Compared> = {},
+  k = kin(),
+) => {
+  const stop = stopOf({ ...row, ...over }, [candidate], { ...nothingAllowed, ...allowed }, k)
+  return stop === undefined ? 'goes' : `${stop.becomes}: ${stop.reason}`
+}
+
+describe('the same person', () => {
+  test.each(['accepted', 'pending', 'sending', 'unknown', 'dropped'] as const)(
+    '%s stands in the way',
+    (state) => {
+      expect(verdict(same({ state }))).toBe('duplicate: same')
+    },
+  )
+
+  test('--allow-duplicate passes what was accepted more than 7 days ago, and holds what is newer', () => {
+    const duplicate = { duplicate: true }
+    expect(verdict(same({ changedAt: 92 * day }), duplicate)).toBe('goes')
+    expect(verdict(same({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
+    expect(verdict(same({ changedAt: 99 * day }), duplicate, { kind: 'single' })).toBe('goes')
+  })
+
+  test.each(submissionStates.filter((state) => state !== 'accepted'))(
+    '--allow-duplicate never passes what is %s',
+    (state) => {
+      expect(verdict(same({ state, changedAt: 0 }), { duplicate: true, similar: true })).toBe(
+        'duplicate: same',
+      )
+    },
+  )
+
+  test('whose request ended in ERROR is held, not a duplicate', () => {
+    expect(verdict(same({ requestStatus: 'ERROR' }))).toBe('held: ended_in_error')
+  })
+
+  test('in the same file is a duplicate whatever is allowed', () => {
+    expect(verdict(same({ batchId: 'new', row: 2, changedAt: 0 }), { duplicate: true })).toBe(
+      'duplicate: same',
+    )
+  })
+})
+
+describe('another service', () => {
+  const elsewhere = { baseUrl: 'https://old.example.com' }
+
+  test('a gateway that may be renamed holds until somebody said whether it is one', () => {
+    expect(verdict(same(elsewhere))).toBe('held: other_service')
+    expect(verdict(same(elsewhere), {}, {}, kin({ isSameService: () => true }))).toBe('duplicate: same')
+    expect(verdict(same(elsewhere), {}, {}, kin({ isSameService: () => false }))).toBe('goes')
+  })
+
+  test('staging on one gateway is not production', () => {
+    const staging = { baseUrl: 'https://api.example.com/staging' }
+    expect(verdict(same(staging), {}, {}, kin({ isSameService: () => false }))).toBe('goes')
+  })
+
+  test('a rehearsal on this machine says nothing of a service elsewhere', () => {
+    expect(verdict(same({ baseUrl: 'http://127.0.0.1:4010' }))).toBe('goes')
+    expect(verdict(same(), {}, { baseUrl: 'http://localhost:4010' })).toBe('goes')
+  })
+})
+
+describe('another package', () => {
+  test('is another order, unless a move joined the two, however long the chain', () => {
+    expect(verdict(same({ packageId: 5 }))).toBe('goes')
+    const joined = joinedTo(7, [
+      [5, 6],
+      [6, 7],
+      [1, 2],
+    ])
+    expect([...joined].sort()).toEqual([5, 6, 7])
+    expect(verdict(same({ packageId: 5 }), {}, {}, kin({ joined }))).toBe('duplicate: same')
+  })
+
+  test('that is gone and seems to be replaced by this one holds', () => {
+    const gone = kin({ predecessors: new Set([5]) })
+    expect(verdict(same({ packageId: 5 }), {}, {}, gone)).toBe('held: replaced_package')
+    expect(verdict(alike({ packageId: 5 }), {}, {}, gone)).toBe('goes')
+  })
+})
+
+describe('somebody similar', () => {
+  test('is held, and a release of the two lets it go', () => {
+    expect(verdict(alike())).toBe('held: similar')
+    expect(verdict(alike(), {}, {}, kin({ released: () => true }))).toBe('goes')
+  })
+
+  test('whose outcome is unknown holds until that is settled; dropped is merely similar', () => {
+    expect(verdict(alike({ state: 'unknown' }), { similar: true }, { kind: 'single' })).toBe(
+      'held: similar_unknown',
+    )
+    expect(verdict(alike({ state: 'dropped' }))).toBe('held: similar')
+  })
+
+  test('--allow-similar with a file speaks of its own rows alone, with a single order of all', () => {
+    expect(verdict(alike({ batchId: 'new', row: 2 }), { similar: true })).toBe('goes')
+    expect(verdict(alike(), { similar: true })).toBe('held: similar')
+    expect(verdict(alike(), { similar: true }, { kind: 'single' })).toBe('goes')
+  })
+
+  test('--shared lets own rows go that share only that, and nobody whom the full name joins', () => {
+    const shared = [ann.email]
+    const other = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
+    expect(verdict(alike({ batchId: 'new', row: 2, recipient: other }), { shared })).toBe('goes')
+    expect(verdict(alike({ batchId: 'new', row: 2 }), { shared })).toBe('held: similar')
+    expect(verdict(alike({ recipient: other }), { shared })).toBe('held: similar')
+  })
+
+  test('who was forgotten is similar by the e-mail alone', () => {
+    expect(verdict(alike({ recipient: undefined }))).toBe('held: similar')
+  })
+})
+
+describe('of several', () => {
+  test('a duplicate is graver than a similar one, and unknown is told before accepted', () => {
+    const stops = stopsOf(row, [alike(), same(), same({ state: 'unknown', row: 3 })], nothingAllowed, kin())
+    expect(stops).toHaveLength(3)
+    expect(gravestOf(stops)).toMatchObject({ becomes: 'duplicate', order: { state: 'unknown' }, more: 1 })
+    expect(gravestOf([])).toBeUndefined()
+  })
+})
+
+describe('a release', () => {
+  const stops = (candidate: Candidate) => stopsOf(row, [candidate], nothingAllowed, kin())
+  const isCovered = (release: Parameters<typeof covers>[0], candidate: Candidate) =>
+    stops(candidate).map((stop) => covers(release, row, stop))
+  const byRow = { kind: 'rows', rows: [1] } as const
+
+  test('by row covers what is merely similar, replaced, recent or ended in ERROR, and nothing else', () => {
+    expect(isCovered(byRow, alike())).toEqual([true])
+    expect(isCovered(byRow, same({ requestStatus: 'ERROR' }))).toEqual([true])
+    expect(isCovered(byRow, same())).toEqual([false])
+    expect(isCovered(byRow, alike({ state: 'unknown' }))).toEqual([false])
+    expect(isCovered({ kind: 'rows', rows: [2] }, alike())).toEqual([false])
+  })
+
+  test('of all covers the merely similar; of a shared value not whom the full name joins', () => {
+    expect(isCovered({ kind: 'all' }, alike())).toEqual([true])
+    expect(isCovered({ kind: 'all' }, same({ requestStatus: 'ERROR' }))).toEqual([false])
+    const shared = { kind: 'shared', value: ann.email } as const
+    expect(isCovered(shared, alike())).toEqual([false])
+    const bob = { ...ann, first_name: 'Bob', phone: '+61999999999' }
+    expect(isCovered(shared, alike({ recipient: bob }))).toEqual([true])
+  })
+})
