@@ -88,7 +88,7 @@ test('completely: no fingerprint is left, in the store or in the list of its att
   const place = await filled()
   const database = new DatabaseSync(join(dataOf(place), 'ledger.sqlite'))
   const { fingerprint } = database
-    .prepare('SELECT fingerprint FROM submissions WHERE email = ?')
+    .prepare('SELECT person_print AS fingerprint FROM submissions WHERE email = ?')
     .get(zelda) as { fingerprint: string }
   database.close()
   expect(bytesOf(join(place.folder, 'config', 'attempts'))).toContain(fingerprint)
