@@ -18,13 +18,13 @@ test('an unknown column is refused with the flags that would do, then mapped, ke
     .toMatchInlineSnapshot(`
       $ refcheck batch validate people.csv --package 102 --map 'Given name=first_name' --ignore Notes --save-mapping workday
       2> Kept how the file was read: use it with --mapping workday
- valid
+      people.csv: 1 row, 1 valid
       2> Order them with: refcheck batch run people.csv --package 102 --map 'Given name=first_name' --ignore Notes
       exit 0
     `)
   expect(await type(`${validate} --mapping workday`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102 --mapping workday
- valid
+    people.csv: 1 row, 1 valid
     2> Order them with: refcheck batch run people.csv --package 102 --mapping workday
     exit 0
   `)
@@ -44,7 +44,7 @@ test('a suggestion for a column is followed only after a yes', async () => {
     $ refcheck batch validate people.csv --package 102
     ? Is the column "Given name" first_name? yes
     2> Kept your answers about the columns: use them with --mapping people
- valid
+    people.csv: 1 row, 1 valid
     2> Order them with: refcheck batch run people.csv --package 102 --map 'Given name=first_name'
     exit 0
   `)
@@ -64,7 +64,7 @@ test('a column twice, one that is missing, and flags that name none', async () =
   withHeader(`${simple},recipient.email`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    2> Error: people.csv: the columns "email" and "recipient.email" are both email
+    2> Error: people.csv: the columns "email" and "recipient.email" both say email
     2> Leave one out: --ignore recipient.email
     exit 2
   `)

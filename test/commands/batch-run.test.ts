@@ -146,8 +146,8 @@ test('with one person more it orders that one: the others are duplicates', async
   expect(await type(`batch rows ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_2
     ROW  STATE      EMAIL           OUTCOME
-    1    duplicate  a1@example.com  orders the same as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 UTC)
-    2    duplicate  a2@example.com  orders the same as request REQUEST_2 (row 2 of batch BATCH_1, ordered 2026-11-20 12:00 UTC)
+    1    duplicate  a1@example.com  is the same order as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 UTC)
+    2    duplicate  a2@example.com  is the same order as request REQUEST_2 (row 2 of batch BATCH_1, ordered 2026-11-20 12:00 UTC)
     3    accepted   a3@example.com  REQUEST_3
     exit 0
   `)

@@ -130,7 +130,7 @@ test('a batch that is not there, an id that is none, a state that is none', asyn
     exit 2
 
     $ refcheck batch rows aaaa1111 --state sent
-    2> Error: --state: there is no state "sent"
+    2> Error: --state: unknown state "sent"
     2> States: pending, sending, accepted, rejected, unknown, dropped, held, invalid, duplicate, cancelled
     exit 2
   `)

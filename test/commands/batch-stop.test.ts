@@ -65,7 +65,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     2>   2 orders of package 102
     2> Time by quota: under a minute
     2>
-    2> Error: there is no terminal to ask on
+    2> Error: there is no terminal to confirm on
     2> Nothing was done. Run it again with --yes to skip the confirmation.
     exit 2
   `)
@@ -80,7 +80,7 @@ test('gone on with as another user it says so', async () => {
   expect(await type(`${run} --yes --max 1`, { env })).toMatchInlineSnapshot(`
     $ REFCHECK_USER_EMAIL=mia.member@example.com refcheck batch run people.csv --package 102 --yes --max 1
     2> people.csv is batch BATCH_1: 1 of 3 accepted, 2 rows are left to send.
-    2> Warning: this batch was started as olive.owner@example.com; its remaining rows are ordered as mia.member@example.com.
+    2> Warning: this batch was begun as olive.owner@example.com, and its other rows are ordered as mia.member@example.com.
     batch  BATCH_1
     people.csv, package 102
 

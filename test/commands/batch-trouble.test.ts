@@ -227,12 +227,12 @@ test('the package is replaced: it halts and names the successor and what the fil
     2  pending
     3  rows
 
-    halted  2026-11-20 12:00 UTC  package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more
+    halted  2026-11-20 12:00 UTC  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
     Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. What is left of the batch goes on under another package with: refcheck batch move BATCH_1 --package 107
 
     results  HOME/people.results.csv
-    2> Error: halted: package 102 ("Identity check only") is INACTIVE, so it cannot be ordered any more; 1 accepted so far, 2 not sent yet
-    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. What is left of the batch goes on under another package with: refcheck batch move BATCH_1 --package 107. Then go on with: refcheck batch resume BATCH_1
+    2> Error: halted: package 102 ("Identity check only") is INACTIVE and can no longer be ordered; 1 accepted so far, 2 not sent yet
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. What is left of the batch goes on under another package with: refcheck batch move BATCH_1 --package 107. Then resume with: refcheck batch resume BATCH_1
     exit 5
   `)
   expect(ordered()).toEqual(emails(1))

@@ -47,8 +47,8 @@ test('config set, get, list and unset', async () => {
     output-dir       -      -         Folder for reports
     store            -      -         Where orders are recorded: a file, or postgres://…
     account          -      -         Whose people these are, where one store serves several organisations.
-    concurrency      -      -         Downloads that run side by side, 1 to 64.
-    timeout          -      -         How long to wait on retries and on the quota altogether.
+    concurrency      -      -         Number of downloads at a time, 1 to 64
+    timeout          -      -         Longest total wait for retries and quota
     encoding         -      -         Encoding of batch files that are not UTF-8.
     default-country  -      -         Country of phone numbers without a country code
     exit 0
@@ -164,13 +164,13 @@ test('refused with exit 2 and a hint', async () => {
     exit 2
 
     $ refcheck config set nope 1
-    2> Error: there is no setting "nope"
-    2> The settings are package, output-dir, store, account, concurrency, timeout, encoding, default-country.
+    2> Error: no setting named "nope"
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config set __proto__ 1
-    2> Error: there is no setting "__proto__"
-    2> The settings are package, output-dir, store, account, concurrency, timeout, encoding, default-country.
+    2> Error: no setting named "__proto__"
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config set package
@@ -179,13 +179,13 @@ test('refused with exit 2 and a hint', async () => {
     exit 2
 
     $ refcheck config get nope
-    2> Error: there is no setting "nope"
-    2> The settings are package, output-dir, store, account, concurrency, timeout, encoding, default-country.
+    2> Error: no setting named "nope"
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.
     exit 2
 
     $ refcheck config unset nope
-    2> Error: there is no setting "nope"
-    2> The settings are package, output-dir, store, account, concurrency, timeout, encoding, default-country.
+    2> Error: no setting named "nope"
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.
     exit 2
   `)
 })

@@ -54,8 +54,8 @@ test('the same order again is refused, however it is written', async () => {
     {
       "error": {
         "code": "duplicate",
-        "message": "package 102 was ordered for \\"priya@example.com\\" before: request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED",
-        "hint": "\\"refcheck request get REQUEST_1\\" shows it; to order it once more all the same, add --allow-duplicate.",
+        "message": "package 102 was already ordered for \\"priya@example.com\\": request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED",
+        "hint": "To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1",
         "request_id": "REQUEST_1",
         "batch_id": "BATCH_1",
         "row": 1,
@@ -271,8 +271,8 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
     {
       "error": {
         "code": "duplicate",
-        "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 UTC, and whether it was ordered is unknown",
-        "hint": "It may have been ordered, so settle it before anything is sent again, with \\"refcheck batch reconcile\\"; where that finds no proof, ask the people of the service whether they have a request for this person. --allow-duplicate does not go past it.",
+        "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 UTC with an unknown outcome",
+        "hint": "It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile",
         "batch_id": "BATCH_1",
         "row": 1,
         "match": "exact"

@@ -9,8 +9,8 @@ test('the settings, each with its meaning in one line', () => {
       "output-dir: Folder for reports",
       "store: Where orders are recorded: a file, or postgres://…",
       "account: Whose people these are, where one store serves several organisations.",
-      "concurrency: Downloads that run side by side, 1 to 64.",
-      "timeout: How long to wait on retries and on the quota altogether.",
+      "concurrency: Number of downloads at a time, 1 to 64",
+      "timeout: Longest total wait for retries and quota",
       "encoding: Encoding of batch files that are not UTF-8.",
       "default-country: Country of phone numbers without a country code",
     ]
@@ -106,8 +106,8 @@ test('an unknown setting: the known ones are named', () => {
   expect(() => settingDefinition('__proto__')).toThrow(
     expect.objectContaining({
       code: 'usage',
-      message: 'there is no setting "__proto__"',
-      hint: 'The settings are package, output-dir, store, account, concurrency, timeout, encoding, default-country.',
+      message: 'no setting named "__proto__"',
+      hint: 'Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.',
     }),
   )
 })

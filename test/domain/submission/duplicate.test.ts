@@ -25,7 +25,7 @@ test('each kind of match is told with whom it is for, and how to go on', () => {
   const accepted = duplicateOf(match({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))
   expect(accepted.code).toBe('duplicate')
   expect(accepted.message).toMatch(/package 7 .*"ann@example\.com".*r-1.*PARTIAL/)
-  expect(accepted.hint).toMatch(/refcheck request get r-1.*--allow-duplicate/)
+  expect(accepted.hint).toMatch(/--allow-duplicate.*refcheck request get r-1/)
   expect(duplicateOf(match({ state: 'pending' })).hint).toContain('refcheck batch resume b-1')
 })
 

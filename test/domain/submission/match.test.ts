@@ -129,7 +129,7 @@ describe('another package', () => {
       [6, 7],
       [1, 2],
     ])
-    expect([...joined].sort()).toEqual([5, 6, 7])
+    expect([...joined].toSorted((a, b) => a - b)).toEqual([5, 6, 7])
     expect(verdict(same({ packageId: 5 }), {}, {}, kin({ joined }))).toBe('duplicate: same')
   })
 
