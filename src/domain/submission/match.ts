@@ -20,6 +20,9 @@ export const inTheWay = [
 /** "`--allow-duplicate` passes orders that were accepted, never pending, sending, unknown or dropped ones". */
 const isPassable = (state: SubmissionState): boolean => state === 'accepted'
 
+/** Under a package that is gone what is still pending cannot be ordered any more. */
+const isOrdered = ({ state }: Submission): boolean => state !== 'pending'
+
 /** In a file `--allow-duplicate` is for renewals: what was ordered less long ago is `held` all the same. */
 const renewalMs = 7 * 24 * 60 * 60_000
 
@@ -165,7 +168,12 @@ function judged(row: Compared, candidate: Candidate, allowed: Allowed, kin: Kin)
   const isSamePackage = kin.joined.has(order.packageId)
   if (candidate.samePerson) {
     if (isSamePackage) return same(row, order, service, allowed, kin)
-    if (service === 'one' && kin.predecessors.has(order.packageId) && !kin.released(order)) {
+    if (
+      service === 'one' &&
+      isOrdered(order) &&
+      kin.predecessors.has(order.packageId) &&
+      !kin.released(order)
+    ) {
       return held('replaced_package', order)
     }
     return undefined

@@ -137,6 +137,7 @@ describe('another package', () => {
     const gone = kin({ predecessors: new Set([5]) })
     expect(verdict(same({ packageId: 5 }), {}, {}, gone)).toBe('held: replaced_package')
     expect(verdict(alike({ packageId: 5 }), {}, {}, gone)).toBe('goes')
+    expect(verdict(same({ packageId: 5, state: 'pending' }), {}, {}, gone)).toBe('goes')
   })
 })
 

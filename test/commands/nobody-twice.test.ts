@@ -1,0 +1,121 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { session } from '../harness/session.ts'
+
+const header = 'first_name,last_name,email,phone'
+const ann = 'Ann,Low,ann@example.com,+61400000901'
+const single = (first: string, email: string, phone: string): string =>
+  `request create --package 102 --first-name ${first} --last-name Low --email ${email} --phone ${phone} --yes`
+
+test('a replaced package: resume sends nothing under it, and whoever it was ordered for is held under the successor', async () => {
+  const { type, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(3))
+  const { batch_id } = (await type('batch run people.csv --package 102 --yes --json --max 1')).json() as {
+    batch_id: string
+  }
+  const successor = sandbox.replacePackage(102)
+  const resumed = await type(`batch resume ${batch_id} --yes`)
+  expect([resumed.code, ordered()]).toEqual([5, emails(1)])
+  expect(resumed.stdout).toMatch(/2 {2}pending/)
+  expect(resumed.stderr).toContain(`refcheck batch move ${batch_id} --package ${successor}`)
+  const moved = await type(`batch move ${batch_id} --package ${successor}`)
+  expect([moved.code, moved.stderr]).toEqual([
+    2,
+    expect.stringMatching(/2 rows do not fit package .*consent/),
+  ])
+  const fixed = emails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
+  writeFileSync(join(folder, 'fixed.csv'), `${header},consent.consent_method\n${fixed.join('\n')}\n`)
+  const again = await type(`batch run fixed.csv --package ${successor} --yes`)
+  expect(again.stderr).toContain('was ordered under the package that this one replaces')
+  expect(ordered().toSorted()).toEqual(emails(3))
+})
+
+test.each([
+  ['a corrected phone', single('Ann', 'ann@example.com', '+61400000902')],
+  ['Ann and Anne', single('Anne', 'ann@example.com', '+61400000901')],
+  ['a new e-mail with the same phone', single('Ann', 'ann.low@example.com', '+61400000901')],
+])('%s: not ordered again without a word, and --allow-similar says so', async (_what, line) => {
+  const { type, folder, ordered } = await session()
+  writeFileSync(join(folder, 'people.csv'), `${header}\n${ann}\n`)
+  await type('batch run people.csv --package 102 --yes')
+  const refused = await type(`${line} --json`)
+  expect([refused.code, refused.json()]).toMatchObject([
+    2,
+    { error: { code: 'duplicate', match: 'similar', row: 1 } },
+  ])
+  expect(ordered()).toHaveLength(1)
+  const no = await type(line, { answers: [{ ask: /Order all the same/, confirm: false }] })
+  expect([no.code, ordered().length]).toEqual([2, 1])
+  expect((await type(`${line} --allow-similar`)).code).toBe(0)
+  expect(ordered()).toHaveLength(2)
+})
+
+test('three rows of one file with one e-mail: the first goes, the others are held until somebody says so', async () => {
+  const { type, folder, ordered } = await session()
+  const rows = ['Ann', 'Bob', 'Cyd'].map((name, at) => `${name},Low,office@example.com,+6140000091${at}`)
+  writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
+  const held = await type('batch run people.csv --package 102 --yes --json')
+  const { batch_id, counts } = held.json() as { batch_id: string; counts: Record<string, number> }
+  expect([held.code, counts]).toMatchObject([10, { accepted: 1, held: 2 }])
+  expect(ordered()).toHaveLength(1)
+  // Run again it holds them still, whatever is said of the file's own duplicates.
+  expect((await type('batch run people.csv --package 102 --yes')).code).toBe(10)
+  expect((await type(`batch release ${batch_id} --row 2`)).code).toBe(0)
+  expect((await type(`batch cancel ${batch_id} --row 3`)).code).toBe(0)
+  const rowsNow = (await type(`batch rows ${batch_id} --json`)).json() as { state: string }[]
+  expect(rowsNow.map(({ state }) => state)).toEqual(['accepted', 'pending', 'cancelled'])
+  await type(`batch resume ${batch_id} --yes`)
+  expect(ordered()).toHaveLength(2)
+})
+
+test('people of a halted file, fixed and run again: told to wait in that batch, and never believed ordered', async () => {
+  const { type, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(3))
+  sandbox.setCredits(0)
+  const { batch_id } = (await type('batch run people.csv --package 102 --yes --json')).json() as {
+    batch_id: string
+  }
+  sandbox.setCredits(null)
+  peopleFile(folder, [...emails(3)], 'again.csv')
+  writeFileSync(join(folder, 'again.csv'), `${header}\nAna,Row1,a1@example.com,+61400000001\n`)
+  const waits = await type('batch run again.csv --package 102 --yes')
+  expect([waits.code, waits.stderr]).toEqual([
+    10,
+    expect.stringContaining(`refcheck batch resume ${batch_id}`),
+  ])
+  expect(waits.stderr).not.toContain('every row was ordered before')
+  expect(ordered()).toEqual([])
+})
+
+test('a duplicate of a row that was never ordered is looked at again, and ordered', async () => {
+  const { type, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(2))
+  sandbox.setCredits(0)
+  const { batch_id } = (await type('batch run people.csv --package 102 --yes --json')).json() as {
+    batch_id: string
+  }
+  sandbox.setCredits(null)
+  const more = ['a1', 'a2', 'a3'].map(
+    (name, at) => `Ana,Row${at + 1},${name}@example.com,+6140000000${at + 1}`,
+  )
+  writeFileSync(join(folder, 'more.csv'), `${header}\n${more.join('\n')}\n`)
+  expect((await type('batch run more.csv --package 102 --yes')).code).toBe(10)
+  expect(ordered()).toEqual(['a3@example.com'])
+  await type(`batch cancel ${batch_id} --yes`)
+  expect((await type('batch run more.csv --package 102 --yes')).code).toBe(0)
+  expect(ordered().toSorted()).toEqual(emails(3))
+})
+
+test('whoever is under one account is not seen by another, and by everybody without one', async () => {
+  const { type, folder, ordered } = await session()
+  writeFileSync(join(folder, 'people.csv'), `${header}\n${ann}\n`)
+  const run = 'batch run people.csv --package 102 --yes'
+  expect((await type(run, { env: { REFCHECK_ACCOUNT: 'acme' } })).code).toBe(0)
+  expect((await type(run, { env: { REFCHECK_ACCOUNT: 'other' } })).code).toBe(0)
+  expect((await type(run)).code).toBe(2)
+  expect(ordered()).toHaveLength(2)
+})
