@@ -1,4 +1,5 @@
 import type { Scope } from '../cli/scope.ts'
+import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
 import { createEventText } from '../output/views/notices.ts'
@@ -40,6 +41,16 @@ export async function orderingAndFollowing(scope: Scope, signal: AbortSignal) {
     onStatus: statusNote(scope),
   }
 }
+
+/** Keeps which packages are gone, each with its likely successor, for comparing. */
+export const keepSuccessions =
+  (scope: Scope) =>
+  async (packages: readonly Package[]): Promise<void> => {
+    const { successions } = await import('../domain/batch/succession.ts')
+    const { waiting } = await store(scope)
+    const { baseUrl } = await api(scope)
+    await waiting.linkPackages(baseUrl, successions(packages), scope.context.clock.now())
+  }
 
 /** What following requests needs: a share of the quota, the inbox, and somewhere to tell of it. */
 export async function following(scope: Scope) {

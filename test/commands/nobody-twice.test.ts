@@ -34,6 +34,19 @@ test('a replaced package: resume sends nothing under it, and whoever it was orde
   expect(ordered().toSorted()).toEqual(emails(3))
 })
 
+test('a replaced package: a single order under the successor names what was ordered before', async () => {
+  const { type, sandbox, ordered } = await session()
+  await type(single('Ann', 'ann@example.com', '+61400000901'))
+  const successor = sandbox.replacePackage(102)
+  const line = single('Ann', 'ann@example.com', '+61400000901').replace('102', String(successor))
+  const refused = await type(`${line} --field consent.consent_method=email`)
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('package 102, which this package seems to replace'),
+  ])
+  expect(ordered()).toHaveLength(1)
+})
+
 test.each([
   ['a corrected phone', single('Ann', 'ann@example.com', '+61400000902')],
   ['Ann and Anne', single('Anne', 'ann@example.com', '+61400000901')],

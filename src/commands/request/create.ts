@@ -13,7 +13,7 @@ import { similarQuestion } from '../../usecases/request/similar-question.ts'
 import { placeOrder } from '../../usecases/request/place-order.ts'
 import { composeOrder } from '../../usecases/request/prepare-order.ts'
 import { api } from '../../compose/api.ts'
-import { orderingAndFollowing } from '../../compose/request.ts'
+import { keepSuccessions, orderingAndFollowing } from '../../compose/request.ts'
 import { schemas } from '../../compose/schemas.ts'
 import { packageSetting, setting } from '../../compose/session.ts'
 
@@ -99,6 +99,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       api: await api(scope),
       cache: await schemas(scope),
       prompter: scope.prompter(),
+      onPackages: flags['dry-run'] ? undefined : keepSuccessions(scope),
       yes: flags.yes || flags['dry-run'],
       signal: this.signal,
       show: (rows) => scope.reporter.block(reviewText(rows, scope.reporter.terminal)),

@@ -22,6 +22,8 @@ export interface GivenOrder {
 }
 
 export interface ComposeOptions extends SchemaSource {
+  /** The service's packages, as they were read: some may be gone and replaced by others. */
+  onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
   /** Undefined where nobody can be asked. */
   prompter: Prompter | undefined
   /** The person has said yes beforehand: nothing is reviewed. */
@@ -58,7 +60,10 @@ export async function composeOrder(given: GivenOrder, options: ComposeOptions): 
 }
 
 /** The package to order from, ACTIVE and visible. */
-async function orderable(given: GivenOrder, { api, prompter, signal }: ComposeOptions): Promise<Package> {
+async function orderable(
+  given: GivenOrder,
+  { api, prompter, signal, onPackages }: ComposeOptions,
+): Promise<Package> {
   const id = packageIdOf(given)
   if (id === undefined) {
     if (prompter === undefined) {
@@ -68,7 +73,9 @@ async function orderable(given: GivenOrder, { api, prompter, signal }: ComposeOp
     }
     return choosePackage(prompter, await api.listPackages({ status: 'active' }, signal))
   }
-  const pack = (await api.listPackages({ id }, signal)).find((each) => each.id === id)
+  const packages = await api.listPackages(undefined, signal)
+  await onPackages?.(packages)
+  const pack = packages.find((each) => each.id === id)
   if (pack === undefined) {
     throw new NotFoundError(`package ${id} was not found for this user`, {
       field: 'package_id',
