@@ -24,7 +24,7 @@ test('results that cannot be written hide nothing of what became of the rows', a
   expect(await here.type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
-    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder; "refcheck batch export BATCH_1" has all of it.
+    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     batch  BATCH_1
     people.csv, package 102
 
@@ -39,7 +39,7 @@ test('results that cannot be written hide nothing of what became of the rows', a
   expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
     2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
-    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder; "refcheck batch export BATCH_1" has all of it.
+    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     {
       "batch_id": "BATCH_1",
       "package_id": 102,
@@ -77,7 +77,7 @@ test('results that cannot be written do not take the place of an unknown outcome
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
     2> The service is up again; continuing.
-    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder; "refcheck batch export BATCH_1" has all of it.
+    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     {
       "batch_id": "BATCH_1",
       "package_id": 102,
@@ -213,7 +213,7 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
   expect(await type('batch run more.csv --package 102 --yes --allow-duplicate')).toMatchInlineSnapshot(`
     $ refcheck batch run more.csv --package 102 --yes --allow-duplicate
     2> more.csv is batch BATCH_2: 1 of 2 accepted, nothing left to send.
-    2> Warning: --allow-duplicate comes too late for the duplicate rows of this batch. Make a file of them: refcheck batch export BATCH_2 --state duplicate --output again.csv
+    2> Warning: --allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export BATCH_2 --state duplicate --output again.csv
     batch  BATCH_2
     more.csv, package 102
 

@@ -73,7 +73,7 @@ test('a 429 is remembered by the commands after it', async () => {
     60 in 60 s   60    0     in 40 s     as the service reported
     1000 in 1 h  1     999   in 61 min   as counted here
 
-    The service takes no calls for 40 s.
+    The service refuses calls for another 40 s.
     exit 0
   `)
   expect(await type(orderOf('Priya', ['--yes', '--timeout', '10s', '--json']))).toMatchInlineSnapshot(`

@@ -251,7 +251,7 @@ test('--fixture: people and packages from YAML, and a bad one is refused at its 
   expect(await type('sandbox start --port 0 --fixture bad.yaml')).toMatchInlineSnapshot(`
     $ refcheck sandbox start --port 0 --fixture bad.yaml
     2> Error: the fixture is neither JSON nor YAML at line 1, column 12
-    2> Mend the file there; nothing was started.
+    2> Fix the file there; nothing was started.
     exit 2
   `)
 })

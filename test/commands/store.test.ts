@@ -207,7 +207,7 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
   const purge = 'store purge --email Zelda@example.com'
   expect(await type(`${purge} --dry-run`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email Zelda@example.com --dry-run
-    Would remove what names people from 1 row and 1 event.
+    Would remove personal data of 1 row and 1 event.
     exit 0
   `)
   expect(await type(purge)).toMatchInlineSnapshot(`
@@ -218,7 +218,7 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
   `)
   expect(await type(`${purge} --yes`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email Zelda@example.com --yes
-    Removed what names people from 1 row and 1 event.
+    Removed personal data of 1 row and 1 event.
     exit 0
   `)
   expect(bytesOf(join(folder, 'data'))).not.toContain('zelda')
@@ -288,7 +288,7 @@ test('by age: what has ended goes, what goes on stays', async () => {
   await clock.advance(400 * day)
   expect(await type('store purge --older-than 365d --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --older-than 365d --yes
-    Removed what names people from 2 rows and 0 events.
+    Removed personal data of 2 rows and 0 events.
     exit 0
   `)
   expect(bytesOf(join(folder, 'data'))).toContain('a2@example.com')
@@ -299,7 +299,7 @@ test('what is not settled is never removed, and a purge names somebody', async (
   await type(run(peopleFile(folder, ['zelda+cut-before@example.com'])))
   expect(await type('store purge --email zelda+cut-before@example.com --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda+cut-before@example.com --yes
-    Removed what names people from 0 rows and 0 events; 1 row not settled yet is kept.
+    Removed personal data of 0 rows and 0 events; 1 row not settled yet is kept.
     exit 0
   `)
   expect(bytesOf(join(folder, 'data'))).toContain('zelda')

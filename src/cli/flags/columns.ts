@@ -15,21 +15,21 @@ export const columnFlags = {
   }),
   sheet: Flags.string({ summary: 'Name of the sheet to read in a workbook', helpValue: 'NAME' }),
   'header-row': Flags.integer({
-    summary: 'Line that names the columns, as the spreadsheet program counts.',
+    summary: 'Line of the header, as the spreadsheet program counts',
     helpValue: 'N',
     min: 1,
   }),
   encoding: Flags.string({
-    summary: 'Encoding of bytes that are not UTF-8, such as windows-1250.',
+    summary: 'Encoding of bytes that are not UTF-8, such as windows-1250',
     helpValue: 'NAME',
   }),
   hidden: Flags.option({
     options: ['include', 'skip'] as const,
-    summary: 'Whether hidden, filtered and struck-through rows are ordered.',
+    summary: 'Include or skip hidden, filtered and struck-through rows',
     helpValue: 'include|skip',
   })(),
   'accept-line': Flags.integer({
-    summary: 'This line is right though a name in it looks damaged; may be repeated.',
+    summary: 'This line is right although a name in it looks damaged; repeatable',
     helpValue: 'N',
     min: 1,
     multiple: true,
@@ -55,7 +55,7 @@ export const columnFlags = {
   'default-country': defaultCountryFlag,
 }
 
-export const showChangesFlag = Flags.boolean({ summary: 'Show every value that is changed before sending.' })
+export const showChangesFlag = Flags.boolean({ summary: 'Show every value changed before sending' })
 
 /** What the flags say, as the rules of columns take it. */
 export function columnChoices(flags: {

@@ -7,7 +7,7 @@ export default `EXIT CODES
   0     -                                  done
   1     internal, io                       a bug of refcheck, or the disk failed
   2     usage, invalid_input, duplicate    wrong flags, invalid input, or an
-                                           order that exists already
+                                           order that was made before
   3     unauthenticated                    no API key, or the key was refused
   4     forbidden                          membership, role, credits, trial or
                                            subscription

@@ -48,7 +48,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       return this.answer(storePurgeView(found, dryRun))
     if (!isNothing || completely) {
       await this.confirm(
-        `Remove what names people from ${found.rows} rows and ${found.events} events, for good?`,
+        `Remove personal data of ${found.rows} rows and ${found.events} events, for good?`,
         yes,
       )
     }

@@ -14,7 +14,7 @@ export function batchNoticeText(notice: BatchNotice): { text: string; matters: b
       )
     case 'duplicates-too-late':
       return warning(
-        `--allow-duplicate comes too late for the duplicate rows of this batch. Make a file of them: refcheck batch export ${notice.batchId} --state duplicate --output again.csv`,
+        `--allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export ${notice.batchId} --state duplicate --output again.csv`,
       )
     case 'other-user':
       return warning(
@@ -26,11 +26,13 @@ export function batchNoticeText(notice: BatchNotice): { text: string; matters: b
     }
     case 'file-changed':
       return warning(
-        `${notice.file} is not what it was, so no results file is written; "refcheck batch export ${notice.batchId}" has all of it.`,
+        `${notice.file} has changed since, so no results file was written. Write all rows to a file with: refcheck batch export ${notice.batchId} --output results.csv`,
       )
     case 'results-unwritten': {
       const instead =
-        notice.batchId === undefined ? '' : `; "refcheck batch export ${notice.batchId}" has all of it.`
+        notice.batchId === undefined
+          ? ''
+          : `. Write all rows to a file with: refcheck batch export ${notice.batchId} --output results.csv`
       return warning(`the results file was not written: ${notice.why}${instead}`)
     }
     case 'may-order-again':

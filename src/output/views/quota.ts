@@ -36,7 +36,7 @@ export function quotaView({ windows, notBefore }: QuotaStanding, now: number): V
     },
     text: (terminal) => {
       const told = blocked
-        ? `\n\nThe service takes no calls for ${durationInWords((notBefore - now) / 1000)}.`
+        ? `\n\nThe service refuses calls for another ${durationInWords((notBefore - now) / 1000)}.`
         : ''
       return table(windows, columns, terminal) + told
     },

@@ -67,7 +67,7 @@ export function storePurgeView(
         kept === 0
           ? ''
           : `; ${countInWords(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
-      return `${did} what names people from ${countInWords(rows, 'row')} and ${countInWords(events, 'event')}${left}.`
+      return `${did} personal data of ${countInWords(rows, 'row')} and ${countInWords(events, 'event')}${left}.`
     },
   }
 }

@@ -128,7 +128,7 @@ export function parseFixture(text: string): Fixture {
     const [issue] = parsed.error.issues
     throw new InvalidInputError(
       `the fixture's ${pathOf(issue?.path ?? [])}: ${issue?.message ?? 'is not valid'}`,
-      { hint: 'Mend the fixture; nothing was started.' },
+      { hint: 'Fix the fixture; nothing was started.' },
     )
   }
   const { organisations } = parsed.data
@@ -161,7 +161,7 @@ function parseYaml(text: string): unknown {
     const [start] = error.linePos ?? []
     const where = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
     throw new InvalidInputError(`the fixture is neither JSON nor YAML${where}`, {
-      hint: 'Mend the file there; nothing was started.',
+      hint: 'Fix the file there; nothing was started.',
       cause: error,
     })
   }
