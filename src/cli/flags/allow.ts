@@ -7,7 +7,7 @@ export const allowFlags = {
   }),
   'allow-similar': Flags.boolean({ summary: 'Order rows of this file that are similar to one another' }),
   shared: Flags.string({
-    summary: 'An e-mail or phone that many people of this file share; may be repeated',
+    summary: 'An e-mail or phone that many people of this file share; repeatable',
     helpValue: 'VALUE',
     multiple: true,
     multipleNonGreedy: true,

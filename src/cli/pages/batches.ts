@@ -27,11 +27,21 @@ STATES OF A ROW
   rejected    the service refused it; nothing was ordered
   unknown     sent, but nobody knows whether it was accepted
   duplicate   the same order exists: in this file, or made before
+  held        somebody similar was ordered before, or is in an earlier row
   invalid     breaks a rule of the package; not sent
   cancelled   cancelled before it was sent
+  dropped     was unknown, and a person gave it up
 
     $ refcheck batch status 3f2b8c1e --watch
     $ refcheck batch rows 3f2b8c1e --state rejected,unknown
+
+HELD ROWS
+  Only you can tell whether it is one person or two. Release the rows that are
+  other people, then resume:
+
+    $ refcheck batch rows 3f2b8c1e --state held
+    $ refcheck batch release 3f2b8c1e --row 12
+    $ refcheck batch resume 3f2b8c1e
 
 REJECTED ROWS
   If the row is wrong, fix the file and run it again. If the reason was outside

@@ -17,7 +17,7 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
-    row: Flags.integer({ summary: 'Only this row; may be repeated', helpValue: 'N', multiple: true, min: 1 }),
+    row: Flags.integer({ summary: 'Only this row; repeatable', helpValue: 'N', multiple: true, min: 1 }),
     yes: Flags.boolean({ summary: 'Skip the confirmation' }),
   }
 

@@ -11,12 +11,12 @@ import { moveBatch } from '../../usecases/batch/move.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
 
 export default class BatchMove extends BaseCommand<typeof BatchMove> {
-  static override summary = 'Go on with a batch under the package that replaced its own.'
+  static override summary = 'Go on with a batch under the package that replaced its own'
   static override description =
     'Takes what is left (pending, held, rejected and duplicate rows) to another package, after every row was checked against its schema. What was ordered stays as it is, and whoever was ordered under the one package counts as ordered under the other from then on. Nothing is sent: "refcheck batch resume" does that.'
   static override examples = ['<%= config.bin %> batch move 3f2b8c1e --package 107']
   static override args = {
-    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
     package: packageIdFlag({ summary: 'The package that replaces the batch’s own', required: true }),

@@ -35,24 +35,24 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       helpValue: 'FILE',
     }),
     row: Flags.integer({
-      summary: 'Record what the provider said of this row.',
+      summary: 'Record what the provider said of this row',
       helpValue: 'N',
       min: 1,
       exclusive: ['events'],
     }),
     'request-id': uuidFlag({
-      summary: 'They have it, as this request.',
+      summary: 'They have it, as this request',
       dependsOn: ['row'],
       exclusive: ['confirm-email', 'drop'],
     }),
     'confirm-email': Flags.string({
-      summary: 'They do not have it: order it; the recipient’s e-mail, typed out.',
+      summary: 'They do not have it: order it; the recipient’s e-mail, typed out',
       helpValue: 'EMAIL',
       dependsOn: ['row'],
     }),
-    drop: Flags.boolean({ summary: 'Leave it: never send the row.', dependsOn: ['row'] }),
+    drop: Flags.boolean({ summary: 'Leave it: never send the row', dependsOn: ['row'] }),
     acknowledge: uuidFlag({
-      summary: 'A possible second order was looked into, and is not reported any more.',
+      summary: 'A possible second order was looked into, and is not reported any more',
       exclusive: ['row', 'events'],
     }),
     reason: Flags.string({

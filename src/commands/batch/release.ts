@@ -12,7 +12,7 @@ import { releaseRows } from '../../usecases/batch/release.ts'
 import { findToRun } from '../../usecases/batch/standing.ts'
 
 export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
-  static override summary = 'Say that held rows may be ordered after all.'
+  static override summary = 'Say that held rows may be ordered after all'
   static override description =
     'A row is held where somebody similar was ordered before, or stands in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". A release covers what the row matches now; a new match holds it again. A row that is the same person is closed with "refcheck batch cancel BATCH_ID --row N".'
   static override examples = [
@@ -21,11 +21,11 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     '<%= config.bin %> batch release 3f2b8c1e --all',
   ]
   static override args = {
-    batch_id: batchIdArg({ required: true, description: 'batch, or the start of its id' }),
+    batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
     row: Flags.integer({
-      summary: 'This row; may be repeated',
+      summary: 'This row; repeatable',
       helpValue: 'N',
       multiple: true,
       min: 1,

@@ -5,7 +5,7 @@ import { parseBaseUrl } from '../../domain/session/base-url.ts'
 import { saidView } from '../../output/views/store.ts'
 
 export default class StoreSameService extends BaseCommand<typeof StoreSameService> {
-  static override summary = 'Say whether two base URLs are one service.'
+  static override summary = 'Say whether two base URLs are one service'
   static override description =
     'For a gateway that was renamed: people ordered at the one URL are then known at the other. Until somebody says so, rows of people ordered at another URL are held.'
   static override examples = [
