@@ -232,7 +232,7 @@ test('values by the schema that are refused, a suggestion beside one where there
     2     Ana Silva  ncc_acic.date_of_birth   30/04/1990  is not a date in the form YYYY-MM-DD, such as 1990-04-23 (did you mean "1990-04-30"?)
     3     Ana Silva  ncc_acic.date_of_birth   2026-02-30  is a day that does not exist
     4     Ana Silva  ncc_acic.is_volunteer    perhaps     is neither yes nor no (or true, false, 1, 0)
-    5     Ana Silva  ncc_acic.previous_names  {"a":1}     is one JSON object, but a list is expected: [{…}]
+    5     Ana Silva  ncc_acic.previous_names  {"a":1}     is one JSON object, and a list is expected: [{…}]
     6     Ana Silva  icrc.years_of_history    1e3         is not a whole number such as 12
     7     Ana Silva  icrc.years_of_history    5.5         is not a whole number such as 12
     2> Error: people.csv: 6 of 6 rows are invalid, not sent
