@@ -58,7 +58,9 @@ async function run({ folder, baseUrl, email, allowDuplicate = false, dieAt }: Co
     const credentials = { apiKey: 'k'.repeat(32), userEmail: 'owner@example.com' }
     const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 0 })
     const ordering = { api: mortal(api, dieAt), ledger: mortal(store.ledger, dieAt), clock, random }
-    const recipient = { first_name: 'Ana', last_name: 'Silva', email, phone: '+61400000001' }
+    // Who shares a phone may be the same person.
+    const phone = `+61${Buffer.from(email).reduce((sum, byte) => (sum * 31 + byte) % 1_000_000_000, 7)}`
+    const recipient = { first_name: 'Ana', last_name: 'Silva', email, phone }
     const options = { allowDuplicate, waitBudgetMs: 0 }
     const { requestId } = await createRequest(ordering, { package_id: 12, recipient }, options)
     return { requestId }
