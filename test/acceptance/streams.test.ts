@@ -65,7 +65,7 @@ test('an order on a real terminal, asked for from nothing', async () => {
   }
   await terminal.until('Is everything correct?')
   terminal.type(keys.enter)
-  await terminal.until('The same without questions')
+  await terminal.until('The same order as one command')
   const { code, stdout } = await terminal.ended
   expect({ code, stdout: stdout.replace(/ID|[0-9a-f-]{36}/, 'ID') }).toEqual({
     code: 0,
@@ -85,7 +85,7 @@ test('an answer that cannot be written: exit 1 in words, and what was asked for 
   run.stderr.on('data', (data: Buffer) => (said += data.toString()))
   expect(await once(run, 'close')).toEqual([1, null])
   expect(said).toMatch(
-    /Error: cannot write the answer to "stdout": no space is left on the disk\nWhat was asked for was done/,
+    /Error: cannot write the result to "stdout": no space is left on the disk\nThe command itself was carried out/,
   )
   expect(here.sandbox.requests()).toHaveLength(1)
 })
@@ -110,13 +110,13 @@ test('a folder that the system will not make (/proc) ends in words, and not neve
   expect(run.stderr()).toMatch(/^Error: cannot make the folder "\/proc\/refcheck": .*\n/)
 })
 
-test('Ctrl-C while an order is on its way says what is waited for', async () => {
+test('Ctrl-C while an order is in flight says what is waited for', async () => {
   const here = await world()
   const run = start(orderOf('Priya+hang-after'), here.env)
   while (here.sandbox.requests().length === 0) await setImmediate()
   run.child.kill('SIGINT')
   while (run.stderr() === '') await new Promise((resolve) => run.child.stderr?.once('data', resolve))
-  expect(run.stderr()).toContain('An order is on its way; its answer is waited for.')
+  expect(run.stderr()).toContain('An order is in flight; waiting for its answer.')
 })
 
 test('bin/run.js on a Node that is too old says what to do', () => {

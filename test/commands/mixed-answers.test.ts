@@ -105,14 +105,15 @@ describe('a report URL', () => {
 
 describe('a read of a package that shows another one', () => {
   test.each([
-    ['its schema', '/v1/packages/102/schema', '/v1/packages/101/schema'],
-    ['the list of it alone', 'id=102', 'id=101'],
-  ])('%s: nothing is ordered', async (_what, asked, answered) => {
+    ['its schema', '/v1/packages/102/schema', '/v1/packages/101/schema', orderOf('Ana')],
+    ['the list of it alone', 'id=102', 'id=101', ['packages', 'list', '--id', '102']],
+  ])('%s: nothing is ordered, and nothing of it is shown', async (_what, asked, answered, argv) => {
     const { run, intercept, sandbox } = await world()
     intercept((request, ask) => ask(new Request(request.url.replace(asked, answered), request)))
-    const { code, stderr } = await run(orderOf('Ana'))
-    expect([code, stderr]).toEqual([
+    const { code, stdout, stderr } = await run(argv)
+    expect([code, stdout, stderr]).toEqual([
       7,
+      '',
       expect.stringContaining('the answer is about another package, not about package 102'),
     ])
     expect(sandbox.requests()).toEqual([])

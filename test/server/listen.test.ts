@@ -76,7 +76,7 @@ test('a taken port is an IoError that says what to do', async () => {
 
 test('an address that is not of this machine is an IoError', async () => {
   await expect(listen(hello, { host: '192.0.2.1' })).rejects.toThrow(
-    '"192.0.2.1" is not valid of this machine',
+    '"192.0.2.1" is not an address of this machine',
   )
 })
 
