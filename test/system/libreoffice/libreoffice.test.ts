@@ -167,7 +167,7 @@ test.each([
     await workbook(people.rows.slice(0, count)),
     `csv:Text - txt - csv (StarCalc):${options}`,
   )
-  const sheet = await openBytes(bytes, 'people.csv')
+  const sheet = await openBytes(bytes, 'people.csv', { encoding })
   const rows = await all(sheet.rows())
   expect(sheet.columns).toEqual(people.columns)
   // What a cell without a type says of a boolean is TRUE.
