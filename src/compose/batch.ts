@@ -1,11 +1,11 @@
 import type { Scope } from '../cli/scope.ts'
 import { batchMeter } from '../output/batch-meter.ts'
 import { batchNoticeText } from '../output/views/batch-notices.ts'
-import type { FilePlace, Noticing, ReadingPorts, Running } from '../usecases/batch/ports.ts'
+import type { FilePlace, NoticePort, ReadingPorts, RunPorts } from '../usecases/batch/ports.ts'
 import type { StartPorts } from '../usecases/batch/start.ts'
 import { api, governor } from './api.ts'
 import { quotaWindows } from './quota.ts'
-import { ordering } from './request.ts'
+import { orderPorts } from './request.ts'
 import { schemas } from './schemas.ts'
 import type { DefaultSources } from '../usecases/batch/reading-defaults.ts'
 import { account, packageSetting, setting } from './session.ts'
@@ -46,9 +46,9 @@ export async function batchPlanPorts(scope: Scope) {
 
 /** What running, resuming and settling need. */
 export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promise<StartPorts> {
-  const { api: own, ledger, clock, random } = await ordering(scope, signal)
+  const { api: own, ledger, clock, random } = await orderPorts(scope, signal)
   const { batches, waiting, inbox, orphans } = await store(scope)
-  const running: Running = {
+  const run: RunPorts = {
     api: own,
     ledger,
     clock,
@@ -60,7 +60,7 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
     cache: await schemas(scope),
   }
   return {
-    ...running,
+    ...run,
     ...noticing(scope),
     inbox,
     orphans,
@@ -76,7 +76,7 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
   }
 }
 
-function noticing({ reporter }: Scope): Noticing {
+function noticing({ reporter }: Scope): NoticePort {
   return {
     onNotice(notice) {
       const said = batchNoticeText(notice)

@@ -1,6 +1,6 @@
 import type { Scope } from '../cli/scope.ts'
 import { UsageError } from '../errors/kinds.ts'
-import type { ConformancePorts } from '../usecases/conformance/examine.ts'
+import type { ConformancePorts } from '../usecases/conformance/check-deployment.ts'
 import { http } from './http.ts'
 import { sessionSources } from './session.ts'
 import { webhookSecret } from './webhook.ts'

@@ -8,11 +8,11 @@ import { http } from './http.ts'
 import { sessionSources } from './session.ts'
 import { chosenStore, store } from './store.ts'
 import { looseMode } from '../disk/private-modes.ts'
-import type { Examination } from '../domain/doctor/finding.ts'
+import type { MachineReport } from '../domain/doctor/finding.ts'
 import { hasFileModes, nodeVersion } from '../host/runtime.ts'
 import { proxySettings } from '../http/proxy.ts'
 import { storeLocation } from '../store/ledger/options.ts'
-import { examine } from '../usecases/doctor/examine.ts'
+import { checkMachine } from '../usecases/doctor/check-machine.ts'
 import { machineChecks } from '../usecases/doctor/machine.ts'
 import { serviceChecks } from '../usecases/doctor/service.ts'
 
@@ -20,7 +20,7 @@ import { serviceChecks } from '../usecases/doctor/service.ts'
 export async function diagnose(
   scope: Scope,
   { needed, signal }: { needed: string; signal: AbortSignal },
-): Promise<Examination> {
+): Promise<MachineReport> {
   const { context, paths } = scope
   const { clock, env } = context
   const location = async (): Promise<string> =>
@@ -63,7 +63,7 @@ export async function diagnose(
     governor: () => governor(scope),
     signal,
   })
-  return examine([...machine, ...service])
+  return checkMachine([...machine, ...service])
 }
 
 const placesOf = (path: string): string[] => (path === ':memory:' ? [] : [path, `${path}-wal`])

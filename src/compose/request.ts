@@ -3,8 +3,8 @@ import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
 import { createEventText } from '../output/views/notices.ts'
-import { tellingOfOrders } from '../usecases/request/order-on-its-way.ts'
-import type { Ordering } from '../usecases/request/ports.ts'
+import { announceInFlight } from '../usecases/request/announce-in-flight.ts'
+import type { OrderPorts } from '../usecases/request/ports.ts'
 import { api, budgetMs, governor, patientApi } from './api.ts'
 import { schemas } from './schemas.ts'
 import { account } from './session.ts'
@@ -14,12 +14,12 @@ import { store } from './store.ts'
 const longPause = 5
 
 /** What placing an order needs. */
-export async function ordering(scope: Scope, signal: AbortSignal): Promise<Ordering> {
+export async function orderPorts(scope: Scope, signal: AbortSignal): Promise<OrderPorts> {
   const { clock, random } = scope.context
   // Loaded before anything is journaled: the program may be replaced under a long run.
   await Promise.all([import('../api/endpoints/requests.ts'), import('../api/endpoints/schemas.ts')])
   return {
-    api: tellingOfOrders(await api(scope), signal, scope.note),
+    api: announceInFlight(await api(scope), signal, scope.note),
     ledger: (await store(scope)).ledger,
     account: await account(scope),
     governor: await governor(scope),
@@ -33,7 +33,7 @@ export async function ordering(scope: Scope, signal: AbortSignal): Promise<Order
 /** What an order needs that may be waited for, its report too. */
 export async function orderingAndFollowing(scope: Scope, signal: AbortSignal) {
   return {
-    ...(await ordering(scope, signal)),
+    ...(await orderPorts(scope, signal)),
     inbox: (await store(scope)).inbox,
     cache: await schemas(scope),
     patientApi: await patientApi(scope),

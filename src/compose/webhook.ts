@@ -64,8 +64,8 @@ export async function listenPorts(
     secret: string
   },
 ): Promise<ListenPorts> {
-  const [{ takeIn }, { delivering }] = await Promise.all([
-    import('../server/intake.ts'),
+  const [{ serveSmallRequests }, { delivering }] = await Promise.all([
+    import('../server/small-requests.ts'),
     import('../usecases/webhook/deliver.ts'),
   ])
   const { clock, env } = scope.context
@@ -79,7 +79,7 @@ export async function listenPorts(
         runProgram(exec, { env: withoutSecrets(env), input: event.body, timeoutMs: execPatienceMs })),
   }
   const isAsked = to !== undefined || exec !== undefined
-  return { inbox, clock, takeIn, deliver: isAsked ? delivering(ports) : undefined }
+  return { inbox, clock, serve: serveSmallRequests, deliver: isAsked ? delivering(ports) : undefined }
 }
 
 function withoutSecrets(env: Environment): Record<string, string | undefined> {

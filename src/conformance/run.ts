@@ -51,7 +51,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     const chosen = suite.filter(only)
     const cases: CaseResult[] = []
     for (const each of chosen) {
-      const result = concealed(await judge(each, visit, options.signal), target)
+      const result = redact(await judge(each, visit, options.signal), target)
       cases.push(result)
       options.onCase?.(result, cases.length, chosen.length)
     }
@@ -129,7 +129,7 @@ async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined):
 }
 
 /** A deployment may say our own secrets back to us; they go no further. */
-function concealed(result: CaseResult, { apiKey, webhookSecret, stranger }: Target): CaseResult {
+function redact(result: CaseResult, { apiKey, webhookSecret, stranger }: Target): CaseResult {
   const secrets = [apiKey, webhookSecret, stranger?.apiKey].filter(
     (secret): secret is string => secret !== undefined && secret !== '',
   )

@@ -27,7 +27,7 @@ export async function sandboxControl(
   return {
     known: {
       secondEmail: memberOf(before, apiKey),
-      stranger: strangerTo(before, apiKey),
+      stranger: otherOrganisationThan(before, apiKey),
       recipients: {
         cancelled: 'conformance+declined@example.com',
         error: 'conformance+error@example.com',
@@ -121,7 +121,7 @@ function activeUserOf(
 const memberOf = (snapshot: unknown, apiKey: string): string | undefined =>
   activeUserOf(snapshot, organisationOf(snapshot, apiKey), (user) => field(user, 'role') === 'member')
 
-function strangerTo(snapshot: unknown, apiKey: string): Identity | undefined {
+function otherOrganisationThan(snapshot: unknown, apiKey: string): Identity | undefined {
   const home = organisationOf(snapshot, apiKey)
   const other = entries(field(snapshot, 'keys')).find(
     (each) => field(each, 'organisation_id') !== home && field(each, 'revoked') === false,

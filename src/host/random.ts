@@ -1,4 +1,4 @@
-/** Luck as an input. */
+/** Randomness as an input. */
 export interface Random {
   uuid(): string
   bytes(count: number): Buffer

@@ -9,7 +9,7 @@ const replacement = '\uFFFD'
 const opener = '\u001B]'
 const closers = ['\u0007', '\u001B\\', '\u009C']
 
-export interface HarmlessOptions {
+export interface SanitizeOptions {
   /** Keep line breaks, as \n; without it each becomes a space. */
   lines?: boolean | undefined
 }
@@ -19,7 +19,7 @@ export interface HarmlessOptions {
  * character (C0, DEL, C1) and every bidi control (U+061C, U+200E–F, U+202A–E, U+2066–9) a visible U+FFFD,
  * so that what is shown is in the order it is stored and nothing hides.
  */
-export function harmless(text: string, options: HarmlessOptions = {}): string {
+export function sanitize(text: string, options: SanitizeOptions = {}): string {
   const clean = (line: string): string =>
     line.replaceAll('\t', ' ').replace(control, replacement).replace(bidiControl, replacement)
   // An escape left over from a nested sequence is a control character like any other.

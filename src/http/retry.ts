@@ -97,7 +97,7 @@ async function waitOut(
   await policy.clock.sleep(seconds * 1000, policy.signal)
 }
 
-/** Half fixed, half luck, so that several processes do not come back together. */
+/** Half fixed, half random, so that several processes do not come back together. */
 function backoffMs(tries: number, random: Random): number {
   const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (tries - 1))
   return Math.round(ceiling / 2 + (ceiling / 2) * random.fraction())

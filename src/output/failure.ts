@@ -1,5 +1,5 @@
 import type { RefcheckError } from '../errors/base.ts'
-import { harmless } from '../host/text.ts'
+import { sanitize } from '../host/text.ts'
 import { styled, type Terminal } from './terminal.ts'
 
 /** The `error` object of cli-contract "Streams"; keys that do not apply are left out. */
@@ -22,6 +22,6 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
 
 /** One line that says what went wrong, and one that says what to do. */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
-  const first = `${styled(terminal, 'red', 'Error:')} ${harmless(error.message)}\n`
-  return error.hint === undefined ? first : `${first}${styled(terminal, 'dim', harmless(error.hint))}\n`
+  const first = `${styled(terminal, 'red', 'Error:')} ${sanitize(error.message)}\n`
+  return error.hint === undefined ? first : `${first}${styled(terminal, 'dim', sanitize(error.hint))}\n`
 }

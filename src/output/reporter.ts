@@ -1,4 +1,4 @@
-import { harmless } from '../host/text.ts'
+import { sanitize } from '../host/text.ts'
 import type { Sink } from './streams.ts'
 import { styled, type Terminal } from './terminal.ts'
 
@@ -30,7 +30,7 @@ export class Reporter {
   note(text: string): void {
     if (this.#quiet) return
     this.#clear()
-    this.#sink.write(`${harmless(text, { lines: true })}\n`)
+    this.#sink.write(`${sanitize(text, { lines: true })}\n`)
   }
 
   /** Text that a view has drawn, styles and all. */
@@ -42,7 +42,7 @@ export class Reporter {
   /** A line that matters even with --quiet. */
   warn(text: string): void {
     this.#clear()
-    this.#sink.write(`${styled(this.#terminal, 'yellow', 'Warning:')} ${harmless(text)}\n`)
+    this.#sink.write(`${styled(this.#terminal, 'yellow', 'Warning:')} ${sanitize(text)}\n`)
   }
 
   /** The line that changes in place on a terminal; elsewhere nothing, its milestones are notes. */
@@ -50,13 +50,13 @@ export class Reporter {
     if (this.#quiet || !this.#sink.isTTY) return
     this.#live = true
     const width = (this.#terminal.columns ?? 80) - 1
-    this.#sink.write(`${eraseLine}${styled(this.#terminal, 'dim', harmless(text).slice(0, width))}`)
+    this.#sink.write(`${eraseLine}${styled(this.#terminal, 'dim', sanitize(text).slice(0, width))}`)
   }
 
   /** One line an exchange, for --verbose. */
   exchange(text: string): void {
     this.#clear()
-    this.#sink.write(`${styled(this.#terminal, 'dim', harmless(text))}\n`)
+    this.#sink.write(`${styled(this.#terminal, 'dim', sanitize(text))}\n`)
   }
 
   /** Takes the changing line away, before an answer or the end. */

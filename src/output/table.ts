@@ -2,7 +2,7 @@ import Table from 'cli-table3'
 import { wrapAnsi } from 'fast-wrap-ansi'
 import stringWidth from 'string-width'
 
-import { harmless } from '../host/text.ts'
+import { sanitize } from '../host/text.ts'
 import { type Style, styled, type Terminal } from './terminal.ts'
 import type { Column } from './view.ts'
 
@@ -82,9 +82,9 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
 
 /** What a person sees of a value: words for what is missing, no control characters. */
 function shown<Row>(column: Column<Row>, row: Row): string {
-  if (column.show !== undefined) return harmless(column.show(row))
+  if (column.show !== undefined) return sanitize(column.show(row))
   const value = column.value(row)
-  return value === null || value === undefined || value === '' ? '-' : harmless(String(value))
+  return value === null || value === undefined || value === '' ? '-' : sanitize(String(value))
 }
 
 function longest(texts: readonly string[]): number {

@@ -1,7 +1,7 @@
 import { type Readable, Writable } from 'node:stream'
 
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
-import { harmless } from '../host/text.ts'
+import { sanitize } from '../host/text.ts'
 import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQuestion } from './prompter.ts'
 
 export interface TerminalOptions {
@@ -35,9 +35,9 @@ export class TerminalPrompter implements Prompter {
         import('./look.ts'),
       ])
       const config = {
-        message: harmless(message),
-        help: harmless(help),
-        initial: harmless(initial),
+        message: sanitize(message),
+        help: sanitize(help),
+        initial: sanitize(initial),
         check: cleaned(check),
         look: lookOf(this.#options.color),
         columns: this.#options.output.columns,
@@ -54,7 +54,7 @@ export class TerminalPrompter implements Prompter {
         {
           type: 'password',
           name: 'answer',
-          message: harmless(message),
+          message: sanitize(message),
           mask: '*',
           toggleMask: false,
           validate: (value: string) => problem(value) ?? true,
@@ -72,11 +72,11 @@ export class TerminalPrompter implements Prompter {
         {
           type: 'select',
           name: 'answer',
-          message: harmless(message),
+          message: sanitize(message),
           choices: choices.map(({ label, detail = '' }, value) => ({
-            name: harmless(label),
+            name: sanitize(label),
             value,
-            description: harmless(detail),
+            description: sanitize(detail),
           })),
           default: choices.findIndex(({ value }) => value === initial),
           pageSize: 12,
@@ -94,7 +94,7 @@ export class TerminalPrompter implements Prompter {
     return this.#ask(message, async (context) => {
       const { module, theme } = await this.#inquirer(context)
       const { answer } = await module<{ answer: boolean }>([
-        { type: 'confirm', name: 'answer', message: harmless(message), default: initial, theme },
+        { type: 'confirm', name: 'answer', message: sanitize(message), default: initial, theme },
       ])
       return answer
     })
@@ -134,7 +134,7 @@ export class TerminalPrompter implements Prompter {
 function cleaned(check: TextQuestion['check']): (value: string) => string | undefined {
   return (value) => {
     const problem = check?.(value)
-    return problem === undefined ? undefined : harmless(problem)
+    return problem === undefined ? undefined : sanitize(problem)
   }
 }
 

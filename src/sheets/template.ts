@@ -2,7 +2,7 @@ import { csvBytes } from './csv/write.ts'
 import { plainDialect } from '../domain/sheet/cell.ts'
 import type { TemplateColumn, XlsxColumn } from '../domain/sheet/column.ts'
 import { InvalidInputError } from '../errors/kinds.ts'
-import { harmless } from '../host/text.ts'
+import { sanitize } from '../host/text.ts'
 import { bookBytes } from './xlsx/book.ts'
 
 /** The sheet people fill in, and the one that shows how; the second is never read as data. */
@@ -48,7 +48,7 @@ function check(header: string, format: 'csv' | 'xlsx'): void {
 }
 
 function explained({ header, required, note = '', text: asText, choices }: TemplateColumn): XlsxColumn {
-  const text = harmless(note, { lines: true })
+  const text = sanitize(note, { lines: true })
   return {
     header,
     required,

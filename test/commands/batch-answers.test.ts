@@ -165,8 +165,8 @@ describe('an event that nearly fits', () => {
 
 describe('another organisation midway', () => {
   const stranger = ({ sandbox }: Session) => ({
-    REFCHECK_API_KEY: sandbox.stranger.apiKey,
-    REFCHECK_USER_EMAIL: sandbox.stranger.userEmail,
+    REFCHECK_API_KEY: sandbox.otherOrganisation.apiKey,
+    REFCHECK_USER_EMAIL: sandbox.otherOrganisation.userEmail,
   })
   /** A user of the same organisation as the one who began. */
   const colleague = (here: Session) => ({ REFCHECK_USER_EMAIL: here.sandbox.people.member })
@@ -214,7 +214,7 @@ describe('another organisation midway', () => {
     here.sandbox.setCredits(0)
     const { batch_id } = (await here.type(run)).json() as { batch_id: string }
     here.sandbox.setCredits(null)
-    here.sandbox.throwSwitch('deactivate-user')
+    here.sandbox.flipSwitch('deactivate-user')
     const resume = `batch resume ${batch_id} --yes`
     expect((await here.type(resume, { env: colleague(here) })).code).toBe(2)
     const no = [{ ask: /Have they left it/, confirm: false }]

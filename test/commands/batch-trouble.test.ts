@@ -165,7 +165,7 @@ test('the trial is over, or the key was replaced: it halts', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(4))
   await type(`${run} --max 1`)
-  sandbox.throwSwitch('expire-trial')
+  sandbox.flipSwitch('expire-trial')
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.
@@ -184,7 +184,7 @@ test('the trial is over, or the key was replaced: it halts', async () => {
     2> Nothing was ordered. The organisation’s trial is over; an Owner can subscribe. Then resume with: refcheck batch resume BATCH_1
     exit 4
   `)
-  sandbox.throwSwitch('revoke-key')
+  sandbox.flipSwitch('revoke-key')
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.

@@ -61,7 +61,7 @@ test('a sync brings no report of a purged person', async () => {
   for (const { request_id } of sandbox.requests()) {
     const isOver = () =>
       sandbox.requests().find((each) => each.request_id === request_id)?.status === 'COMPLETED'
-    while (!isOver()) sandbox.hasten(request_id)
+    while (!isOver()) sandbox.advanceRequest(request_id)
   }
   expect((await place.run(purge)).code).toBe(0)
   const argv = ['report', 'sync', '--output', 'reports', '--name-template', '{last_name}-{check_id}.pdf']

@@ -129,7 +129,7 @@ test('a backup that failed leaves nothing under its name, since half a copy woul
     random: systemRandom,
   })
   onTestFinished(() => place.close())
-  const copying = place.upkeep.backup(join(folder, 'copy.sqlite'))
+  const copying = place.maintenance.backup(join(folder, 'copy.sqlite'))
   writeFileSync(join(folder, 'copy.sqlite'), 'somebody was faster')
   await expect(copying).rejects.toThrow('it already exists')
   expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
@@ -282,7 +282,7 @@ test('by age: what has ended goes, what goes on stays', async () => {
   for (const { request_id } of sandbox.requests().slice(0, 2)) {
     const isOver = (): boolean =>
       sandbox.requests().some((each) => each.request_id === request_id && each.status === 'COMPLETED')
-    while (!isOver()) sandbox.hasten(request_id)
+    while (!isOver()) sandbox.advanceRequest(request_id)
   }
   await type('request list --refresh')
   await clock.advance(400 * day)

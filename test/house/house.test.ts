@@ -39,7 +39,7 @@ test('names are lowercase with hyphens', () => {
   expect(all.map(({ path }) => path).filter((path) => !/^[a-z0-9./-]+$/.test(path))).toEqual([])
 })
 
-test('time, luck and the process are read in host, and streams in output and cli', () => {
+test('time, randomness and the process are read in host, and streams in output and cli', () => {
   const ambient =
     /\bprocess\.(env|cwd|exit|stdin|stdout|stderr|argv|pid|on|once)\b|\bDate\.now\(|new Date\(\)|Math\.random|\bconsole\./
   const elsewhere = src.filter(({ path }) => !/^src\/(host|output|cli|build)\//.test(path))

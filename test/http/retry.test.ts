@@ -12,7 +12,7 @@ import { ManualClock } from '../harness/manual-clock.ts'
 
 type Step = number | 'cut' | 'certificate' | [status: number, retryAfter: string | undefined]
 
-const luck = (fraction: number): Random => ({
+const rng = (fraction: number): Random => ({
   uuid: () => '',
   bytes: (count) => Buffer.alloc(count),
   fraction: () => fraction,
@@ -34,7 +34,7 @@ function script(steps: Step[], policy: Partial<RetryPolicy> & { clock?: ManualCl
     notices: [],
     clock,
     policy: {
-      random: luck(1),
+      random: rng(1),
       budgetMs: 120_000,
       retryAfter: ({ headers }) => {
         const value = headers['retry-after']
@@ -112,8 +112,8 @@ test.each([
   [0, [250, 500, 1_000]],
   [0.5, [375, 750, 1_500]],
   [1, [500, 1_000, 2_000]],
-])('the backoff doubles, half of it is luck (%f)', async (fraction, sleeps) => {
-  const run = script([500], { random: luck(fraction) })
+])('the backoff doubles, half of it is random (%f)', async (fraction, sleeps) => {
+  const run = script([500], { random: rng(fraction) })
   await withRetries(run.attempt, run.policy)
   expect(run.clock.sleeps).toEqual(sleeps)
 })
@@ -209,7 +209,7 @@ test('no answers whatever make more than 4 tries that failed, or a wait under a 
       fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
       fc.integer({ min: 0, max: 600_000 }),
       async (steps, fraction, budgetMs) => {
-        const run = script([...steps, 200], { random: luck(fraction), budgetMs })
+        const run = script([...steps, 200], { random: rng(fraction), budgetMs })
         await withRetries(run.attempt, run.policy).catch((error: unknown) => error)
         const waits = run.notices.filter(({ kind }) => kind === 'throttled').length
         expect(run.tries - waits).toBeLessThanOrEqual(4)

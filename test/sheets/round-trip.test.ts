@@ -93,9 +93,9 @@ test('any table written in any dialect is read back as it was', async () => {
       expect(sheet.columns).toEqual(columns)
       // A tab may be written with an apostrophe before it, and then its row is not all white space to a reader.
       const says = ([, cells]: [number, string[]]): boolean => cells.some((each) => each.trim() !== '')
-      expect(
-        read.map(({ row, cells }): [number, string[]] => [row, cells.map(plain)]).filter(says),
-      ).toEqual(rows.map((cells, at): [number, string[]] => [at + 1, cells]).filter(says))
+      expect(read.map(({ row, cells }): [number, string[]] => [row, cells.map(plain)]).filter(says)).toEqual(
+        rows.map((cells, at): [number, string[]] => [at + 1, cells]).filter(says),
+      )
       const { delimiter, lineEnd, encoding } = chosen
       expect(chosen.format === 'csv' ? sheet.dialect : chosen).toMatchObject({ delimiter, lineEnd, encoding })
     }),

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { Crash, Mortality } from './crash.ts'
-import { seeded } from '../harness/luck.ts'
+import { seeded } from '../harness/seeded-random.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { connectApi } from '../../src/api/service.ts'
 import { RefcheckError } from '../../src/errors/base.ts'
@@ -27,7 +27,7 @@ import type { Hold, Ledger } from '../../src/store/ledger/ledger.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
 import { carryOut } from '../../src/usecases/batch/carry-out.ts'
-import type { Running } from '../../src/usecases/batch/ports.ts'
+import type { RunPorts } from '../../src/usecases/batch/ports.ts'
 import { governor } from '../../src/usecases/quota/governor.ts'
 import { simulatedRow } from './simulate.ts'
 import { simulatedWire } from './wire.ts'
@@ -51,7 +51,7 @@ export interface ForgettingResult {
 /** A real store file, whose processes are killed and whose files are copied, put back, cut and torn. */
 class Forgetting {
   readonly clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9), auto: true })
-  readonly luck: () => number
+  readonly rng: () => number
   readonly folder = mkdtempSync(join(tmpdir(), 'refcheck-forgetting-'))
   readonly path = join(this.folder, 'data', 'ledger.sqlite')
   readonly rows: number
@@ -61,8 +61,8 @@ class Forgetting {
   readonly #held = new Set<Hold>()
 
   constructor(seed: number) {
-    this.luck = seeded(seed)
-    this.rows = 4 + Math.floor(this.luck() * 12)
+    this.rng = seeded(seed)
+    this.rows = 4 + Math.floor(this.rng() * 12)
     this.sandbox = createSandbox({ clock: this.clock, seed, quota: windows })
     this.result = { seed, broken: [], harmed: [], closed: 0, kills: 0 }
   }
@@ -130,10 +130,10 @@ class Forgetting {
     }
   }
 
-  #running(store: Store, mortality: Mortality): Running {
-    const { clock, sandbox, luck } = this
+  #running(store: Store, mortality: Mortality): RunPorts {
+    const { clock, sandbox, rng } = this
     const { apiKey, userEmail } = sandbox.credentials
-    const http = simulatedWire(sandbox, { connects: () => luck() > 0.02 })
+    const http = simulatedWire(sandbox, { connects: () => rng() > 0.02 })
     const credentials = { apiKey, userEmail }
     const api = connectApi({ http, clock, random: systemRandom, baseUrl, credentials, budgetMs: 60_000 })
     return {
@@ -186,14 +186,14 @@ class Forgetting {
   }
 
   harm(): void {
-    const harm = harms[Math.floor(this.luck() * harms.length)] ?? 'none'
+    const harm = harms[Math.floor(this.rng() * harms.length)] ?? 'none'
     this.result.harmed.push(harm)
     const wal = `${this.path}-wal`
     const walSize = statSync(wal, { throwIfNoEntry: false })?.size ?? 0
     if (harm === 'restore' && existsSync(join(this.folder, 'backup'))) this.putBack('backup')
     if (harm === 'no wal') rmSync(wal, { force: true })
-    if (harm === 'cut wal' && walSize > 0) truncateSync(wal, Math.floor(this.luck() * walSize))
-    if (harm === 'torn wal' && walSize > 0) scribble(wal, Math.floor(this.luck() * walSize))
+    if (harm === 'cut wal' && walSize > 0) truncateSync(wal, Math.floor(this.rng() * walSize))
+    if (harm === 'torn wal' && walSize > 0) scribble(wal, Math.floor(this.rng() * walSize))
     if (harm === 'lost')
       for (const suffix of ['', '-wal', '-shm']) rmSync(this.path + suffix, { force: true })
     if (harm === 'torn list') this.#tearList()
@@ -209,7 +209,7 @@ class Forgetting {
   /** Accepts a store that was found closed, once it was seen that nothing was sent with it. */
   async accept(): Promise<void> {
     const store = await this.open()
-    const closed = await store.upkeep.closed()
+    const closed = await store.maintenance.closed()
     if (closed !== undefined) {
       this.result.closed += 1
       const before = this.sandbox.requests().length
@@ -217,7 +217,7 @@ class Forgetting {
       await this.process(Number.POSITIVE_INFINITY)
       if (this.sandbox.requests().length > before) this.result.broken.push('a closed store sent')
       const again = await this.open()
-      await again.upkeep.acceptOlder()
+      await again.maintenance.acceptOlder()
       return again.close()
     }
     return store.close()
@@ -268,14 +268,14 @@ function scribble(path: string, at: number): void {
 /** Runs one seed: kills and harm first, then in peace until every row has come to an end. */
 export async function forgetting(seed: number): Promise<ForgettingResult> {
   const world = new Forgetting(seed)
-  const { luck, result } = world
+  const { rng, result } = world
   try {
-    for (let round = 1 + Math.floor(luck() * 4); round > 0; round -= 1) {
-      const copyAt = Math.floor(luck() * world.rows)
+    for (let round = 1 + Math.floor(rng() * 4); round > 0; round -= 1) {
+      const copyAt = Math.floor(rng() * world.rows)
       const stop = world.sandbox.log.subscribe(() => {
         if (world.sandbox.requests().length === copyAt) world.copy('backup')
       })
-      await world.process(luck() < 0.8 ? 4 + Math.floor(luck() * world.rows * 6) : Number.POSITIVE_INFINITY)
+      await world.process(rng() < 0.8 ? 4 + Math.floor(rng() * world.rows * 6) : Number.POSITIVE_INFINITY)
       stop()
       world.harm()
       await world.accept()

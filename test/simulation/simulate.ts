@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { Crash, Mortality } from './crash.ts'
-import { seeded } from '../harness/luck.ts'
+import { seeded } from '../harness/seeded-random.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import type { Mutant } from './mutants.ts'
 import { connectApi } from '../../src/api/service.ts'
@@ -13,7 +13,7 @@ import type { Hold } from '../../src/store/ledger/ledger.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
 import { carryOut } from '../../src/usecases/batch/carry-out.ts'
-import type { Running } from '../../src/usecases/batch/ports.ts'
+import type { RunPorts } from '../../src/usecases/batch/ports.ts'
 import { governor } from '../../src/usecases/quota/governor.ts'
 import { stormOver, trouble } from './storm.ts'
 import { simulatedWire } from './wire.ts'
@@ -36,7 +36,7 @@ export interface SimulationResult {
 /** One world: its clock, its service, its store, and all the processes that ever ran the batch. */
 class Simulation {
   readonly clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9), auto: true })
-  readonly luck: () => number
+  readonly rng: () => number
   readonly sandbox: Sandbox
   readonly mutant: Mutant
   readonly rows: number
@@ -50,10 +50,10 @@ class Simulation {
   refused = 0
 
   constructor(seed: number, mutant: Mutant) {
-    this.luck = seeded(seed)
+    this.rng = seeded(seed)
     this.mutant = mutant
     this.sandbox = createSandbox({ clock: this.clock, seed, rules: 'seeded' })
-    this.rows = 4 + Math.floor(this.luck() * 20)
+    this.rows = 4 + Math.floor(this.rng() * 20)
     this.sandbox.log.subscribe((entry) => {
       if (entry.kind !== 'call') return
       if (entry.status === 429 && entry.fault === null) this.refused += 1
@@ -89,13 +89,13 @@ class Simulation {
 
   /** One process, which may be killed at a step, beside another one now and then. */
   async process(stormy: boolean): Promise<'done' | 'again'> {
-    const mend = stormy ? trouble(this.sandbox, this.luck) : () => undefined
-    if (stormy) stormOver(this.sandbox, this.luck)
+    const mend = stormy ? trouble(this.sandbox, this.rng) : () => undefined
+    if (stormy) stormOver(this.sandbox, this.rng)
     else this.#calm()
     const dieAt =
-      stormy && this.luck() < 0.7 ? 1 + Math.floor(this.luck() * this.rows * 6) : Number.POSITIVE_INFINITY
+      stormy && this.rng() < 0.7 ? 1 + Math.floor(this.rng() * this.rows * 6) : Number.POSITIVE_INFINITY
     const processes = [this.#run(new Mortality(dieAt))]
-    if (this.luck() < 0.2) processes.push(this.#run(new Mortality(Number.POSITIVE_INFINITY)))
+    if (this.rng() < 0.2) processes.push(this.#run(new Mortality(Number.POSITIVE_INFINITY)))
     await Promise.all(processes)
     // The kernel frees what a dead process held.
     for (const hold of this.held) await hold.release()
@@ -114,9 +114,9 @@ class Simulation {
   }
 
   async #run(mortality: Mortality): Promise<void> {
-    const { clock, sandbox, store, luck } = this
+    const { clock, sandbox, store, rng } = this
     const { apiKey, userEmail } = sandbox.credentials
-    const http = simulatedWire(sandbox, { connects: () => luck() > 0.02 })
+    const http = simulatedWire(sandbox, { connects: () => rng() > 0.02 })
     const api = connectApi({
       http,
       clock,
@@ -130,7 +130,7 @@ class Simulation {
     const batches = { ...methods(store.batches), hold: this.#holding(store.batches.hold.bind(store.batches)) }
     let undo: (() => Promise<void>) | undefined
     const mutated = this.mutant({ api, ledger, batches, clock, onDeath: (work) => (undo = work) })
-    const running: Running = {
+    const running: RunPorts = {
       api: mortality.of(mutated.api),
       ledger: mortality.of(mutated.ledger),
       batches: mortality.of(mutated.batches),
@@ -166,7 +166,7 @@ class Simulation {
   readonly #random: Random = {
     uuid: () => randomUUID(),
     bytes: (count) => Buffer.alloc(count, 7),
-    fraction: () => this.luck(),
+    fraction: () => this.rng(),
   }
 
   /** What has to hold whatever happened. */
@@ -204,7 +204,7 @@ class Simulation {
 export async function simulate(seed: number, mutant: Mutant): Promise<SimulationResult> {
   const simulation = new Simulation(seed, mutant)
   await simulation.start()
-  const stormyRuns = 1 + Math.floor(simulation.luck() * 4)
+  const stormyRuns = 1 + Math.floor(simulation.rng() * 4)
   for (let run = 0; run < mostRuns; run += 1) {
     if ((await simulation.process(run < stormyRuns)) === 'done' && run >= stormyRuns) break
   }

@@ -17,10 +17,10 @@ const createFaults: readonly [weight: number, fault: Fault][] = [
   [5, { kind: 'status', status: 301, when: 'before' }],
 ]
 
-/** Breaks the next calls by luck. */
-export function stormOver(sandbox: Sandbox, luck: () => number): void {
+/** Breaks the next calls at random. */
+export function stormOver(sandbox: Sandbox, rng: () => number): void {
   for (let call = 0; call < 40; call += 1) {
-    let roll = luck() * 1000
+    let roll = rng() * 1000
     for (const [weight, fault] of createFaults) {
       roll -= weight
       if (roll >= 0) continue
@@ -29,28 +29,28 @@ export function stormOver(sandbox: Sandbox, luck: () => number): void {
     }
   }
   // An outage in the middle: reads fail for a while as well.
-  if (luck() < 0.3) {
+  if (rng() < 0.3) {
     sandbox.inject({
       on: 'GET *',
-      after: Math.floor(luck() * 4),
-      times: 1 + Math.floor(luck() * 12),
+      after: Math.floor(rng() * 4),
+      times: 1 + Math.floor(rng() * 12),
       fault: { kind: 'status', status: 503, when: 'before' },
     })
   }
 }
 
 /** What an owner does to the organisation in the middle of a run, and how it is mended. */
-export function trouble(sandbox: Sandbox, luck: () => number): () => void {
-  const kind = Math.floor(luck() * 6)
+export function trouble(sandbox: Sandbox, rng: () => number): () => void {
+  const kind = Math.floor(rng() * 6)
   if (kind === 0) {
-    sandbox.setCredits(Math.floor(luck() * 5))
+    sandbox.setCredits(Math.floor(rng() * 5))
     return () => sandbox.setCredits(null)
   }
   if (kind === 1) {
     const { userEmail } = sandbox.credentials
     sandbox.inject({
       on: 'POST *',
-      after: Math.floor(luck() * 6),
+      after: Math.floor(rng() * 6),
       fault: { kind: 'switch', switch: 'deactivate-user' },
     })
     return () => sandbox.setUserActive(userEmail, true)

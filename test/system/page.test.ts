@@ -118,7 +118,7 @@ test('an event is redelivered', async () => {
     },
   })
   const id = await order(place, 'Ana')
-  place.sandbox.hasten(id)
+  place.sandbox.advanceRequest(id)
   await place.page.goto(place.url)
   await place.page.getByRole('button', { name: /^Redeliver IN_PROGRESS/ }).click()
   await place.page

@@ -11,7 +11,7 @@ import { bodyView, changeText, createdView, reviewText } from '../../output/view
 import { phoneRepair } from '../../usecases/form/phone-repair.ts'
 import { similarQuestion } from '../../usecases/request/similar-question.ts'
 import { placeOrder } from '../../usecases/request/place-order.ts'
-import { composeOrder } from '../../usecases/request/prepare-order.ts'
+import { prepareOrder } from '../../usecases/request/prepare-order.ts'
 import { api } from '../../compose/api.ts'
 import { keepSuccessions, orderingAndFollowing } from '../../compose/request.ts'
 import { schemas } from '../../compose/schemas.ts'
@@ -94,7 +94,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       },
     }
     const country = flags['default-country'] ?? (await setting(scope, 'default-country'))
-    return composeOrder(given, {
+    return prepareOrder(given, {
       repair: country === undefined ? undefined : await phoneRepair(country),
       api: await api(scope),
       cache: await schemas(scope),

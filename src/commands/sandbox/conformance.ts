@@ -41,8 +41,8 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       '--base-url and --profile cannot be combined',
       'A profile has its own base URL, and its key is sent nowhere else.',
     )
-    const { examine } = await import('../../usecases/conformance/examine.ts')
-    const { report, failure } = await examine(await conformancePorts(this.scope), {
+    const { checkDeployment } = await import('../../usecases/conformance/check-deployment.ts')
+    const { report, failure } = await checkDeployment(await conformancePorts(this.scope), {
       baseUrl,
       secondEmail: flags['second-user'],
       allowCreate: flags['allow-create'],

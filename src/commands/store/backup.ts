@@ -20,9 +20,9 @@ export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   }
 
   async run(): Promise<void> {
-    const { upkeep, location } = await store(this.scope)
+    const { maintenance, location } = await store(this.scope)
     const path = resolve(this.context.cwd, this.args.file)
-    await upkeep.backup(path)
+    await maintenance.backup(path)
     this.answer(storeBackupView(location, path))
   }
 }

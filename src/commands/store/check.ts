@@ -19,16 +19,16 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   }
 
   async run(): Promise<void> {
-    const { upkeep, location } = await store(this.scope)
-    if (this.flags['without-list']) await upkeep.allowUnlisted()
-    if (this.flags['accept-older'] && (await upkeep.closed()) !== undefined) {
+    const { maintenance, location } = await store(this.scope)
+    if (this.flags['without-list']) await maintenance.allowUnlisted()
+    if (this.flags['accept-older'] && (await maintenance.closed()) !== undefined) {
       await this.confirm('Order with a store that has forgotten attempts?', this.flags.yes)
-      const { held } = await upkeep.acceptOlder()
+      const { held } = await maintenance.acceptOlder()
       if (held > 0) this.scope.note(heldText(held))
     }
-    const damage = await upkeep.check()
-    const closed = await upkeep.closed()
-    const names = closed === undefined ? [] : await upkeep.putBack(closed)
+    const damage = await maintenance.check()
+    const closed = await maintenance.closed()
+    const names = closed === undefined ? [] : await maintenance.putBack(closed)
     const findings = findingsOf(damage, closed, names)
     this.answer(storeCheckView(location, findings), unsound(location, damage, closed))
   }

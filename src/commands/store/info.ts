@@ -9,7 +9,7 @@ export default class StoreInfo extends BaseCommand<typeof StoreInfo> {
   static override examples = ['<%= config.bin %> store info']
 
   async run(): Promise<void> {
-    const { upkeep } = await store(this.scope)
-    this.answer(storeInfoView(await upkeep.info()))
+    const { maintenance } = await store(this.scope)
+    this.answer(storeInfoView(await maintenance.info()))
   }
 }

@@ -41,8 +41,8 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       endedBefore: this.flags['older-than'],
     })
     const { completely } = this.flags
-    const { upkeep, location } = await store(this.scope)
-    const found = await upkeep.purge(who, { dryRun: true, completely })
+    const { maintenance, location } = await store(this.scope)
+    const found = await maintenance.purge(who, { dryRun: true, completely })
     const isNothing = found.rows + found.events === 0
     if (dryRun || (isNothing && found.isScrubbed && !completely))
       return this.answer(storePurgeView(found, dryRun))
@@ -52,7 +52,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
         yes,
       )
     }
-    const purged = await upkeep.purge(who, { dryRun: false, completely })
+    const purged = await maintenance.purge(who, { dryRun: false, completely })
     this.answer(storePurgeView(purged, false), purged.isScrubbed ? undefined : notScrubbed(location))
   }
 }

@@ -5,8 +5,8 @@ import { Args, Flags } from '../../cli/oclif.ts'
 import { failureToWrite, outputPlace } from '../../compose/output-file.ts'
 import { receiverAt } from '../../compose/receiver.ts'
 import { webhookSecrets } from '../../compose/webhook.ts'
-import { shownUrl } from '../../domain/webhook/parcel.ts'
-import { examine } from '../../usecases/webhook/exam/run.ts'
+import { shownUrl } from '../../domain/webhook/delivery.ts'
+import { checkReceiver } from '../../usecases/webhook/exam/run.ts'
 import { examView, junitText } from '../../output/views/exam.ts'
 
 export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookCheckReceiver> {
@@ -46,7 +46,7 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     scope.reporter.note(
       `Sending made-up events to ${shownUrl(url)}, signed with the webhook secret; the requests they name do not exist.`,
     )
-    const { report, failure } = await examine({
+    const { report, failure } = await checkReceiver({
       http,
       clock,
       random,

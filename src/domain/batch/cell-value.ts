@@ -1,6 +1,6 @@
 import { dateRule, dateExists } from '../../contract/date-format.ts'
 import type { FieldDefinition } from '../../contract/package-schema.ts'
-import type { Cell } from '../../domain/sheet/cell.ts'
+import type { Cell } from '../sheet/cell.ts'
 import { readFieldText, type ValueReading } from '../form/field-value.ts'
 import { damage } from '../sheet/loss.ts'
 import { shownNumber, shownOtherwise } from '../sheet/shown-number.ts'

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { UndecidedError } from '../../errors/undecided.ts'
-import type { MergedCells, SheetRow } from '../../domain/sheet/cell.ts'
+import type { MergedCells, SheetRow } from '../sheet/cell.ts'
 import type { Target } from './targets.ts'
 
 /** Whether rows that are not shown, or struck through, are ordered. */

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview } from './batch.ts'
 import { quotaSeconds } from './estimate.ts'
-import type { Reading } from './intake.ts'
+import type { FileReading } from './new-row.ts'
 import type { RowChange } from './row-reading.ts'
 import type { QuotaWindow } from '../quota/windows.ts'
 import type { Recipient } from '../../contract/request-body.ts'
@@ -59,7 +59,7 @@ export interface KeptPlan {
   sha256: string
   base_url: string
   package_id: number | null
-  reading: Reading
+  reading: FileReading
   counts: BatchCounts
   duplicates: [row: number, row: number][]
   changes: RowChange[]

@@ -1,5 +1,5 @@
 import type { Recipient, RequestBody } from '../../contract/request-body.ts'
-import type { SheetRow } from '../../domain/sheet/cell.ts'
+import type { SheetRow } from '../sheet/cell.ts'
 
 /** One thing wrong with a row. */
 export interface RowProblem {

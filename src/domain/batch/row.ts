@@ -1,6 +1,6 @@
 import type { FieldDefinition, PackageSchema, RecipientField } from '../../contract/package-schema.ts'
 import type { FieldValue, Recipient, RequestBody } from '../../contract/request-body.ts'
-import type { Cell, SheetRow } from '../../domain/sheet/cell.ts'
+import type { Cell, SheetRow } from '../sheet/cell.ts'
 import type { Problem } from '../form/problem.ts'
 import { readyBody } from '../form/ready-body.ts'
 import { type DraftBody, validateBody } from '../form/validate.ts'
@@ -58,7 +58,7 @@ export function rowReader(rules: RowRules): (source: SheetRow) => RowReading {
     packageAt: rules.targets.findIndex(({ kind }) => kind === 'package_id'),
     packages: new Map([...rules.schemas].map(([id, schema]) => [id, packageReading(schema, rules.targets)])),
   }
-  return (source) => new Reading(file, source).result()
+  return (source) => new RowReader(file, source).result()
 }
 
 function packageReading(schema: PackageSchema, targets: readonly Target[]): PackageReading {
@@ -75,7 +75,7 @@ const namesPeople = /(?:^|_)names?(?:_|$)/i
 
 const nobody: Recipient = { first_name: '', last_name: '', email: '', phone: '' }
 
-class Reading {
+class RowReader {
   readonly #file: File
   readonly #source: SheetRow
   readonly #changes: RowChange[] = []

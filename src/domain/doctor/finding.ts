@@ -18,7 +18,7 @@ export interface Remark {
   hint?: string | undefined
 }
 
-export interface Examination {
+export interface MachineReport {
   findings: Finding[]
   /** The first failure, whose code the whole ends with. */
   failure: RefcheckError | undefined

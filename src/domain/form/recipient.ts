@@ -3,7 +3,7 @@ import { emailAddress } from '../../contract/email-address.ts'
 import { phoneNumber } from '../../contract/request-body.ts'
 
 /** What became of one given text: the value to send, or why it cannot be sent. */
-export type Reading =
+export type FieldReading =
   | { value: string; problem?: undefined; suggestion?: undefined }
   | { problem: string; suggestion?: string | undefined; value?: undefined }
 
@@ -11,7 +11,7 @@ const control = /\p{Cc}/u
 const hidden = /[\p{Cf}\p{Cc}\p{Zl}\p{Zp}]/u
 
 /** Reads one of the recipient's four fields as a person or a spreadsheet gives it. Linear; length first. */
-export function readRecipientField(name: RecipientField, text: string): Reading {
+export function readRecipientField(name: RecipientField, text: string): FieldReading {
   if (text.trim() === '') return { problem: 'is empty, but required' }
   if (name === 'phone') return readPhone(text)
   if (name === 'email') return readEmail(text)
@@ -21,7 +21,7 @@ export function readRecipientField(name: RecipientField, text: string): Reading 
   return { problem: `contains ${codePoint(value, at)}, a control character, which a name cannot have` }
 }
 
-function readEmail(text: string): Reading {
+function readEmail(text: string): FieldReading {
   const at = text.search(hidden)
   if (at !== -1) {
     const kind = control.test(text.charAt(at))
@@ -65,7 +65,7 @@ const expectedPhone = 'start it with + and the country code, such as +6140000000
  * E.164 (POST /v1/requests). What starts with + loses its spaces, (), - and . (cli-contract "Batch files");
  * nothing else is repaired, because a guessed number reaches somebody else.
  */
-function readPhone(text: string): Reading {
+function readPhone(text: string): FieldReading {
   if (text.length > 64) {
     return { problem: `has ${String(text.length)} characters; a phone number has at most 15 digits` }
   }
@@ -101,7 +101,7 @@ function readPhone(text: string): Reading {
   return checkDigits(given.slice(1).replaceAll(/[\p{Zs}().-]/gu, ''))
 }
 
-function checkDigits(digits: string): Reading {
+function checkDigits(digits: string): FieldReading {
   const at = digits.search(/\D/)
   if (at !== -1)
     return {

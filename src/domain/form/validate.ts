@@ -29,7 +29,7 @@ export type DraftValidation =
 
 /** Checks a whole body against its package's schema. Every problem is found, in the order of the body. */
 export function validateBody(input: unknown, schema: PackageSchema): BodyValidation {
-  const { draft, changes, problems } = examine(input, schema)
+  const { draft, changes, problems } = readOrder(input, schema)
   if (problems.length > 0) return { problems }
   const { first_name = '', last_name = '', email = '', phone = '' } = draft.recipient
   return { body: { ...draft, recipient: { first_name, last_name, email, phone } }, changes }
@@ -37,7 +37,7 @@ export function validateBody(input: unknown, schema: PackageSchema): BodyValidat
 
 /** The same for a part of a body: nothing in it may be wrong, but anything may be missing. */
 export function validateDraft(input: unknown, schema: PackageSchema): DraftValidation {
-  const { draft, changes, problems, missing } = examine(input, schema)
+  const { draft, changes, problems, missing } = readOrder(input, schema)
   const wrong = problems.filter((problem) => !missing.has(problem))
   return wrong.length > 0 ? { problems: wrong } : { draft, changes }
 }
@@ -58,7 +58,7 @@ function miss({ problems, missing }: Findings, problem: Problem): void {
 /** Names that came from outside, without a prototype: `__proto__` is a name like any other. */
 type Names = Readonly<Record<string, unknown>>
 
-function examine(input: unknown, schema: PackageSchema): Findings {
+function readOrder(input: unknown, schema: PackageSchema): Findings {
   const draft: DraftBody = { package_id: schema.id, recipient: {} }
   const findings: Findings = { draft, changes: [], problems: [], missing: new Set() }
   const body = namesOf(input, 'the body', findings)

@@ -52,7 +52,7 @@ export function listed(submission: Submission): ListedRequest {
     request_id: submission.requestId ?? null,
     state: submission.state as ListedRequest['state'],
     status: submission.requestStatus ?? null,
-    status_read_at: isoTime(submission.requestStatusAt),
+    status_read_at: isoTimeOrNull(submission.requestStatusAt),
     package_id: submission.packageId,
     recipient: submission.recipient ?? null,
     ordered_at: new Date(submission.attemptedAt ?? submission.addedAt).toISOString(),
@@ -64,6 +64,6 @@ export function listed(submission: Submission): ListedRequest {
   }
 }
 
-function isoTime(at: number | undefined): string | null {
+function isoTimeOrNull(at: number | undefined): string | null {
   return at === undefined ? null : new Date(at).toISOString()
 }

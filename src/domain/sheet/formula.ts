@@ -5,11 +5,11 @@
  */
 const dangerous = /^'*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 /** Numbers and phone numbers of digits and spaces are no formulas. */
-const harmless = /^(?:[+-]?\d+(?:\.\d+)?|\+\d[\d ]*)$/
+const noFormula = /^(?:[+-]?\d+(?:\.\d+)?|\+\d[\d ]*)$/
 
 /** A text as it is written into a CSV file: every one of ours goes through this. */
 export function marked(text: string): string {
-  return dangerous.test(text) && !harmless.test(text) ? `'${text}` : text
+  return dangerous.test(text) && !noFormula.test(text) ? `'${text}` : text
 }
 
 /** The text without its mark; undefined where it has none. */

@@ -1,5 +1,5 @@
 import type { LoginResult, LogoutResult, ProfileEntry, SessionStatus } from '../../domain/session/told.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
 
@@ -12,7 +12,7 @@ export function loginView(result: LoginResult, baseUrl: string, file: string): V
     json: { profile, base_url: baseUrl, user_email: user.email, key_from: storage, replaced },
     text: (terminal) =>
       [
-        `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${harmless(`${user.first_name} ${user.last_name}`)} (${harmless(user.email)}, ${harmless(user.role)}).`,
+        `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${sanitize(`${user.first_name} ${user.last_name}`)} (${sanitize(user.email)}, ${sanitize(user.role)}).`,
         `Profile "${profile}" is now in use. Its key is in ${places[storage]}${storage === 'file' ? `, readable only by you: ${file}` : ''}.`,
       ].join('\n'),
   }
@@ -31,11 +31,11 @@ export function statusView(status: SessionStatus): View {
       const works = status.works
         ? styled(terminal, 'green', 'works')
         : styled(terminal, 'red', 'does not work')
-      const who = status.user === null ? '' : ` (${harmless(status.user.role)})`
+      const who = status.user === null ? '' : ` (${sanitize(status.user.role)})`
       return [
         `profile   ${status.profile ?? 'none; everything comes from the environment'}`,
         `base URL  ${status.base_url}`,
-        `user      ${harmless(status.user_email)}${who}`,
+        `user      ${sanitize(status.user_email)}${who}`,
         `key       ${status.key}, from ${places[status.key_from]}; it ${works}`,
       ].join('\n')
     },

@@ -1,6 +1,6 @@
 import { type ChangeKind, changeKind } from '../../domain/batch/change-kind.ts'
 import type { RowChange } from '../../domain/batch/row-reading.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 
 const mostOfAKind = 3
 
@@ -25,5 +25,5 @@ export function changesText(changes: readonly RowChange[], all = false): string 
 }
 
 function lineOf({ line, column, from, to }: RowChange): string {
-  return `    line ${String(line)}, ${harmless(column)}: "${harmless(from)}" is sent as "${harmless(to)}"`
+  return `    line ${String(line)}, ${sanitize(column)}: "${sanitize(from)}" is sent as "${sanitize(to)}"`
 }

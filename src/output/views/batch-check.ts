@@ -2,7 +2,7 @@ import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
 import { heldWords, personOf, sharedText } from '../../domain/submission/duplicate.ts'
 import type { RowProblem } from '../../domain/batch/row-reading.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
@@ -45,7 +45,7 @@ export function checkText(check: BatchCheck, name: string, terminal: Terminal, s
   const { rows, valid, invalid, problems, duplicates, changes } = check
   const good = styled(terminal, 'green', `${valid} valid`)
   const bad = invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} invalid`)}`
-  const parts = [`${harmless(name)}: ${countInWords(rows, 'row')}, ${good}${bad}`]
+  const parts = [`${sanitize(name)}: ${countInWords(rows, 'row')}, ${good}${bad}`]
   if (problems.length > 0) {
     parts.push(
       table(problems.slice(0, mostProblems), problemColumns, terminal) + more(problems.length, mostProblems),
@@ -74,7 +74,7 @@ function more(all: number, shown: number): string {
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
   const { counts, matches, held, check, seconds, endsAt, packages, repeated: inFile } = plan
   const lines = [
-    `${styled(terminal, 'bold', harmless(name))}: ${countInWords(counts.total, 'row')}`,
+    `${styled(terminal, 'bold', sanitize(name))}: ${countInWords(counts.total, 'row')}`,
     ...packages.map(
       ({ package_id, orders }) => `  ${countInWords(orders, 'order')} of package ${package_id}`,
     ),
@@ -85,7 +85,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   lines.push(
     ...matches
       .slice(0, mostPairs)
-      .map(({ row, stop }) => `    row ${row} is ${harmless(whatMatches(stop.order))}`),
+      .map(({ row, stop }) => `    row ${row} is ${sanitize(whatMatches(stop.order))}`),
   )
   if (held.length > 0) lines.push(...heldLines(held))
   if (counts.invalid > 0)
@@ -107,7 +107,7 @@ function heldLines(held: Plan['held']): string[] {
       .slice(0, mostNamed)
       .map(({ row, person }) => `${person.first_name} ${person.last_name} (row ${row})`)
     const rest = rows.length > mostNamed ? ` and ${rows.length - mostNamed} more` : ''
-    return `    ${harmless(what)}\n      ${harmless(people.join(', '))}${rest}`
+    return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
   })
   return [
     `  ${countInWords(held.length, 'row')} held: not sent until you say so (refcheck batch release)`,
@@ -147,7 +147,7 @@ export function keptPlanView(kept: KeptPlan, path: string | undefined): View {
   return {
     json: kept,
     text: ({ columns }) => {
-      if (path !== undefined) return `The plan is saved in ${harmless(path)}`
+      if (path !== undefined) return `The plan is saved in ${sanitize(path)}`
       return columns === undefined ? JSON.stringify(kept, null, 2) : 'Save this plan with: --output plan.json'
     },
   }

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 
 import type { ExportedRow } from '../../domain/batch/export.ts'
 import type { BatchStatus } from '../../domain/batch/standing.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 
 const style = `
   :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
@@ -27,15 +27,15 @@ export async function batchHtml(
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
-        <title>${harmless(name)}</title>
+        <title>${sanitize(name)}</title>
         <style>
           ${style}
         </style>
       </head>
       <body>
-        <h1>${harmless(name)}</h1>
+        <h1>${sanitize(name)}</h1>
         <p>
-          Batch ${harmless(batch_id)}, added ${added_at.slice(0, 10)}, ordered as ${harmless(user_email)}.
+          Batch ${sanitize(batch_id)}, added ${added_at.slice(0, 10)}, ordered as ${sanitize(user_email)}.
           ${counts.total} rows: ${totals.map(([state, count]) => `${count} ${state}`).join(', ')}.
         </p>
         <table>
@@ -60,9 +60,9 @@ function line({ listed, status, values }: ExportedRow): ReturnType<typeof html> 
   const person = `${named(values.get('first_name'))} ${named(values.get('last_name'))}`.trim()
   const cells = [String(listed.row), person, listed.email ?? '', listed.state, status ?? '']
   return html`<tr>
-    ${cells.map((cell) => html`<td>${harmless(cell)}</td>`)}
-    <td class="id">${harmless(listed.request_id ?? '')}</td>
-    <td>${harmless(listed.error ?? '')}</td>
+    ${cells.map((cell) => html`<td>${sanitize(cell)}</td>`)}
+    <td class="id">${sanitize(listed.request_id ?? '')}</td>
+    <td>${sanitize(listed.error ?? '')}</td>
   </tr> `
 }
 

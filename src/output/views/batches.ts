@@ -2,7 +2,7 @@ import type { BatchProgress } from '../../domain/batch/progress.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/proof.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
 import type { BatchStatus, ListedBatch, ListedRow } from '../../domain/batch/standing.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { createEventText } from './notices.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
@@ -58,7 +58,7 @@ function lines({ standing, name, halt, holder }: BatchStatus, terminal: Terminal
   const width = String(counts.total).length
   return [
     `${styled(terminal, 'bold', 'batch')}  ${batch_id}`,
-    `${harmless(name)}${package_id === null ? '' : `, package ${package_id}`}`,
+    `${sanitize(name)}${package_id === null ? '' : `, package ${package_id}`}`,
     '',
     ...shown.map(
       (state) =>
@@ -68,9 +68,9 @@ function lines({ standing, name, halt, holder }: BatchStatus, terminal: Terminal
     ...(holder === undefined ? [] : ['', `run by process ${holder.pid} since ${minute(holder.since)}`]),
     ...(halt === undefined || holder !== undefined
       ? []
-      : ['', `${styled(terminal, 'red', 'halted')}  ${minute(halt.at)}  ${harmless(halt.message)}`]),
-    ...(halt?.hint === undefined || holder !== undefined ? [] : [harmless(halt.hint)]),
-    ...(results_file === null ? [] : ['', `results  ${harmless(results_file)}`]),
+      : ['', `${styled(terminal, 'red', 'halted')}  ${minute(halt.at)}  ${sanitize(halt.message)}`]),
+    ...(halt?.hint === undefined || holder !== undefined ? [] : [sanitize(halt.hint)]),
+    ...(results_file === null ? [] : ['', `results  ${sanitize(results_file)}`]),
   ]
 }
 
@@ -127,7 +127,7 @@ export function exportedView(written: {
 }): View {
   return {
     json: written,
-    text: () => `${countInWords(written.rows, 'row')} written to ${harmless(written.path)}`,
+    text: () => `${countInWords(written.rows, 'row')} written to ${sanitize(written.path)}`,
   }
 }
 
@@ -178,7 +178,7 @@ export function reconciliationText({ settled, ambiguous }: Reconciliation): stri
     ...settled.map(({ submission, requestId }) => `row ${submission.row} was accepted: request ${requestId}`),
     ...ambiguous.flatMap(({ submission, near }) => [
       `row ${submission.row}: no single request fits it alone; a person has to decide`,
-      ...near.map((each) => `  ${harmless(nearText(each))}`),
+      ...near.map((each) => `  ${sanitize(nearText(each))}`),
     ]),
   ].join('\n')
 }
@@ -227,11 +227,11 @@ export function reconciledView(found: Reconciliation): View {
         reconciliationText(found),
         ...open.map(
           ({ batchId, row, recipient }) =>
-            `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${harmless(recipient.email)})`}: no request for this person was seen`,
+            `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was seen`,
         ),
         ...secondOrders.map(
           ({ requestId, createdAt, order }) =>
-            `possible second order: request ${requestId}, created ${harmless(createdAt)}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and nobody here ordered it. Ask the provider; then: refcheck batch reconcile --acknowledge ${requestId}`,
+            `possible second order: request ${requestId}, created ${sanitize(createdAt)}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and nobody here ordered it. Ask the provider; then: refcheck batch reconcile --acknowledge ${requestId}`,
         ),
         settled.length + ambiguous.length + open.length + secondOrders.length === 0
           ? 'Nothing to settle.'

@@ -1,4 +1,4 @@
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
@@ -33,7 +33,7 @@ function brokenText({ cases }: ConformanceAnswer, terminal: Terminal): string[] 
     .filter(({ verdict }) => verdict === 'broken')
     .map(({ id, section, rule, findings }) => {
       const head = `${styled(terminal, 'red', 'broken')}  ${styled(terminal, 'bold', id)}  ${section}`
-      const found = findings.map((finding) => `  - ${harmless(finding)}\n`).join('')
+      const found = findings.map((finding) => `  - ${sanitize(finding)}\n`).join('')
       return `${head}\n  "${rule}"\n${found}`
     })
 }
@@ -46,7 +46,7 @@ function notJudgedText({ cases }: ConformanceAnswer, terminal: Terminal): string
     byReason.set(reason ?? '', [...ids, id])
   }
   return [...byReason].flatMap(([reason, ids]) => [
-    `${styled(terminal, 'yellow', 'not judged')}  ${harmless(reason)}`,
+    `${styled(terminal, 'yellow', 'not judged')}  ${sanitize(reason)}`,
     `  ${ids.join(', ')}`,
     '',
   ])
@@ -61,5 +61,5 @@ function sumText({ base_url, counts }: ConformanceAnswer, terminal: Terminal): s
     count(counts.not_judged, counts.not_judged === 1 ? 'was not judged' : 'were not judged', 'yellow'),
   ]
   const rules = counts.cases === 1 ? 'rule' : 'rules'
-  return `${counts.cases} ${rules} checked at ${harmless(base_url)}: ${parts.join(', ')}.`
+  return `${counts.cases} ${rules} checked at ${sanitize(base_url)}: ${parts.join(', ')}.`
 }

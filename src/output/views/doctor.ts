@@ -1,5 +1,5 @@
 import type { Finding, Level } from '../../domain/doctor/finding.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { indented } from '../indented.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
@@ -18,6 +18,6 @@ export function doctorView(findings: readonly Finding[]): View {
 
 function findingText({ check, level, message, hint }: Finding, terminal: Terminal): string {
   const head = `${styled(terminal, styles[level], level.padEnd(4))}  ${check.padEnd(widestCheck)}  `
-  const below = (text: string): string => indented(harmless(text), indent, terminal)
+  const below = (text: string): string => indented(sanitize(text), indent, terminal)
   return [head + below(message).trimStart(), ...(hint === null ? [] : [below(hint)])].join('\n')
 }

@@ -1,6 +1,6 @@
 import type { CaseReport, ExamReport, Verdict } from '../../domain/webhook/exam-report.ts'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { indented } from '../indented.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
@@ -31,7 +31,7 @@ function caseText({ id, title, rule, verdict, findings }: CaseReport, terminal: 
   const word = { passed: 'passed', advised: 'advice', failed: 'FAILED', not_judged: '' }[verdict]
   const head = `${styled(terminal, styles[verdict], word)}  ${id}  ${styled(terminal, 'dim', title)}`
   if (findings.length === 0) return head
-  const told = [`"${rule}"`, ...findings.map(({ text }) => `- ${harmless(text)}`)]
+  const told = [`"${rule}"`, ...findings.map(({ text }) => `- ${sanitize(text)}`)]
   return [head, ...told.map((text) => indented(text, indent, terminal))].join('\n')
 }
 
@@ -43,7 +43,7 @@ function notJudgedText(cases: readonly CaseReport[], terminal: Terminal): string
     ({ reason }) => reason,
   )
   return [...byReason].flatMap(([reason, some]) => [
-    `${styled(terminal, 'yellow', 'not judged')}  ${harmless(reason ?? '')}`,
+    `${styled(terminal, 'yellow', 'not judged')}  ${sanitize(reason ?? '')}`,
     indented(some.map(({ id }) => id).join(', '), indent, terminal),
   ])
 }
@@ -58,7 +58,7 @@ function sum({ counts, passed, deliveries, slowest_ms, url }: ExamReport, termin
   ]
   const slowest =
     slowest_ms === null ? 'nothing was accepted' : `the slowest acceptance took ${slowest_ms} ms`
-  return `${verdict}  ${harmless(url)}: ${parts.join(', ')}. ${deliveries} deliveries; ${slowest}.`
+  return `${verdict}  ${sanitize(url)}: ${parts.join(', ')}. ${deliveries} deliveries; ${slowest}.`
 }
 
 /** The report as JUnit XML, for a CI that shows it: a test case each, advice in its output. */
@@ -94,7 +94,7 @@ function junitBody({ verdict, findings, reason, rule }: CaseReport): string {
 /** What XML 1.0 cannot hold has gone with `harmless`; lines stay. */
 function xml(text: string): string {
   return escapeXml(
-    harmless(text, { lines: true })
+    sanitize(text, { lines: true })
       .toWellFormed()
       .replace(/[\uFFFE\uFFFF]/g, '\uFFFD'),
   )

@@ -2,7 +2,7 @@ import type { Imported, ListedEvent, ReplayReply } from '../../domain/webhook/ev
 import type { KeptEvent } from '../../domain/webhook/received.ts'
 import type { Delivered } from '../../domain/webhook/retry.ts'
 import { InterruptedError } from '../../errors/kinds.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { statusStyle } from './status.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
@@ -29,14 +29,14 @@ export function keptEventView({
       oddity: oddity ?? null,
     },
     text: (terminal) => {
-      const shown = harmless(status ?? '-')
+      const shown = sanitize(status ?? '-')
       const style = status === undefined ? undefined : statusStyle(status)
       const remarks = [repeated ? 'again' : undefined, oddity].filter((each) => each !== undefined)
       return [
         new Date(receivedAt).toISOString().slice(11, 19),
-        harmless(requestId ?? '-'),
+        sanitize(requestId ?? '-'),
         style === undefined ? shown : styled(terminal, style, shown),
-        ...remarks.map((remark) => `(${harmless(remark)})`),
+        ...remarks.map((remark) => `(${sanitize(remark)})`),
       ].join('  ')
     },
   }
@@ -98,15 +98,15 @@ export function eventView(
     text: () =>
       [
         `event ${event.id}  ${event.received_at}`,
-        `${harmless(event.request_id ?? '-')}  ${harmless(event.status ?? '-')}`,
-        `forwarded: ${forwarding}${event.last_answer === null ? '' : ` (${harmless(event.last_answer)})`}`,
+        `${sanitize(event.request_id ?? '-')}  ${sanitize(event.status ?? '-')}`,
+        `forwarded: ${forwarding}${event.last_answer === null ? '' : ` (${sanitize(event.last_answer)})`}`,
         ...(event.repeats === 0
           ? []
           : [`redelivered ${event.repeats} ${event.repeats === 1 ? 'time' : 'times'}`]),
-        ...(event.oddity === null ? [] : [`unexpected: ${harmless(event.oddity)}`]),
+        ...(event.oddity === null ? [] : [`unexpected: ${sanitize(event.oddity)}`]),
         `signature ${event.signature}`,
         '',
-        harmless(event.body, { lines: true }),
+        sanitize(event.body, { lines: true }),
       ].join('\n'),
   }
 }
@@ -118,7 +118,7 @@ export function replayView(replies: readonly ReplayReply[]): View {
       replies
         .map(
           ({ id, status, failure }) =>
-            `event ${id}  ${harmless(failure ?? (status === null ? 'queued' : String(status)))}`,
+            `event ${id}  ${sanitize(failure ?? (status === null ? 'queued' : String(status)))}`,
         )
         .join('\n'),
   }

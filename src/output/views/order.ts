@@ -1,6 +1,6 @@
 import type { Change } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
@@ -31,11 +31,11 @@ export function createdView(created: { request_id: string; status: string }): Vi
   return {
     json: created,
     text: (terminal) =>
-      `${styled(terminal, 'green', 'created')}  ${harmless(created.request_id)}  ${harmless(created.status)}`,
+      `${styled(terminal, 'green', 'created')}  ${sanitize(created.request_id)}  ${sanitize(created.status)}`,
   }
 }
 
 /** The answer of `--dry-run`: the body to the letter. */
 export function bodyView(body: unknown): View {
-  return { json: body, text: () => harmless(JSON.stringify(body, null, 2), { lines: true }) }
+  return { json: body, text: () => sanitize(JSON.stringify(body, null, 2), { lines: true }) }
 }

@@ -1,4 +1,4 @@
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
 
@@ -6,6 +6,6 @@ export function pingView(answer: { base_url: string; status: string; latency_ms:
   return {
     json: answer,
     text: (terminal) =>
-      `${styled(terminal, 'green', 'up')}  ${harmless(answer.base_url)} answered "${harmless(answer.status)}" in ${answer.latency_ms} ms`,
+      `${styled(terminal, 'green', 'up')}  ${sanitize(answer.base_url)} answered "${sanitize(answer.status)}" in ${answer.latency_ms} ms`,
   }
 }

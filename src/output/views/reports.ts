@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 
 import type { FilingResult, MissingReport, StoredReport } from '../../domain/report/filed.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
@@ -59,11 +59,11 @@ function lines(
 
 function line(report: StoredReport, cwd: string, terminal: Terminal): string {
   const word = report.skipped ? styled(terminal, 'dim', 'exists') : styled(terminal, 'green', 'stored')
-  return `${word}  ${harmless(shortest(report.path, cwd))}  ${size(report.bytes)}`
+  return `${word}  ${sanitize(shortest(report.path, cwd))}  ${size(report.bytes)}`
 }
 
 function about({ requestId, person, error }: MissingReport): string {
-  return `${harmless(person ?? `request ${requestId}`)}: ${harmless(error.message)}`
+  return `${sanitize(person ?? `request ${requestId}`)}: ${sanitize(error.message)}`
 }
 
 function shortest(path: string, cwd: string): string {

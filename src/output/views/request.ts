@@ -1,5 +1,5 @@
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
@@ -29,13 +29,13 @@ export function requestsView(requests: readonly RequestResource[], asArray: bool
 
 function requestText(request: RequestResource, terminal: Terminal): string {
   const { recipient } = request
-  const name = harmless(`${recipient.first_name} ${recipient.last_name}`)
+  const name = sanitize(`${recipient.first_name} ${recipient.last_name}`)
   const lines = [
     `${styled(terminal, 'bold', name)}  ${statusText(request.status, terminal)}`,
-    `  request    ${harmless(request.request_id)}`,
+    `  request    ${sanitize(request.request_id)}`,
     `  package    ${request.package_id}`,
-    `  recipient  ${harmless(recipient.email)}, ${harmless(recipient.phone)}`,
-    `  created    ${harmless(request.created_at)} by ${harmless(request.requester.email)}`,
+    `  recipient  ${sanitize(recipient.email)}, ${sanitize(recipient.phone)}`,
+    `  created    ${sanitize(request.created_at)} by ${sanitize(request.requester.email)}`,
   ]
   const rows = request.checks.flatMap(checkRows)
   if (rows.length === 0) lines.push('', '  No checks have been started yet.')
@@ -45,7 +45,7 @@ function requestText(request: RequestResource, terminal: Terminal): string {
 
 function statusText(status: string, terminal: Terminal): string {
   const style = statusStyle(status)
-  const shown = harmless(status)
+  const shown = sanitize(status)
   return style === undefined ? shown : styled(terminal, style, shown)
 }
 

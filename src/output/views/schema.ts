@@ -1,6 +1,6 @@
 import { requestJsonSchema } from '../../contract/request-json-schema.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
@@ -55,7 +55,7 @@ export function templateView(template: {
   return {
     json: { path, format, package_id: packageId, fields, required },
     text: (terminal) =>
-      `${styled(terminal, 'green', 'written')}  ${harmless(file)}  ${String(fields)} fields, ${String(required)} of them required`,
+      `${styled(terminal, 'green', 'written')}  ${sanitize(file)}  ${String(fields)} fields, ${String(required)} of them required`,
   }
 }
 
@@ -90,7 +90,7 @@ function schemaText(schema: PackageSchema, terminal: Terminal): string {
     }))
     sections.push(
       '',
-      `${styled(terminal, 'bold', harmless(check.display_name))} (${harmless(check.code)})`,
+      `${styled(terminal, 'bold', sanitize(check.display_name))} (${sanitize(check.code)})`,
       table(rows, columns, terminal),
     )
   }

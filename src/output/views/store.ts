@@ -1,4 +1,4 @@
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
 import { size } from './reports.ts'
@@ -24,8 +24,8 @@ export function storeInfoView({ oldest, newest, ...info }: Info): View {
     json: { ...info, sqlite: info.engine.replace(/^SQLite /, ''), oldest: day(oldest), newest: day(newest) },
     text: (terminal) =>
       [
-        `${styled(terminal, 'bold', harmless(info.location))}  ${size(info.bytes)}`,
-        `format ${info.format}, ${harmless(info.engine)}`,
+        `${styled(terminal, 'bold', sanitize(info.location))}  ${size(info.bytes)}`,
+        `format ${info.format}, ${sanitize(info.engine)}`,
         `${countInWords(info.batches, 'batch or single order', 'batches and single orders')}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
         `${countInWords(info.events, 'event')} in the inbox`,
         ...(oldest === undefined
@@ -40,8 +40,8 @@ export function storeCheckView(location: string, findings: readonly string[]): V
     json: { location, sound: findings.length === 0, findings },
     text: (terminal) =>
       findings.length === 0
-        ? `${styled(terminal, 'green', 'sound')}  ${harmless(location)}`
-        : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${harmless(finding)}`).join('\n'),
+        ? `${styled(terminal, 'green', 'sound')}  ${sanitize(location)}`
+        : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`).join('\n'),
   }
 }
 
@@ -51,7 +51,7 @@ export function heldText(held: number): string {
 }
 
 export function storeBackupView(location: string, path: string): View {
-  return { json: { location, path }, text: () => `The store was copied to ${harmless(path)}` }
+  return { json: { location, path }, text: () => `The store was copied to ${sanitize(path)}` }
 }
 
 export function storePurgeView(
@@ -76,6 +76,6 @@ export function storePurgeView(
 export function saidView(urls: readonly [string, string], same: boolean): View {
   return {
     json: { urls, same },
-    text: () => `${harmless(urls[0])} and ${harmless(urls[1])} are ${same ? 'one service' : 'two services'}.`,
+    text: () => `${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'one service' : 'two services'}.`,
   }
 }

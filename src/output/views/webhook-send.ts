@@ -1,5 +1,5 @@
 import type { Sending, SentDelivery } from '../../domain/webhook/sent.ts'
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
@@ -19,5 +19,5 @@ function line(delivery: SentDelivery, terminal: Terminal): string {
   const forged = signature === 'bad' ? '  bad signature' : ''
   const quoted = accepted || said === '' ? '' : `  "${said}"`
   const answer = answered === null ? `${milliseconds} ms` : `${answered} in ${milliseconds} ms`
-  return `${verdict}  ${answer}  ${harmless(`${request_id}  ${status}${forged}${quoted}`)}`
+  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${forged}${quoted}`)}`
 }

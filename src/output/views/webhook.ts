@@ -1,4 +1,4 @@
-import { harmless } from '../../host/text.ts'
+import { sanitize } from '../../host/text.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
 import type { ExplainedVerification, LoggedVerification } from '../../domain/webhook/verify.ts'
@@ -17,7 +17,7 @@ function validText(event: unknown, terminal: Terminal): string {
     return `${valid}  the signature matches; the body is not JSON`
   const { event: type, request_id, status, error_reason } = event as Record<string, unknown>
   const parts = [type, request_id, status, error_reason].filter((part) => typeof part === 'string')
-  return `${valid}  ${parts.map((part) => harmless(part)).join('  ')}`
+  return `${valid}  ${parts.map((part) => sanitize(part)).join('  ')}`
 }
 
 /** A row a delivery of a log: where it stands, whether it is valid, what it says or why not. */

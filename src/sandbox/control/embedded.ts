@@ -2,7 +2,7 @@ import type { RequestResource } from '../../contract/request.ts'
 import { controlPath } from './control-path.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { seedFrom } from './fixture.ts'
-import { homeOf, strangerOf } from './home.ts'
+import { homeOf, otherOrganisationOf } from './home.ts'
 import type { Clock } from '../../host/clock.ts'
 import { ManualClock } from './manual-clock.ts'
 import { type Overview, overview } from './overview.ts'
@@ -16,7 +16,7 @@ import type { Injection } from '../service/faults.ts'
 import { detached, Gateway, pathOf } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
 import { Log } from '../service/log.ts'
-import { type Luck, seededLuck } from '../service/luck.ts'
+import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
 import { documentedQuota } from '../service/quota.ts'
 import type { DeliveryRecord, RequestRecord } from '../service/records.ts'
 import { requestView } from '../service/request-view.ts'
@@ -25,11 +25,11 @@ import { checkedScenario } from '../service/scenarios.ts'
 import { Service } from '../service/service.ts'
 import { type Change, type Snapshot, State } from '../service/state.ts'
 import type { Switch } from '../service/switch-names.ts'
-import { Timetable } from '../service/timetable.ts'
-import { Watch } from '../service/watch.ts'
+import { Scheduler } from '../service/scheduler.ts'
+import { QuietWatch } from '../service/quiet-watch.ts'
 import { checkedWebhookUrl } from '../service/webhook-url.ts'
 import { startingSettings } from './settings.ts'
-import { type Home, Switches } from './switches.ts'
+import { type HomeOrganisation, Switches } from './switches.ts'
 
 /** The composition of the sandbox; what its parts do stands with them. */
 export class EmbeddedSandbox implements Sandbox {
@@ -39,16 +39,16 @@ export class EmbeddedSandbox implements Sandbox {
   readonly refuse = malformedOrBroken
   readonly #options: SandboxOptions
   readonly #clock: Clock
-  readonly #luck: Luck
+  readonly #rng: SeededRandom
   readonly #state: State
   readonly #service: Service
   readonly #gateway: Gateway
   readonly #deliveries: Deliveries
   readonly #switches: Switches
-  readonly #timetable: Timetable
-  readonly #watch: Watch
+  readonly #timetable: Scheduler
+  readonly #watch: QuietWatch
   readonly #beginning: Snapshot
-  #home: Home
+  #home: HomeOrganisation
 
   constructor(options: SandboxOptions) {
     const { clock, data, webhookUrl } = options
@@ -57,23 +57,23 @@ export class EmbeddedSandbox implements Sandbox {
     this.#clock = clock
     this.#state = new State(startingSettings(options))
     const { seed } = this.#state.settings
-    this.#luck = seededLuck(seed)
-    this.#timetable = new Timetable(clock, (error) => this.#onFailure(error))
+    this.#rng = seededRandom(seed)
+    this.#timetable = new Scheduler(clock, (error) => this.#onFailure(error))
     this.#service = new Service({
       state: this.#state,
-      luck: this.#luck,
+      rng: this.#rng,
       windows: options.quota ?? documentedQuota,
       speed: options.speed ?? 1,
       onChange: data === undefined ? undefined : (change) => this.#keep(change, data),
       onStatus: (request, status, at) => this.#onStatus(request, status, at),
     })
-    this.#watch = new Watch(this.#service, clock, this.#timetable)
-    this.#switches = new Switches(this.#service, this.#luck, () => this.#home)
+    this.#watch = new QuietWatch(this.#service, clock, this.#timetable)
+    this.#switches = new Switches(this.#service, this.#rng, () => this.#home)
     this.#gateway = new Gateway({
       service: this.#service,
       clock,
       log: this.log,
-      onSwitch: (name) => this.throwSwitch(name),
+      onSwitch: (name) => this.flipSwitch(name),
     })
     this.#deliveries = this.#newDeliveries()
     this.#beginning = this.#newBeginning()
@@ -87,8 +87,8 @@ export class EmbeddedSandbox implements Sandbox {
     return { apiKey, userEmail, webhookSecret: organisation?.webhook_secret ?? '' }
   }
 
-  get stranger(): { apiKey: string; userEmail: string } {
-    return strangerOf(this.#state)
+  get otherOrganisation(): { apiKey: string; userEmail: string } {
+    return otherOrganisationOf(this.#state)
   }
 
   fetch(request: Request, connection: Connection = detached): Response | Promise<Response> {
@@ -145,7 +145,7 @@ export class EmbeddedSandbox implements Sandbox {
     this.#service.changeSettings({ rules: { ...this.#state.settings.rules, ...chosen } })
   }
 
-  throwSwitch(name: Switch): void {
+  flipSwitch(name: Switch): void {
     this.#switches.throw(name)
   }
 
@@ -174,8 +174,8 @@ export class EmbeddedSandbox implements Sandbox {
     return this.#switches.replacePackage(id)
   }
 
-  hasten(requestId: string, checkId?: string): void {
-    this.#watch.follow(this.#service.hasten(requestId, checkId, this.#clock.now()))
+  advanceRequest(requestId: string, checkId?: string): void {
+    this.#watch.follow(this.#service.advanceRequest(requestId, checkId, this.#clock.now()))
   }
 
   redeliver(deliveryId: string): void {
@@ -230,7 +230,7 @@ export class EmbeddedSandbox implements Sandbox {
     return new Deliveries({
       service: this.#service,
       clock,
-      luck: this.#luck,
+      rng: this.#rng,
       timetable: this.#timetable,
       deliver: deliver ?? httpDeliver(clock),
       onWork: (work) => {
@@ -253,14 +253,14 @@ export class EmbeddedSandbox implements Sandbox {
     const { fixture, webhookUrl } = this.#options
     const { settings } = this.#state
     const made =
-      fixture === undefined ? defaultSeed(this.#luck, settings) : seedFrom(fixture, this.#luck, settings)
+      fixture === undefined ? defaultSeed(this.#rng, settings) : seedFrom(fixture, this.#rng, settings)
     const [first] = made.organisations
     if (first !== undefined && webhookUrl !== undefined) first.webhook_url = webhookUrl
     return made
   }
 
   /** Goes on from the data where there is some, else begins. */
-  #open(): Home {
+  #open(): HomeOrganisation {
     const { data } = this.#options
     if (data !== undefined && data.changes.length > 0) {
       const { settings } = this.#state
@@ -272,7 +272,7 @@ export class EmbeddedSandbox implements Sandbox {
   }
 
   /** What a new state asks of the clock. */
-  #takeUp(): Home {
+  #takeUp(): HomeOrganisation {
     const { clock } = this.#state.settings
     if (clock !== null && this.#clock instanceof ManualClock) this.#clock.set(clock)
     this.#deliveries.resume()

@@ -1,5 +1,5 @@
 import type { CheckInformation } from '../../contract/package-schema.ts'
-import type { Luck } from '../service/luck.ts'
+import type { SeededRandom } from '../service/seeded-random.ts'
 import type {
   ApiKey,
   Organisation,
@@ -58,8 +58,8 @@ interface FixturePackage {
 }
 
 /** The state a sandbox with this fixture begins with. */
-export function seedFrom(fixture: Fixture, luck: Luck, settings: Settings): Snapshot {
-  const parts = fixture.organisations.map((given, place) => partOf(given, place, luck))
+export function seedFrom(fixture: Fixture, rng: SeededRandom, settings: Settings): Snapshot {
+  const parts = fixture.organisations.map((given, place) => partOf(given, place, rng))
   return {
     version: 1,
     settings,
@@ -74,20 +74,20 @@ export function seedFrom(fixture: Fixture, luck: Luck, settings: Settings): Snap
   }
 }
 
-function partOf(given: FixtureOrganisation, place: number, luck: Luck) {
+function partOf(given: FixtureOrganisation, place: number, rng: SeededRandom) {
   const organisation: Organisation = {
-    id: luck.uuid('organisation', place),
+    id: rng.uuid('organisation', place),
     name: given.name,
     credits: given.credits ?? null,
     trial: given.trial ?? 'none',
     subscription: given.subscription ?? 'active',
     webhook_url: given.webhook?.url ?? null,
-    webhook_secret: given.webhook?.secret ?? luck.text(32, 'webhook secret', place),
+    webhook_secret: given.webhook?.secret ?? rng.text(32, 'webhook secret', place),
   }
   const { id } = organisation
-  const givenKeys = given.keys ?? [{ key: luck.text(32, 'api key', place) }]
+  const givenKeys = given.keys ?? [{ key: rng.text(32, 'api key', place) }]
   const teams = (given.teams ?? []).map(({ name, active }, team): Team => ({
-    id: luck.uuid('team', place, team),
+    id: rng.uuid('team', place, team),
     organisation_id: id,
     name,
     active: active ?? true,
@@ -100,14 +100,14 @@ function partOf(given: FixtureOrganisation, place: number, luck: Luck) {
       revoked: revoked ?? false,
     })),
     teams,
-    users: given.users.map((user) => userOf(user, id, teams, luck)),
+    users: given.users.map((user) => userOf(user, id, teams, rng)),
     packages: (given.packages ?? []).map((pack) => packageOf(pack, id)),
   }
 }
 
-function userOf(given: FixtureUser, organisationId: string, teams: Team[], luck: Luck): UserRecord {
+function userOf(given: FixtureUser, organisationId: string, teams: Team[], rng: SeededRandom): UserRecord {
   return {
-    id: luck.uuid('user', organisationId, given.email.toLowerCase()),
+    id: rng.uuid('user', organisationId, given.email.toLowerCase()),
     organisation_id: organisationId,
     first_name: given.first_name,
     last_name: given.last_name,

@@ -1,16 +1,16 @@
 import type { Organisation } from '../service/records.ts'
 import type { State } from '../service/state.ts'
-import type { Home } from './switches.ts'
+import type { HomeOrganisation } from './switches.ts'
 
 /** Whose key the sandbox gives out: the first organisation's, with its first active owner or else user. */
-export function homeOf(state: State): Home {
+export function homeOf(state: State): HomeOrganisation {
   const [first] = state.organisations.values()
   if (first === undefined) throw new RangeError('a sandbox needs an organisation')
   return { organisationId: first.id, ...credentialsOf(first, state) }
 }
 
 /** The same of another organisation, empty where there is none. */
-export function strangerOf(state: State): { apiKey: string; userEmail: string } {
+export function otherOrganisationOf(state: State): { apiKey: string; userEmail: string } {
   const [, second] = state.organisations.values()
   return second === undefined ? { apiKey: '', userEmail: '' } : credentialsOf(second, state)
 }

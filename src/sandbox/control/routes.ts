@@ -56,7 +56,7 @@ app.post('/rules', async (context) => {
 })
 app.post('/switch', async (context) => {
   const { switch: name } = await body(context, z.object({ switch: z.enum(switchNames) }))
-  context.env.sandbox.throwSwitch(name)
+  context.env.sandbox.flipSwitch(name)
   return json({})
 })
 app.post('/renew-key', async (context) => {
@@ -84,7 +84,7 @@ app.post('/replace-package', async (context) => {
 })
 app.post('/hasten', async (context) => {
   const given = await body(context, z.object({ request_id: z.string(), check_id: z.string().optional() }))
-  context.env.sandbox.hasten(given.request_id, given.check_id)
+  context.env.sandbox.advanceRequest(given.request_id, given.check_id)
   return json({})
 })
 app.post('/redeliver', async (context) => {

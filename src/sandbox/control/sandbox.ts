@@ -17,7 +17,7 @@ import type { Switch } from '../service/switch-names.ts'
 export interface SandboxOptions {
   /** A ManualClock makes the sandbox stand still until it is advanced. */
   clock: Clock
-  /** Ids, credentials and luck follow from it; the same seed gives the same sandbox. */
+  /** Ids, credentials and random draws follow from it; the same seed gives the same sandbox. */
   seed?: string | number | undefined
   /** How many times faster than the clock requests progress; nothing else is touched. Default 1. */
   speed?: number | undefined
@@ -49,7 +49,7 @@ export interface Sandbox {
   readonly people: typeof people
   readonly packageIds: typeof packageIds
   /** A key of another organisation, and its owner's e-mail. */
-  readonly stranger: { apiKey: string; userEmail: string }
+  readonly otherOrganisation: { apiKey: string; userEmail: string }
   readonly log: Log
   /** Answers one call. Without a connection a cut shows as a rejection. */
   fetch(request: Request, connection?: Connection): Response | Promise<Response>
@@ -66,7 +66,7 @@ export interface Sandbox {
   rules(): RuleSetting[]
   /** Throws InvalidInputError where there is no such rule or choice. */
   setRule(name: string, choice: string): void
-  throwSwitch(name: Switch): void
+  flipSwitch(name: Switch): void
   /** A new key for the organisation; the old one is revoked. */
   renewKey(): string
   setUserActive(email: string, active: boolean): void
@@ -76,7 +76,7 @@ export interface Sandbox {
   /** Makes a package INACTIVE in favour of a new one with one more required field; the new id. */
   replacePackage(id: number): number
   /** Makes the next turn of a request, or of one of its checks, happen now. */
-  hasten(requestId: string, checkId?: string): void
+  advanceRequest(requestId: string, checkId?: string): void
   /** Sends an event once more. */
   redeliver(deliveryId: string): void
   /** Moves a ManualClock by milliseconds, and everything with it. Throws UsageError under another clock. */

@@ -1,5 +1,5 @@
 import type { CheckInformation } from '../../contract/package-schema.ts'
-import type { Luck } from '../service/luck.ts'
+import type { SeededRandom } from '../service/seeded-random.ts'
 import type { Organisation, PackageRecord, Role, Team, UserRecord } from '../service/records.ts'
 import type { Settings, Snapshot } from '../service/state.ts'
 
@@ -29,25 +29,25 @@ export const packageIds = {
 } as const
 
 /** What the sandbox holds when nobody gave it a fixture. Keys and secrets come from the seed. */
-export function defaultSeed(luck: Luck, settings: Settings): Snapshot {
-  const home = newOrganisation(luck, 'Sandbox Pty Ltd')
-  const other = newOrganisation(luck, 'Elsewhere Ltd')
+export function defaultSeed(rng: SeededRandom, settings: Settings): Snapshot {
+  const home = newOrganisation(rng, 'Sandbox Pty Ltd')
+  const other = newOrganisation(rng, 'Elsewhere Ltd')
   const teams: Team[] = [
-    { id: luck.uuid('team', 'hiring'), organisation_id: home.id, name: 'Hiring', active: true },
-    { id: luck.uuid('team', 'compliance'), organisation_id: home.id, name: 'Compliance', active: true },
-    { id: luck.uuid('team', 'former'), organisation_id: home.id, name: 'Former projects', active: false },
+    { id: rng.uuid('team', 'hiring'), organisation_id: home.id, name: 'Hiring', active: true },
+    { id: rng.uuid('team', 'compliance'), organisation_id: home.id, name: 'Compliance', active: true },
+    { id: rng.uuid('team', 'former'), organisation_id: home.id, name: 'Former projects', active: false },
   ]
   return {
     version: 1,
     settings,
     organisations: [home, other],
     keys: [home, other].map(({ id, name }) => ({
-      key: luck.text(32, 'api key', name),
+      key: rng.text(32, 'api key', name),
       organisation_id: id,
       revoked: false,
     })),
     teams,
-    users: users(luck, home, other, teams),
+    users: users(rng, home, other, teams),
     packages: [
       ...homePackages.map((pack) => owned(pack, home)),
       owned({ ...simple, id: packageIds.foreign, name: 'Elsewhere screen' }, other),
@@ -58,24 +58,24 @@ export function defaultSeed(luck: Luck, settings: Settings): Snapshot {
   }
 }
 
-function newOrganisation(luck: Luck, name: string): Organisation {
+function newOrganisation(rng: SeededRandom, name: string): Organisation {
   return {
-    id: luck.uuid('organisation', name),
+    id: rng.uuid('organisation', name),
     name,
     credits: null,
     trial: 'none',
     subscription: 'active',
     webhook_url: null,
-    webhook_secret: luck.text(32, 'webhook secret', name),
+    webhook_secret: rng.text(32, 'webhook secret', name),
   }
 }
 
-function users(luck: Luck, home: Organisation, other: Organisation, teams: Team[]): UserRecord[] {
+function users(rng: SeededRandom, home: Organisation, other: Organisation, teams: Team[]): UserRecord[] {
   const [hiring, compliance, former] = teams.map((team) => team.id)
   const user = (email: string, role: Role, rest: Partial<UserRecord> = {}): UserRecord => {
     const [first = '', last = ''] = (email.split('@')[0] ?? '').split('.').map(capital)
     return {
-      id: luck.uuid('user', email),
+      id: rng.uuid('user', email),
       organisation_id: home.id,
       first_name: first,
       last_name: last,

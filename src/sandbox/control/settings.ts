@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors/kinds.ts'
 import { ManualClock } from './manual-clock.ts'
-import { seededLuck } from '../service/luck.ts'
+import { seededRandom } from '../service/seeded-random.ts'
 import { type Choices, drawnRules, usualRules } from '../service/rules.ts'
 import type { Settings } from '../service/state.ts'
 import type { SandboxOptions } from './sandbox.ts'
@@ -29,5 +29,5 @@ export function startingSettings({ seed, rules, clock, data }: SandboxOptions): 
 }
 
 function chosenRules(rules: SandboxOptions['rules'], seed: string): Partial<Choices> {
-  return rules === 'seeded' ? drawnRules(seededLuck(seed)) : (rules ?? {})
+  return rules === 'seeded' ? drawnRules(seededRandom(seed)) : (rules ?? {})
 }

@@ -1,11 +1,11 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { Luck } from '../service/luck.ts'
+import type { SeededRandom } from '../service/seeded-random.ts'
 import type { Organisation, PackageRecord } from '../service/records.ts'
 import type { Service } from '../service/service.ts'
 import type { Switch } from '../service/switch-names.ts'
 
 /** Who the sandbox's caller is: the organisation whose key it gives out. */
-export interface Home {
+export interface HomeOrganisation {
   organisationId: string
   apiKey: string
   userEmail: string
@@ -14,12 +14,12 @@ export interface Home {
 /** What an owner, or the operator of the service, could do to an organisation. */
 export class Switches {
   readonly #service: Service
-  readonly #luck: Luck
-  readonly #home: () => Home
+  readonly #rng: SeededRandom
+  readonly #home: () => HomeOrganisation
 
-  constructor(service: Service, luck: Luck, home: () => Home) {
+  constructor(service: Service, rng: SeededRandom, home: () => HomeOrganisation) {
     this.#service = service
-    this.#luck = luck
+    this.#rng = rng
     this.#home = home
   }
 
@@ -49,7 +49,7 @@ export class Switches {
   renewKey(): string {
     this.revokeKey()
     const { organisationId } = this.#home()
-    const key = this.#luck.text(32, 'api key', organisationId, this.#service.state.keys.size)
+    const key = this.#rng.text(32, 'api key', organisationId, this.#service.state.keys.size)
     this.#service.commit({ does: 'key', key: { key, organisation_id: organisationId, revoked: false } })
     return key
   }

@@ -3,7 +3,7 @@ import { readBody } from './body.ts'
 import { authenticate, type Call, visiblePackage } from './call.ts'
 import type { Caller, PackageRecord, RequestRecord } from './records.ts'
 import { createFault, scenariosOf } from './scenarios.ts'
-import { strikesFirst } from './strike.ts'
+import { strikesFirst } from './apply-fault.ts'
 import { checkAdditionalInformation } from './validation/additional-information.ts'
 import { parseCreateBody } from './validation/create-body.ts'
 

@@ -6,11 +6,11 @@ import type { RequestStatus } from '../../contract/statuses.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Luck } from './luck.ts'
+import type { SeededRandom } from './seeded-random.ts'
 import type { DeliveryRecord, Organisation, RequestRecord } from './records.ts'
 import type { Choice } from './rules.ts'
 import type { Service } from './service.ts'
-import type { Timetable } from './timetable.ts'
+import type { Scheduler } from './scheduler.ts'
 
 /** Posts a body to a URL and answers with the HTTP status; throws where no answer came. */
 export type Deliver = (
@@ -39,8 +39,8 @@ const repeatedShare = 0.25
 export interface DeliveriesOptions {
   service: Service
   clock: Clock
-  luck: Luck
-  timetable: Timetable
+  rng: SeededRandom
+  timetable: Scheduler
   deliver: Deliver
   /** Told of each attempt under way; it may fail where its outcome cannot be kept. */
   onWork: (work: Promise<void>) => void
@@ -60,13 +60,13 @@ export class Deliveries {
 
   /** "Every change of the overall request status triggers one `request.updated` event." */
   announce(request: RequestRecord, status: RequestStatus, at: number): void {
-    const { service, luck } = this.#options
+    const { service, rng } = this.#options
     const organisation = service.state.organisations.get(request.organisation_id)
     if (organisation === undefined || organisation.webhook_url === null) return
     if (status === 'RECEIVED' && service.rule('event-on-acceptance') === 'no') return
     const { scenarios } = request
     const first: DeliveryRecord = {
-      id: luck.uuid('delivery', request.number, status, 1),
+      id: rng.uuid('delivery', request.number, status, 1),
       organisation_id: organisation.id,
       request_id: request.request_id,
       status,
@@ -83,13 +83,13 @@ export class Deliveries {
 
   /** Sends an event once more, now. Throws InvalidInputError for one that is not known any more. */
   redeliver(id: string): DeliveryRecord {
-    const { service, luck, clock } = this.#options
+    const { service, rng, clock } = this.#options
     const known = service.state.deliveries.get(id)
     if (known === undefined) throw new InvalidInputError(`no delivery "${id}"`)
     const at = clock.now()
     return this.#send({
       ...known,
-      id: luck.uuid('redelivery', id, at),
+      id: rng.uuid('redelivery', id, at),
       state: 'waiting',
       attempts: 0,
       forged: 0,
@@ -111,15 +111,15 @@ export class Deliveries {
   }
 
   #isRepeated({ number }: RequestRecord, status: RequestStatus): boolean {
-    const { service, luck } = this.#options
+    const { service, rng } = this.#options
     if (service.rule('repeated-events') === 'never') return false
-    return luck.fraction('repeat', number, status) < repeatedShare
+    return rng.fraction('repeat', number, status) < repeatedShare
   }
 
   #repeat(first: DeliveryRecord, copy: number): void {
     this.#send({
       ...first,
-      id: this.#options.luck.uuid('delivery', first.id, copy),
+      id: this.#options.rng.uuid('delivery', first.id, copy),
       at: first.at + repeatAfterMs,
     })
   }

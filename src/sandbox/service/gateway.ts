@@ -7,7 +7,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Log } from './log.ts'
 import type { Connection } from '../../server/listen.ts'
 import type { Service } from './service.ts'
-import { strike, strikesFirst } from './strike.ts'
+import { applyFault, strikesFirst } from './apply-fault.ts'
 import type { Switch } from './switch-names.ts'
 
 export interface GatewayOptions {
@@ -68,7 +68,7 @@ export class Gateway {
     const { method, path, connection, call } = passage
     const status = answer?.status ?? null
     this.#options.log.add(call.now, { kind: 'call', method, path, status, fault: fault.kind })
-    return strike(fault, answer, connection)
+    return applyFault(fault, answer, connection)
   }
 
   #logged(answer: Response, { method, path, call }: Passage): Response {

@@ -100,7 +100,7 @@ export type Step =
   | { at: number; does: 'fail'; reason: string; checks: 'kept' | 'dropped' }
 
 export interface RequestRecord {
-  /** Counts from 1; what this request's luck is named by. */
+  /** Counts from 1; what this request's random draws are named by. */
   number: number
   request_id: string
   organisation_id: string

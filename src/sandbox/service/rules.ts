@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { Luck } from './luck.ts'
+import type { SeededRandom } from './seeded-random.ts'
 
 interface Rule {
   /** The section of the document it belongs to. */
@@ -157,7 +157,7 @@ export function checkedChoice(name: string, choice: string): Partial<Choices> {
 }
 
 /** One choice each, drawn from the seed, so that clients meet all of what the document allows. */
-export function drawnRules(luck: Luck): Choices {
-  const drawn = ruleNames.map((name) => [name, luck.pick<string>(ruleTable[name].choices, 'rule', name)])
+export function drawnRules(rng: SeededRandom): Choices {
+  const drawn = ruleNames.map((name) => [name, rng.pick<string>(ruleTable[name].choices, 'rule', name)])
   return Object.fromEntries(drawn) as Choices
 }

@@ -1,7 +1,7 @@
 import { refusals } from './answer.ts'
 import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { Luck } from './luck.ts'
+import type { SeededRandom } from './seeded-random.ts'
 import { nextStepAt, progress } from './progress/perform.ts'
 import { type Course, plan } from './progress/plan.ts'
 import { inOrder } from './progress/steps.ts'
@@ -14,7 +14,7 @@ import type { CreateBody } from './validation/create-body.ts'
 
 export interface ServiceOptions {
   state: State
-  luck: Luck
+  rng: SeededRandom
   windows: readonly QuotaWindow[]
   /** How many times faster than the clock requests progress. */
   speed: number
@@ -39,7 +39,7 @@ export class Service {
     this.state = options.state
     this.windows = options.windows
     this.speed = options.speed
-    this.tokens = new ReportTokens(options.luck)
+    this.tokens = new ReportTokens(options.rng)
     this.#options = options
   }
 
@@ -110,12 +110,12 @@ export class Service {
     scenarios: string[],
     now: number,
   ): RequestRecord {
-    const { luck, onStatus } = this.#options
+    const { rng, onStatus } = this.#options
     const number = this.state.requests.size + 1
     const request: RequestRecord = {
       number,
       // The moment is part of it: a sandbox that is started anew does not give out the ids of its former life.
-      request_id: luck.uuid('request', number, now),
+      request_id: rng.uuid('request', number, now),
       organisation_id: organisation.id,
       package_id: pack.id,
       created_at: now,
@@ -179,7 +179,7 @@ export class Service {
    * Makes the next turn of a request, or of one of its checks, happen now, with what belongs to it.
    * Throws InvalidInputError where there is none.
    */
-  hasten(requestId: string, checkId: string | undefined, now: number): RequestRecord {
+  advanceRequest(requestId: string, checkId: string | undefined, now: number): RequestRecord {
     const request = this.state.requests.get(requestId)
     if (request === undefined) throw new InvalidInputError(`no request "${requestId}"`)
     this.bringUpToDate(request, now)
@@ -210,7 +210,7 @@ export class Service {
     const course = this.#unplanned.get(request)
     if (course === undefined) return
     this.#unplanned.delete(request)
-    Object.assign(request, plan({ ...course, dice: this.#options.luck.dice('course', request.number) }))
+    Object.assign(request, plan({ ...course, dice: this.#options.rng.dice('course', request.number) }))
     this.state.apply({ does: 'request', request })
   }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-import type { Luck } from './luck.ts'
+import type { SeededRandom } from './seeded-random.ts'
 
 /** "Signed report token lifetime: 1 hour". */
 const lifetime = 3_600_000
@@ -10,8 +10,8 @@ export class ReportTokens {
   readonly #secret: string
   #issued = 0
 
-  constructor(luck: Luck) {
-    this.#secret = luck.text(32, 'report tokens')
+  constructor(rng: SeededRandom) {
+    this.#secret = rng.text(32, 'report tokens')
   }
 
   /** Never the same twice ("Each read produces fresh signed report URLs"). */

@@ -84,14 +84,14 @@ async function everyColumn(
   throw refusal(name, 'it contains no rows', 'Give an array of objects, or one object per line.')
 }
 
-interface Reading {
+interface ReadState {
   layout: JsonLayout
   name: string
   read: JsonRowReader
   columns: readonly string[]
 }
 
-async function* dataRows(text: DecodedText, reading: Reading): AsyncGenerator<SheetRow> {
+async function* dataRows(text: DecodedText, reading: ReadState): AsyncGenerator<SheetRow> {
   const { layout, name, read, columns } = reading
   const places = new Map(columns.map((column, at) => [column, at]))
   let row = 0

@@ -10,4 +10,4 @@ export interface Holds {
 }
 
 /** Looking who holds a batch takes its lock for a moment. */
-export const aMoment = { waitMs: 250 }
+export const shortWait = { waitMs: 250 }

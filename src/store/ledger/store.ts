@@ -3,7 +3,7 @@ import type { Inbox } from './inbox.ts'
 import type { Ledger } from './ledger.ts'
 import type { Orphans } from './orphans.ts'
 import type { Quota } from './quota.ts'
-import type { Upkeep } from './upkeep.ts'
+import type { Maintenance } from './maintenance.ts'
 import type { Waiting } from './waiting.ts'
 
 /** What is kept in one place: one file, or the memory of this process. */
@@ -15,7 +15,7 @@ export interface Store {
   readonly quota: Quota
   readonly inbox: Inbox
   readonly orphans: Orphans
-  readonly upkeep: Upkeep
+  readonly maintenance: Maintenance
   readonly waiting: Waiting
   /** What is wrong with the file itself; none where it is sound. */
   problems(): Promise<string[]>

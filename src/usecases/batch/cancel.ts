@@ -1,13 +1,13 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import type { Stored } from './standing.ts'
+import type { BatchPorts } from './standing.ts'
 
 const reason = 'dropped before it was sent'
 
 /** Every row that was not sent is `cancelled`, or those of some numbers. How many. A batch that runs is left alone. */
 export async function cancelBatch(
-  { batches, waiting, clock }: Stored,
+  { batches, waiting, clock }: BatchPorts,
   batch: Batch,
   rows?: readonly number[],
 ): Promise<number> {

@@ -8,7 +8,7 @@ import { verdict } from '../../domain/batch/verdict.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, UsageError } from '../../errors/kinds.ts'
 import { packageOfBatchGone } from './linked-packages.ts'
-import type { Running } from './ports.ts'
+import type { RunPorts } from './ports.ts'
 import { reconcile } from './reconcile.ts'
 import { runBatch } from './run.ts'
 import { requireSameOrganisation } from './same-organisation.ts'
@@ -42,31 +42,31 @@ export interface CarriedOut {
  * Runs a batch from where it stands: settles what can be settled, sends what is pending, settles again,
  * writes the results. Throws an IncompleteError, with nothing sent, where another process runs it.
  */
-export async function carryOut(running: Running, batchId: string, options: CarryOut): Promise<CarriedOut> {
-  const hold = options.held ?? (await holdClean(running, batchId))
+export async function carryOut(ports: RunPorts, batchId: string, options: CarryOut): Promise<CarriedOut> {
+  const hold = options.held ?? (await holdClean(ports, batchId))
   try {
-    const batch = await found(running, batchId)
-    requireSameService(batch, running)
-    const stranger = await requireSameOrganisation(running, batch, options.confirmStarterLeft)
+    const batch = await found(ports, batchId)
+    requireSameService(batch, ports)
+    const stranger = await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
     const checks = stranger === undefined && options.checksPackage === true && batch.counts.pending > 0
-    const error = stranger ?? (checks ? await packageOfBatchGone(running, batch) : undefined)
-    if (error === undefined) await settleUnknown(running, batch, options)
-    await running.batches.recordHalt(batchId, undefined)
-    const standing = await found(running, batchId)
+    const error = stranger ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)
+    if (error === undefined) await settleUnknown(ports, batch, options)
+    await ports.batches.recordHalt(batchId, undefined)
+    const standing = await found(ports, batchId)
     options.onStart?.(standing)
     const { unknown, pending } = standing.counts
     const end: RunEnd =
       error === undefined
-        ? await runBatch(running, batchId, { ...options, afterUnknown: unknown > 0 && pending > 0 })
+        ? await runBatch(ports, batchId, { ...options, afterUnknown: unknown > 0 && pending > 0 })
         : { kind: 'halted', error }
     if (end.kind === 'halted') {
       const { code, message, hint } = end.error
-      await running.batches.recordHalt(batchId, { at: running.clock.now(), code, message, hint })
+      await ports.batches.recordHalt(batchId, { at: ports.clock.now(), code, message, hint })
     }
-    if (end.kind !== 'interrupted') await settleUnknown(running, await found(running, batchId), options)
-    const unwritten = await writeResults(await found(running, batchId), options)
-    const left = await found(running, batchId)
-    const stops = await running.waiting.stops(batchId)
+    if (end.kind !== 'interrupted') await settleUnknown(ports, await found(ports, batchId), options)
+    const unwritten = await writeResults(await found(ports, batchId), options)
+    const left = await found(ports, batchId)
+    const stops = await ports.waiting.stops(batchId)
     // This process is about to let go of it.
     return {
       batch: { ...left, holder: undefined },
@@ -91,7 +91,7 @@ async function writeResults(batch: Batch, options: CarryOut): Promise<RefcheckEr
 }
 
 /** Holds the batch with no row in `sending`: rows of a runner that died become `unknown` first. */
-async function holdClean({ batches, ledger, clock }: Running, batchId: string): Promise<Hold> {
+async function holdClean({ batches, ledger, clock }: RunPorts, batchId: string): Promise<Hold> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
     const hold = await batches.hold(batchId)
@@ -103,13 +103,13 @@ async function holdClean({ batches, ledger, clock }: Running, batchId: string): 
   throw new InternalError(`batch ${batchId} has a row in flight that no process sends`)
 }
 
-async function found({ batches }: Running, batchId: string): Promise<Batch> {
+async function found({ batches }: RunPorts, batchId: string): Promise<Batch> {
   const batch = await batches.find(batchId)
   if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
   return batch
 }
 
-function requireSameService(batch: Batch, { api }: Running): void {
+function requireSameService(batch: Batch, { api }: RunPorts): void {
   if (serviceOf(batch.baseUrl) === serviceOf(api.baseUrl)) return
   throw new UsageError(`batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`, {
     hint: 'Nothing was sent. Run it again with the profile it was made with: --profile NAME',
@@ -117,12 +117,12 @@ function requireSameService(batch: Batch, { api }: Running): void {
 }
 
 /** "The runner reconciles by itself at the end and when it starts." A service that is away then is no reason to stop. */
-async function settleUnknown(running: Running, batch: Batch, options: CarryOut): Promise<void> {
-  if (batch.counts.unknown + batch.counts.dropped === 0 || running.signal?.aborted === true) return
-  const unknown = await running.ledger.list({ batchId: batch.id, states: leftByDecision })
+async function settleUnknown(ports: RunPorts, batch: Batch, options: CarryOut): Promise<void> {
+  if (batch.counts.unknown + batch.counts.dropped === 0 || ports.signal?.aborted === true) return
+  const unknown = await ports.ledger.list({ batchId: batch.id, states: leftByDecision })
   const ids = await options.unclaimed()
   try {
-    options.onReconciled?.(await reconcile(running, unknown, ids))
+    options.onReconciled?.(await reconcile(ports, unknown, ids))
   } catch (error) {
     if (!(error instanceof RefcheckError) || error.code === 'io') throw error
   }

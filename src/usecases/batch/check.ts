@@ -2,16 +2,16 @@ import { type BatchCheck, checked, count } from '../../domain/batch/check.ts'
 import { Duplicates } from '../../domain/batch/duplicates.ts'
 import type { RowReading } from '../../domain/batch/row-reading.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { Orders } from './understand-orders.ts'
+import type { ReadableBatch } from './read-columns.ts'
 
 /** Checks a whole file. Nothing is sent. */
-export function checkBatch(orders: Orders): Promise<BatchCheck> {
+export function checkBatch(orders: ReadableBatch): Promise<BatchCheck> {
   return checkedBatch(orders, () => undefined)
 }
 
 /** The same, with each row as it was read, compared with those before it, in the file's order. */
 export async function checkedBatch(
-  orders: Orders,
+  orders: ReadableBatch,
   onRow: (reading: RowReading) => void,
 ): Promise<BatchCheck> {
   const check: BatchCheck = {

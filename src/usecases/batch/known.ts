@@ -5,7 +5,7 @@ import { UsageError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { BatchFile } from './open-file.ts'
 import { readingOf } from './plan.ts'
-import type { FilePlace, Noticing, ReadingPorts } from './ports.ts'
+import type { FilePlace, NoticePort, ReadingPorts } from './ports.ts'
 import { resultsPlace } from './results-file.ts'
 
 /** The batch that this file is already, if it is one. */
@@ -18,7 +18,7 @@ export async function knownBatch(
   { sha256 }: BatchFile,
   packageId: number | undefined,
 ): Promise<Batch | undefined> {
-  const { fileIdentity } = await import('../../domain/batch/intake.ts')
+  const { fileIdentity } = await import('../../domain/batch/new-row.ts')
   return batches.findByIdentity(fileIdentity({ account, baseUrl: api.baseUrl }, sha256, packageId))
 }
 
@@ -31,7 +31,7 @@ export async function requireSameReading(
 ): Promise<void> {
   const [{ readOrders }, { readingText }] = await Promise.all([
     import('./read-orders.ts'),
-    import('../../domain/batch/intake.ts'),
+    import('../../domain/batch/new-row.ts'),
   ])
   const orders = await readOrders(ports, file, choices, known.packageId)
   if (readingText(readingOf(choices, orders.mapping)) === known.reading) return
@@ -42,7 +42,7 @@ export async function requireSameReading(
 
 /** Takes over what is said anew of a file that is a batch already; tells of what comes too late. */
 export async function applyToKnown(
-  ports: Noticing & Pick<FilePlace, 'cwd'> & { batches: Pick<Batches, 'list' | 'recordResultsFile'> },
+  ports: NoticePort & Pick<FilePlace, 'cwd'> & { batches: Pick<Batches, 'list' | 'recordResultsFile'> },
   file: BatchFile,
   known: Batch,
   { results, allowDuplicate }: { results: string | undefined; allowDuplicate: boolean },

@@ -6,9 +6,9 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
 import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
 import type { Movable } from '../../store/ledger/waiting.ts'
-import type { Stored } from './standing.ts'
+import type { BatchPorts } from './standing.ts'
 
-export interface MoveParts extends Stored {
+export interface MoveParts extends BatchPorts {
   api: Api
   cache: SchemaCache
   signal?: AbortSignal | undefined

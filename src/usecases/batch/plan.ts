@@ -1,7 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import type { NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import type { Intake, Reading } from '../../domain/batch/intake.ts'
+import type { CheckedFile, FileReading } from '../../domain/batch/new-row.ts'
 import type { Plan } from '../../domain/batch/plan.ts'
 import type { QuotaWindow } from '../../domain/quota/windows.ts'
 import type { Package } from '../../contract/package.ts'
@@ -11,16 +11,16 @@ import type { Random } from '../../host/random.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { BatchFile } from './open-file.ts'
-import type { Allowances, Noticing } from './ports.ts'
+import type { Allowances, NoticePort } from './ports.ts'
 import { linkedPackages } from './linked-packages.ts'
-import type { Orders } from './understand-orders.ts'
+import type { ReadableBatch } from './read-columns.ts'
 
 /** A file checked and compared with the store; nothing is sent. */
 export interface Planned {
   plan: Plan
-  intake: Intake
+  intake: CheckedFile
   batch: NewFileBatch
-  reading: Reading
+  reading: FileReading
   /** Of the service; undefined where they could not be read. */
   packages: readonly Package[] | undefined
 }
@@ -32,7 +32,7 @@ export interface PlanOptions {
   resultsFile: string | undefined
 }
 
-export interface PlanPorts extends Noticing {
+export interface PlanPorts extends NoticePort {
   clock: Clock
   random: Random
   api: Pick<Api, 'baseUrl' | 'userEmail' | 'listPackages'>
@@ -46,17 +46,17 @@ export interface PlanPorts extends Noticing {
 export async function planBatch(
   ports: PlanPorts,
   file: BatchFile,
-  orders: Orders,
+  orders: ReadableBatch,
   { choices, allowances, packageId, resultsFile }: PlanOptions,
 ): Promise<Planned> {
-  const [{ takeIn }, { fileIdentity, readingText }, { planOf }] = await Promise.all([
+  const [{ checkFile }, { fileIdentity, readingText }, { planOf }] = await Promise.all([
     import('./take-in.ts'),
-    import('../../domain/batch/intake.ts'),
+    import('../../domain/batch/new-row.ts'),
     import('../../domain/batch/plan.ts'),
   ])
   const { clock, random, batches, windows, account } = ports
   const { baseUrl, userEmail } = ports.api
-  const intake = await takeIn(orders)
+  const intake = await checkFile(orders)
   const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),
@@ -86,7 +86,10 @@ export async function planBatch(
   }
 }
 
-export function readingOf(choices: ColumnChoices, { map, ignore }: Pick<Reading, 'map' | 'ignore'>): Reading {
+export function readingOf(
+  choices: ColumnChoices,
+  { map, ignore }: Pick<FileReading, 'map' | 'ignore'>,
+): FileReading {
   return {
     sheet: choices.sheet ?? null,
     map,

@@ -7,10 +7,10 @@ import type { Batches } from '../../store/ledger/batches.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { SchemaCache } from '../form/load-schema.ts'
 import type { Governor } from '../quota/governor.ts'
-import type { Ordering } from '../request/ports.ts'
+import type { OrderPorts } from '../request/ports.ts'
 
 /** What running a batch needs of the world. */
-export interface Running extends Omit<Ordering, 'onEvent'> {
+export interface RunPorts extends Omit<OrderPorts, 'onEvent'> {
   batches: Batches
   waiting: Waiting
   governor: Governor
@@ -26,12 +26,12 @@ export interface FilePlace {
 }
 
 /** For what is worth a word and is no answer. */
-export interface Noticing {
+export interface NoticePort {
   onNotice: (notice: BatchNotice) => void
 }
 
 /** What understanding the columns of a file needs. */
-export interface ReadingPorts extends Noticing {
+export interface ReadingPorts extends NoticePort {
   api: Api
   cache: SchemaCache
   mappings: Mappings

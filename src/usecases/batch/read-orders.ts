@@ -5,7 +5,7 @@ import { UsageError } from '../../errors/kinds.ts'
 import type { BatchFile } from './open-file.ts'
 import type { ReadingPorts } from './ports.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
-import type { Orders } from './understand-orders.ts'
+import type { ReadableBatch } from './read-columns.ts'
 
 /** Understands the file's columns as somebody chose, asking where somebody can be asked. */
 export async function readOrders(
@@ -13,14 +13,14 @@ export async function readOrders(
   { sheet }: BatchFile,
   choices: ColumnChoices,
   packageId: number | undefined,
-): Promise<Orders> {
-  const [{ understandOrders }, { loadSchema }, { noMapping }] = await Promise.all([
-    import('./understand-orders.ts'),
+): Promise<ReadableBatch> {
+  const [{ readColumns }, { loadSchema }, { noMapping }] = await Promise.all([
+    import('./read-columns.ts'),
     import('../form/load-schema.ts'),
     import('../../domain/batch/mapping.ts'),
   ])
   const country = choices.defaultCountry
-  const orders = await understandOrders(sheet, {
+  const orders = await readColumns(sheet, {
     packageId,
     map: choices.map ?? [],
     ignore: choices.ignore ?? [],

@@ -4,11 +4,11 @@ import { heldWords } from '../../domain/submission/duplicate.ts'
 import type { Release } from '../../domain/submission/match.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Released } from '../../store/ledger/waiting.ts'
-import type { Stored } from './standing.ts'
+import type { BatchPorts } from './standing.ts'
 
 /** Held rows may be sent after all. Throws a UsageError where a row that is named cannot be. */
 export async function releaseRows(
-  { batches, waiting, clock }: Stored,
+  { batches, waiting, clock }: BatchPorts,
   batch: Batch,
   release: Release,
   by: string,

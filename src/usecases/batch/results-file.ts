@@ -3,12 +3,12 @@ import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { BatchFile } from './open-file.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
-import type { Orders } from './understand-orders.ts'
-import type { Reading } from '../../domain/batch/intake.ts'
+import type { ReadableBatch } from './read-columns.ts'
+import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import type { FilePlace, Noticing } from './ports.ts'
+import type { FilePlace, NoticePort } from './ports.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
@@ -16,7 +16,7 @@ import type { Batches } from '../../store/ledger/batches.ts'
 /** Writes the rows to mend; where they are. A file that is already there is refused. */
 export async function writeBatchErrors(
   { cwd }: Pick<FilePlace, 'cwd'>,
-  { sheet }: Orders,
+  { sheet }: ReadableBatch,
   { problems }: BatchCheck,
   typed: string,
 ): Promise<string> {
@@ -33,7 +33,7 @@ export async function writeBatchErrors(
  * nothing can be written there. `current`: where they went so far.
  */
 export async function resultsPlace(
-  { cwd, batches, onNotice }: Pick<FilePlace, 'cwd'> & Noticing & { batches: Pick<Batches, 'list'> },
+  { cwd, batches, onNotice }: Pick<FilePlace, 'cwd'> & NoticePort & { batches: Pick<Batches, 'list'> },
   { path }: BatchFile,
   typed: string | undefined,
   current?: string,
@@ -114,7 +114,7 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
 export async function fileOfBatch(place: FilePlace, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
   const { openBatchFile } = await import('./open-file.ts')
-  const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<Reading>
+  const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
   const how = {
     sheet: sheet ?? undefined,
     headerRow: header_row ?? undefined,

@@ -1,12 +1,12 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import type { Stored } from './standing.ts'
+import type { BatchPorts } from './standing.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 
 /** Rejected rows, or some of them, are queued again. How many. */
 export async function retryBatch(
-  { batches, clock }: Stored,
+  { batches, clock }: BatchPorts,
   batch: Batch,
   rows: readonly number[] | undefined,
 ): Promise<number> {

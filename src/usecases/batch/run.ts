@@ -12,10 +12,10 @@ import type { Attempt } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { packageGone } from './package-gone.ts'
-import type { Running } from './ports.ts'
+import type { RunPorts } from './ports.ts'
 import { newAttempt, sendAttempt } from '../request/attempt.ts'
 import { prove } from '../request/prove.ts'
-import { settle, writtenDown } from '../request/settle.ts'
+import { settle, untilRecorded } from '../request/settle.ts'
 import { rowsNoLongerFit } from './schema-watch.ts'
 import { untilWell } from './until-well.ts'
 
@@ -33,12 +33,12 @@ interface Journaled {
  * left or something stops it. The batch is held by the caller. Every outcome is on disk before the next
  * row goes out and before an event tells it. Throws IoError where the store fails.
  */
-export function runBatch(running: Running, batchId: string, limits: RunLimits): Promise<RunEnd> {
-  return new Run(running, batchId, limits).go()
+export function runBatch(ports: RunPorts, batchId: string, limits: RunLimits): Promise<RunEnd> {
+  return new Run(ports, batchId, limits).go()
 }
 
 class Run {
-  readonly #running: Running
+  readonly #ports: RunPorts
   readonly #batchId: string
   readonly #limits: RunLimits
   #sent = 0
@@ -47,8 +47,8 @@ class Run {
   #unsentInARow = 0
   #waitedMs = 0
 
-  constructor(running: Running, batchId: string, limits: RunLimits) {
-    this.#running = running
+  constructor(ports: RunPorts, batchId: string, limits: RunLimits) {
+    this.#ports = ports
     this.#batchId = batchId
     this.#limits = limits
   }
@@ -61,22 +61,19 @@ class Run {
         const current = ahead ?? (await this.#begin())
         if ('kind' in current) return current
         const { row, attempt } = current
-        if (ahead !== undefined && this.#running.signal?.aborted) return await this.#takeBack(attempt)
-        const [outcome, following] = await Promise.all([
-          sendAttempt(this.#running, attempt),
-          this.#following(),
-        ])
+        if (ahead !== undefined && this.#ports.signal?.aborted) return await this.#takeBack(attempt)
+        const [outcome, following] = await Promise.all([sendAttempt(this.#ports, attempt), this.#following()])
         if (outcome.kind !== 'throttled' && outcome.kind !== 'unsent') this.#sent += 1
         const tried = { attempt, outcome }
         const together = await this.#settleAndGoOn(tried, following)
         ahead = together.ahead
-        const settled = together.settled ? tried : await settle(this.#running, tried)
+        const settled = together.settled ? tried : await settle(this.#ports, tried)
         const end = await this.#weigh(row, { attempt, outcome: settled.outcome })
         if (end !== undefined) return end
       }
     } catch (error) {
       if (error instanceof IoError || error instanceof InternalError) throw error
-      if (this.#running.signal?.aborted) return { kind: 'interrupted' }
+      if (this.#ports.signal?.aborted) return { kind: 'interrupted' }
       // A read that was to tell why the rows fare badly has failed itself; no row is on its way then.
       if (error instanceof RefcheckError) return { kind: 'halted', error }
       throw error
@@ -85,13 +82,13 @@ class Run {
 
   /** Journals an attempt of the next row, when the quota has a place for it. */
   async #begin(): Promise<Journaled | RunEnd> {
-    const { ledger, governor, clock, signal, onEvent } = this.#running
+    const { ledger, governor, clock, signal, onEvent } = this.#ports
     for (;;) {
       const row = await this.#next()
       if ('kind' in row) return row
       const { waitMs, attempt, stop } = await ledger.beginInQuota(
         row,
-        newAttempt(this.#running),
+        newAttempt(this.#ports),
         governor.place(),
       )
       if (attempt !== undefined) return { row, attempt }
@@ -109,14 +106,14 @@ class Run {
 
   /** An attempt that was journaled ahead, and of which no byte has left. */
   async #takeBack(attempt: Attempt): Promise<RunEnd> {
-    const { ledger, clock } = this.#running
+    const { ledger, clock } = this.#ports
     const reason = 'interrupted before it was sent'
     if (!(await ledger.move(attempt, { to: 'pending', at: clock.now(), reason }))) throw changedElsewhere()
     return { kind: 'interrupted' }
   }
 
   async #next(): Promise<BatchRow | RunEnd> {
-    if (this.#running.signal?.aborted) return { kind: 'interrupted' }
+    if (this.#ports.signal?.aborted) return { kind: 'interrupted' }
     const row = await this.#pending()
     if (row === undefined) return { kind: 'done' }
     return this.#sent >= this.#limits.max ? { kind: 'limited' } : row
@@ -124,7 +121,7 @@ class Run {
 
   async #pending(): Promise<BatchRow | undefined> {
     const { only } = this.#limits
-    const row = await this.#running.batches.nextPending(this.#batchId, only === undefined ? 0 : only - 1)
+    const row = await this.#ports.batches.nextPending(this.#batchId, only === undefined ? 0 : only - 1)
     return only === undefined || row?.row === only ? row : undefined
   }
 
@@ -141,7 +138,7 @@ class Run {
     { attempt, outcome }: Tried,
     row: BatchRow | undefined,
   ): Promise<{ settled: boolean; ahead?: Journaled }> {
-    const { ledger, clock, governor, signal } = this.#running
+    const { ledger, clock, governor, signal } = this.#ports
     const goesOn = signal?.aborted !== true && this.#sent < this.#limits.max
     if (outcome.kind !== 'accepted' || row === undefined || !goesOn) return { settled: false }
     const change = changeFor(outcome, clock.now())
@@ -149,8 +146,8 @@ class Run {
       moved,
       attempt: next,
       stop,
-    } = await writtenDown(clock, { attempt, outcome }, () =>
-      ledger.moveAndBegin(attempt, change, row, newAttempt(this.#running), governor.place()),
+    } = await untilRecorded(clock, { attempt, outcome }, () =>
+      ledger.moveAndBegin(attempt, change, row, newAttempt(this.#ports), governor.place()),
     )
     if (stop !== undefined) this.#stopped(row, stop)
     return next === undefined ? { settled: moved } : { settled: moved, ahead: { row, attempt: next } }
@@ -185,11 +182,11 @@ class Run {
     const isPackage = isAboutPackage(error)
     const gone =
       packageId !== undefined && isPackage
-        ? await packageGone([packageId], { ...this.#running, batchId: this.#batchId })
+        ? await packageGone([packageId], { ...this.#ports, batchId: this.#batchId })
         : undefined
     const unfit =
       packageId !== undefined && error.field?.startsWith('additional_information') === true
-        ? await rowsNoLongerFit(this.#running, this.#batchId, packageId)
+        ? await rowsNoLongerFit(this.#ports, this.#batchId, packageId)
         : undefined
     const alike =
       this.#refusals.inARow >= mostRefusalsAlike ? refusedAlike(error, mostRefusalsAlike) : undefined
@@ -216,7 +213,7 @@ class Run {
 
   /** "After any unknown nothing more is sent until a ping and a read answer well": what keeps them from it. */
   async #refused(): Promise<RunEnd | undefined> {
-    const end = await untilWell(this.#running, this.#limits.waitBudgetMs)
+    const end = await untilWell(this.#ports, this.#limits.waitBudgetMs)
     return end.kind === 'refused' ? { kind: 'halted', error: end.error } : undefined
   }
 
@@ -225,14 +222,14 @@ class Run {
     const { packageId, recipient } = row
     if (offeredId === undefined || packageId === undefined || recipient === undefined) return false
     const order = { package_id: packageId, recipient }
-    const request = await prove(this.#running, { ...attempt, state: 'unknown' }, order, offeredId)
+    const request = await prove(this.#ports, { ...attempt, state: 'unknown' }, order, offeredId)
     if (request !== undefined) this.#event(row, 'accepted')
     return request !== undefined
   }
 
   /** Nothing was created; the same row goes again. */
   async #wait(outcome: Extract<Outcome, { kind: 'throttled' | 'unsent' }>): Promise<RunEnd | undefined> {
-    const { clock, random, governor, signal, onEvent } = this.#running
+    const { clock, random, governor, signal, onEvent } = this.#ports
     const reason = outcome.error.message
     if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds, outcome.understood)
     else this.#unsentInARow += 1
@@ -262,6 +259,6 @@ class Run {
   }
 
   #event({ row }: BatchRow, state: SubmissionState, reason?: string): void {
-    this.#running.onEvent?.({ name: 'row', row, state, reason })
+    this.#ports.onEvent?.({ name: 'row', row, state, reason })
   }
 }

@@ -3,21 +3,21 @@ import { sentence } from '../../domain/form/problem.ts'
 import { validateBody } from '../../domain/form/validate.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 import { loadSchema } from '../form/load-schema.ts'
-import type { Running } from './ports.ts'
+import type { RunPorts } from './ports.ts'
 
 /**
  * "A 400 for an unknown or missing field: read the schema again, check the remaining rows against it,
  * and halt if they no longer fit" (ordering protocol). What is to be told, or undefined where all fit.
  */
 export async function rowsNoLongerFit(
-  running: Running,
+  ports: RunPorts,
   batchId: string,
   packageId: number,
 ): Promise<IncompleteError | undefined> {
-  const schema = await loadSchema(packageId, { ...running, refresh: true })
+  const schema = await loadSchema(packageId, { ...ports, refresh: true })
   let unfit = 0
   let first: string | undefined
-  for await (const { row, packageId: wanted, body } of running.batches.bodies(batchId, {
+  for await (const { row, packageId: wanted, body } of ports.batches.bodies(batchId, {
     states: ['pending'],
   })) {
     if (wanted !== packageId) continue

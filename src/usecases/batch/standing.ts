@@ -7,7 +7,7 @@ import type { Batches } from '../../store/ledger/batches.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 
-export interface Stored {
+export interface BatchPorts {
   batches: Batches
   waiting: Waiting
   ledger: Ledger
@@ -15,7 +15,7 @@ export interface Stored {
 }
 
 /** By its id or the beginning of it. Rows of runs that died are `unknown` from then on. */
-export async function findBatch({ batches, ledger, clock }: Stored, id: string): Promise<Batch> {
+export async function findBatch({ batches, ledger, clock }: BatchPorts, id: string): Promise<Batch> {
   await ledger.recover(clock.now())
   const batch = await batches.find(id)
   if (batch !== undefined) return batch
@@ -25,21 +25,21 @@ export async function findBatch({ batches, ledger, clock }: Stored, id: string):
 }
 
 /** The same, with held rows and duplicates compared anew: what stood in their way may do no more. */
-export async function findToRun(stored: Stored, id: string): Promise<Batch> {
+export async function findToRun(stored: BatchPorts, id: string): Promise<Batch> {
   const batch = await findBatch(stored, id)
   const changed = await stored.waiting.lookAgain(batch.id, stored.clock.now())
   return changed === 0 ? batch : findBatch(stored, batch.id)
 }
 
 /** Newest first. */
-export async function listBatches({ batches, ledger, clock }: Stored): Promise<ListedBatch[]> {
+export async function listBatches({ batches, ledger, clock }: BatchPorts): Promise<ListedBatch[]> {
   await ledger.recover(clock.now())
   return (await batches.list()).map(listed)
 }
 
 /** A batch's rows in the order of the file. */
 export async function listRows(
-  { batches }: Stored,
+  { batches }: BatchPorts,
   batchId: string,
   states: readonly SubmissionState[] | undefined,
 ): Promise<ListedRow[]> {

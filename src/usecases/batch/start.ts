@@ -7,7 +7,7 @@ import type { Orphans } from '../../store/ledger/orphans.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { CarriedOut } from './carry-out.ts'
 import type { BatchFile } from './open-file.ts'
-import type { FilePlace, Noticing, Running } from './ports.ts'
+import type { FilePlace, NoticePort, RunPorts } from './ports.ts'
 import { fileOfBatch, loadForResults, writeResults } from './results-file.ts'
 
 /** Shows how far a run has come. */
@@ -17,7 +17,7 @@ export interface Meter {
   onEvent: (event: RunEvent) => void
 }
 
-export interface StartPorts extends Running, Noticing {
+export interface StartPorts extends RunPorts, NoticePort {
   inbox: Pick<Inbox, 'unclaimed'>
   orphans: Orphans
   place: FilePlace
@@ -47,10 +47,10 @@ export async function startBatch(
   batchId: string,
   { file: given, max, only, held, isPlanned }: StartOptions,
 ): Promise<CarriedOut> {
-  const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...running } = ports
+  const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
   const { carryOut } = await import('./carry-out.ts')
   await loadForResults()
-  return carryOut({ ...running, onEvent: meter.onEvent }, batchId, {
+  return carryOut({ ...run, onEvent: meter.onEvent }, batchId, {
     max: max ?? Number.POSITIVE_INFINITY,
     only,
     checksPackage: isPlanned !== true,
@@ -59,11 +59,10 @@ export async function startBatch(
     unclaimed: () => inbox.unclaimed(),
     confirmStarterLeft:
       prompter &&
-      (({ id, userEmail }) =>
-        prompter.confirm({ message: starterLeft(id, userEmail, running.api.userEmail) })),
+      (({ id, userEmail }) => prompter.confirm({ message: starterLeft(id, userEmail, run.api.userEmail) })),
     onStart(batch) {
       const { counts, userEmail: begunAs } = batch
-      const now = running.api.userEmail
+      const now = run.api.userEmail
       if (counts.pending > 0 && begunAs.toLowerCase() !== now.toLowerCase()) {
         onNotice({ name: 'other-user', begunAs, now })
       }
@@ -72,7 +71,7 @@ export async function startBatch(
     onReconciled: (found) => onNotice({ name: 'reconciled', found }),
     async writeResults(batch) {
       const file = given ?? (await fileOfBatch(place, batch))
-      if (file !== undefined) return writeResults(running.batches, batch, file)
+      if (file !== undefined) return writeResults(run.batches, batch, file)
       if (batch.resultsFile !== undefined) {
         onNotice({ name: 'file-changed', file: batch.name, batchId: batch.id })
       }

@@ -1,5 +1,5 @@
 import { RefcheckError } from '../../errors/base.ts'
-import type { Running } from './ports.ts'
+import type { RunPorts } from './ports.ts'
 
 const firstPauseMs = 5_000
 const longestPauseMs = 60_000
@@ -12,8 +12,8 @@ export type OutageEnd = { kind: 'well' } | { kind: 'refused'; error: RefcheckErr
  * row" (ordering protocol). `refused`: the read was answered with something that waiting does not mend,
  * or `budgetMs` ran out. Rejects when the signal aborts.
  */
-export async function untilWell(running: Running, budgetMs: number): Promise<OutageEnd> {
-  const { api, clock, signal, onEvent } = running
+export async function untilWell(ports: RunPorts, budgetMs: number): Promise<OutageEnd> {
+  const { api, clock, signal, onEvent } = ports
   const deadline = clock.monotonic() + budgetMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
     const error = await trouble()

@@ -1,6 +1,6 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { InternalError, InterruptedError } from '../../errors/kinds.ts'
-import type { Stored } from './standing.ts'
+import type { BatchPorts } from './standing.ts'
 
 const everyMs = 500
 
@@ -12,7 +12,7 @@ export interface WatchOptions {
 
 /** Follows a batch in the store until no process runs it. Throws InterruptedError on Ctrl-C. */
 export async function watchBatch(
-  { batches, clock }: Stored,
+  { batches, clock }: BatchPorts,
   batchId: string,
   { signal, onChange }: WatchOptions,
 ): Promise<void> {

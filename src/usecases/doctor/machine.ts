@@ -1,6 +1,6 @@
 import type { Remark } from '../../domain/doctor/finding.ts'
 import { IoError } from '../../errors/kinds.ts'
-import type { Check } from './examine.ts'
+import type { Check } from './check-machine.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
 import { given } from '../session/chosen-profile.ts'

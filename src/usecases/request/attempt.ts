@@ -5,10 +5,10 @@ import type { Attempt, NewAttempt } from '../../domain/submission/submission.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { UnavailableError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Ordering } from './ports.ts'
+import type { OrderPorts } from './ports.ts'
 
 /** What an attempt that is about to begin is journaled with. */
-export function newAttempt({ api, clock, random }: Ordering): NewAttempt {
+export function newAttempt({ api, clock, random }: OrderPorts): NewAttempt {
   return {
     attemptId: random.uuid(),
     at: clock.now(),
@@ -21,7 +21,7 @@ export function newAttempt({ api, clock, random }: Ordering): NewAttempt {
  * Makes an attempt that has just been journaled: the bytes sent are the journaled ones. For its caller to do
  * once, and to journal the outcome.
  */
-export async function sendAttempt({ api, clock }: Ordering, attempt: Attempt): Promise<Outcome> {
+export async function sendAttempt({ api, clock }: OrderPorts, attempt: Attempt): Promise<Outcome> {
   if (!isFresh(attempt, clock)) {
     const error = new UnavailableError('more than 5 s passed between recording the order and sending it', {
       hint: 'Nothing was ordered. Run it again.',
@@ -37,7 +37,7 @@ function isFresh(attempt: Attempt, clock: Clock): boolean {
 }
 
 /** No signal goes along: an exchange that has begun is finished, within its limits. */
-async function post(api: Ordering['api'], body: Uint8Array): Promise<CreateAnswer> {
+async function post(api: OrderPorts['api'], body: Uint8Array): Promise<CreateAnswer> {
   try {
     return await api.createRequest(body)
   } catch (error) {

@@ -11,7 +11,7 @@ import { known } from '../../domain/submission/settlement.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
-import type { Ordering } from './ports.ts'
+import type { OrderPorts } from './ports.ts'
 import { prove } from './prove.ts'
 import { settle } from './settle.ts'
 
@@ -33,11 +33,11 @@ export interface SimilarQuestion {
  * - IoError, UsageError: the store refuses.
  */
 export async function createRequest(
-  ordering: Ordering,
+  ports: OrderPorts,
   order: RequestBody,
   options: CreateOptions & SimilarQuestion,
 ): Promise<Created> {
-  const { ledger, clock, random, signal, onEvent } = ordering
+  const { ledger, clock, random, signal, onEvent } = ports
   if (signal?.aborted) throw new InterruptedError(untouched)
   const batch = { id: random.uuid(), kind: 'single' } as const
   const hold = await ledger.hold(batch)
@@ -45,15 +45,15 @@ export async function createRequest(
   try {
     const submissions = await ledger.recover(clock.now())
     if (submissions.length > 0) onEvent?.({ name: 'recovered', submissions })
-    const added = await add(ordering, batch, order, options)
-    return await sendUntilSettled(ordering, added, order, options)
+    const added = await add(ports, batch, order, options)
+    return await sendUntilSettled(ports, added, order, options)
   } finally {
     await hold.release()
   }
 }
 
 async function add(
-  { api, ledger, clock, account }: Ordering,
+  { api, ledger, clock, account }: OrderPorts,
   batch: { id: string; kind: 'single' },
   order: RequestBody,
   options: CreateOptions & SimilarQuestion,
@@ -86,84 +86,83 @@ async function stopped(
 
 /** Only where it is certain that nothing was created is there another attempt. */
 async function sendUntilSettled(
-  ordering: Ordering,
+  ports: OrderPorts,
   added: RowVersion,
   order: RequestBody,
   { waitBudgetMs }: CreateOptions,
 ): Promise<Created> {
-  const { clock, signal, onEvent } = ordering
+  const { clock, signal, onEvent } = ports
   const deadline = clock.monotonic() + waitBudgetMs
   let version = added
   for (let attempt = 1; ; attempt += 1) {
-    if (signal?.aborted) throw await cancelled(ordering, version, new InterruptedError(untouched))
-    const begun = await begin(ordering, version, deadline)
-    const tried = { attempt: begun, outcome: await sendAttempt(ordering, begun) }
-    const settled = await settle(ordering, tried)
+    if (signal?.aborted) throw await cancelled(ports, version, new InterruptedError(untouched))
+    const begun = await begin(ports, version, deadline)
+    const tried = { attempt: begun, outcome: await sendAttempt(ports, begun) }
+    const settled = await settle(ports, tried)
     const { outcome } = settled
     version = settled.version
     switch (outcome.kind) {
       case 'accepted':
-        return created(ordering, version, outcome.requestId, outcome.requestStatus)
+        return created(ports, version, outcome.requestId, outcome.requestStatus)
       case 'rejected':
-        throw interruption(ordering, outcome) ?? outcome.error
+        throw interruption(ports, outcome) ?? outcome.error
       case 'unknown':
-        return await proveOrGiveUp(ordering, version, order, outcome)
+        return await proveOrGiveUp(ports, version, order, outcome)
       case 'halted':
-        throw await cancelled(ordering, version, interruption(ordering, outcome) ?? outcome.error)
+        throw await cancelled(ports, version, interruption(ports, outcome) ?? outcome.error)
       case 'throttled':
       case 'unsent':
-        if (outcome.kind === 'throttled')
-          await ordering.governor?.throttled(outcome.seconds, outcome.understood)
-        await wait(ordering, version, outcome, { attempt, leftMs: deadline - clock.monotonic() })
+        if (outcome.kind === 'throttled') await ports.governor?.throttled(outcome.seconds, outcome.understood)
+        await wait(ports, version, outcome, { attempt, leftMs: deadline - clock.monotonic() })
         onEvent?.({ name: 'retrying', attempt: attempt + 1 })
     }
   }
 }
 
 /** "Reserve a place in the quota. In the same transaction `pending → sending`" (ordering protocol, step 1). */
-async function begin(ordering: Ordering, version: RowVersion, deadline: number): Promise<Attempt> {
-  const { governor, ledger, clock, signal, onEvent } = ordering
+async function begin(ports: OrderPorts, version: RowVersion, deadline: number): Promise<Attempt> {
+  const { governor, ledger, clock, signal, onEvent } = ports
   for (;;) {
-    const fresh = newAttempt(ordering)
+    const fresh = newAttempt(ports)
     const { waitMs, attempt, stop } =
       governor === undefined
         ? { waitMs: 0, attempt: await ledger.begin(version, fresh), stop: undefined }
         : await ledger.beginInQuota(version, fresh, governor.place())
     if (attempt !== undefined) return attempt
     if (stop !== undefined) {
-      throw await cancelled(ordering, { ...version, state: stop.becomes }, refusedOrder(stop))
+      throw await cancelled(ports, { ...version, state: stop.becomes }, refusedOrder(stop))
     }
     if (waitMs === 0) throw changedElsewhere()
-    if (clock.monotonic() + waitMs > deadline) throw await cancelled(ordering, version, quotaUsedUp(waitMs))
+    if (clock.monotonic() + waitMs > deadline) throw await cancelled(ports, version, quotaUsedUp(waitMs))
     onEvent?.({ name: 'paced', seconds: waitMs / 1000 })
     try {
       await clock.sleep(waitMs, signal)
     } catch (error) {
-      throw await cancelled(ordering, version, signal?.aborted ? new InterruptedError(untouched) : error)
+      throw await cancelled(ports, version, signal?.aborted ? new InterruptedError(untouched) : error)
     }
   }
 }
 
-function created(ordering: Ordering, version: RowVersion, requestId: string, status: string): Created {
+function created(ports: OrderPorts, version: RowVersion, requestId: string, status: string): Created {
   const message = `interrupted; the order was accepted as request ${requestId}`
-  const interrupted = ordering.signal?.aborted ? new InterruptedError(message) : undefined
+  const interrupted = ports.signal?.aborted ? new InterruptedError(message) : undefined
   return { requestId, status, batchId: version.batchId, interruption: interrupted }
 }
 
 async function proveOrGiveUp(
-  ordering: Ordering,
+  ports: OrderPorts,
   version: RowVersion,
   order: RequestBody,
   outcome: Extract<Outcome, { kind: 'unknown' }>,
 ): Promise<Created> {
   const { offeredId, reason, error } = outcome
-  if (offeredId !== undefined && !ordering.signal?.aborted) {
-    const request = await prove(ordering, version, order, offeredId)
-    if (request !== undefined) return created(ordering, version, request.request_id, request.status)
+  if (offeredId !== undefined && !ports.signal?.aborted) {
+    const request = await prove(ports, version, order, offeredId)
+    if (request !== undefined) return created(ports, version, request.request_id, request.status)
   }
   const hint = settleHint(offeredId)
   throw (
-    interruption(ordering, outcome, hint) ??
+    interruption(ports, outcome, hint) ??
     new OutcomeUnknownError(
       `package ${order.package_id} may or may not have been ordered for "${order.recipient.email}": ${reason}`,
       { hint, status: outcome.answerStatus, cause: error },
@@ -173,20 +172,20 @@ async function proveOrGiveUp(
 
 /** Sleeps until the next attempt may be made; ends the order where that is not allowed or not wanted. */
 async function wait(
-  ordering: Ordering,
+  ports: OrderPorts,
   version: RowVersion,
   outcome: Extract<Outcome, { kind: 'throttled' | 'unsent' }>,
   { attempt, leftMs }: { attempt: number; leftMs: number },
 ): Promise<void> {
-  const { clock, random, signal, onEvent } = ordering
+  const { clock, random, signal, onEvent } = ports
   const reason = outcome.error.message
-  const interrupted = interruption(ordering, outcome)
-  if (interrupted !== undefined) throw await cancelled(ordering, version, interrupted)
+  const interrupted = interruption(ports, outcome)
+  if (interrupted !== undefined) throw await cancelled(ports, version, interrupted)
   const waitMs = outcome.kind === 'throttled' ? outcome.seconds * 1000 : backoffMs(attempt, random.fraction())
   const seconds = waitMs / 1000
   if (waitMs > leftMs) {
     const error = outcome.kind === 'throttled' ? throttled(seconds, outcome.error) : outcome.error
-    throw await cancelled(ordering, version, error)
+    throw await cancelled(ports, version, error)
   }
   if (outcome.kind === 'throttled') {
     onEvent?.({ name: 'waiting', cause: 'throttled', seconds, understood: outcome.understood, reason })
@@ -196,7 +195,7 @@ async function wait(
   try {
     await clock.sleep(waitMs, signal)
   } catch (error) {
-    throw await cancelled(ordering, version, interruption(ordering, outcome) ?? error)
+    throw await cancelled(ports, version, interruption(ports, outcome) ?? error)
   }
 }
 
@@ -213,14 +212,14 @@ function throttled(seconds: number, cause: RefcheckError): ThrottledError {
  * `pending → cancelled`, then the error to throw: a single order that ends without having been made
  * must not stand in the way of the next one.
  */
-async function cancelled(ordering: Ordering, version: RowVersion, error: unknown): Promise<unknown> {
+async function cancelled(ports: OrderPorts, version: RowVersion, error: unknown): Promise<unknown> {
   const reason = error instanceof Error ? error.message : 'the order was cancelled'
-  const change = { to: 'cancelled', at: ordering.clock.now(), reason } as const
+  const change = { to: 'cancelled', at: ports.clock.now(), reason } as const
   // A row left `pending` is cancelled by the next command, and the error at hand tells more.
-  await ordering.ledger.move(version, change).catch(() => false)
+  await ports.ledger.move(version, change).catch(() => false)
   return error
 }
 
-function interruption({ signal }: Ordering, outcome: Outcome, hint?: string): InterruptedError | undefined {
+function interruption({ signal }: OrderPorts, outcome: Outcome, hint?: string): InterruptedError | undefined {
   return signal?.aborted ? new InterruptedError(`interrupted; ${known(outcome)}`, { hint }) : undefined
 }

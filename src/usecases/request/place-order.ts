@@ -6,10 +6,10 @@ import type { Order } from '../../domain/request/order.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
 import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
-import type { Ordering } from './ports.ts'
+import type { OrderPorts } from './ports.ts'
 import { waitForRequests, type WaitOptions } from './wait.ts'
 
-export interface PlaceOptions extends Ordering, SimilarQuestion {
+export interface PlaceOptions extends OrderPorts, SimilarQuestion {
   cache: SchemaCache
   /** For reads that may wait as long as it takes. */
   patientApi: Api

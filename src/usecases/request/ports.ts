@@ -6,7 +6,7 @@ import type { Governor } from '../quota/governor.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 
 /** What ordering needs of the world. */
-export interface Ordering {
+export interface OrderPorts {
   api: Api
   ledger: Ledger
   /** Whose people are ordered; '' where nobody named an account. */

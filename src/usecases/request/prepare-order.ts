@@ -21,7 +21,7 @@ export interface GivenOrder {
   flags: BodyFlags
 }
 
-export interface ComposeOptions extends SchemaSource {
+export interface PrepareOptions extends SchemaSource {
   /** The service's packages, as they were read: some may be gone and replaced by others. */
   onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
   /** Undefined where nobody can be asked. */
@@ -38,7 +38,7 @@ export interface ComposeOptions extends SchemaSource {
  * Puts an order together: what was given, checked, and what is missing asked for. Nothing is created.
  * A package that is not ACTIVE is refused here ("only ACTIVE packages can be used to create requests").
  */
-export async function composeOrder(given: GivenOrder, options: ComposeOptions): Promise<Order> {
+export async function prepareOrder(given: GivenOrder, options: PrepareOptions): Promise<Order> {
   const { prompter, yes } = options
   const pack = await orderable(given, options)
   const schema = await loadSchema(pack.id, options)
@@ -62,7 +62,7 @@ export async function composeOrder(given: GivenOrder, options: ComposeOptions): 
 /** The package to order from, ACTIVE and visible. */
 async function orderable(
   given: GivenOrder,
-  { api, prompter, signal, onPackages }: ComposeOptions,
+  { api, prompter, signal, onPackages }: PrepareOptions,
 ): Promise<Package> {
   const id = packageIdOf(given)
   if (id === undefined) {
@@ -138,7 +138,7 @@ function checked(input: unknown, schema: PackageSchema): { body: RequestBody; ch
 async function confirmed(
   whole: { body: RequestBody; changes: Change[] },
   schema: PackageSchema,
-  { prompter, yes, show, repair }: ComposeOptions,
+  { prompter, yes, show, repair }: PrepareOptions,
 ): Promise<{ body: RequestBody; changes: Change[] }> {
   if (yes) return whole
   if (prompter === undefined) requireYes(yes)

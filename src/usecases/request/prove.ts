@@ -2,7 +2,7 @@ import type { RequestBody } from '../../contract/request-body.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { samePerson } from '../../domain/submission/identity.ts'
 import type { RowVersion } from '../../domain/submission/submission.ts'
-import type { Ordering } from './ports.ts'
+import type { OrderPorts } from './ports.ts'
 
 /**
  * Reads the id that came with a failed answer: "After a 5xx, if a request_id was obtained, read the
@@ -10,14 +10,14 @@ import type { Ordering } from './ports.ts'
  * the store has, proves the order: it becomes `accepted`. Undefined where nothing is proven.
  */
 export async function prove(
-  ordering: Ordering,
+  ports: OrderPorts,
   unknown: RowVersion,
   order: RequestBody,
   offeredId: string,
 ): Promise<RequestResource | undefined> {
-  const { ledger, clock, onEvent } = ordering
+  const { ledger, clock, onEvent } = ports
   onEvent?.({ name: 'proving', requestId: offeredId })
-  const request = await read(ordering, offeredId)
+  const request = await read(ports, offeredId)
   if (request === undefined) return undefined
   if (request.request_id.toLowerCase() !== offeredId.toLowerCase()) return undefined
   if (request.package_id !== order.package_id || !samePerson(request.recipient, order.recipient))
@@ -37,7 +37,7 @@ export async function prove(
 }
 
 /** A read that fails proves nothing, whatever made it fail. */
-async function read({ api, signal }: Ordering, requestId: string): Promise<RequestResource | undefined> {
+async function read({ api, signal }: OrderPorts, requestId: string): Promise<RequestResource | undefined> {
   try {
     return await api.getRequest(requestId, signal)
   } catch {

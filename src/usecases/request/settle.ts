@@ -5,7 +5,7 @@ import { changeFor, untold } from '../../domain/submission/settlement.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import { StoreBusyError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { Ordering } from './ports.ts'
+import type { OrderPorts } from './ports.ts'
 
 /** How long a busy store is waited for before an outcome is given up for unrecorded, beside SQLite's own 5 s a try. */
 const longestBusyMs = 600_000
@@ -21,27 +21,27 @@ export interface Settled {
  * Journals what an attempt came to, before anybody is told: a request that another order has already is none of
  * this one. A store that cannot record it throws an IoError that says what is known: it is the only place left for it.
  */
-export async function settle(ordering: Ordering, tried: Tried): Promise<Settled> {
-  return writtenDown(ordering.clock, tried, () => record(ordering, tried))
+export async function settle(ports: OrderPorts, tried: Tried): Promise<Settled> {
+  return untilRecorded(ports.clock, tried, () => record(ports, tried))
 }
 
-async function record(ordering: Ordering, { attempt, outcome }: Tried): Promise<Settled> {
-  const change = changeFor(outcome, ordering.clock.now())
+async function record(ports: OrderPorts, { attempt, outcome }: Tried): Promise<Settled> {
+  const change = changeFor(outcome, ports.clock.now())
   const settled = { version: { ...attempt, state: change.to }, outcome }
-  if (await ordering.ledger.move(attempt, change)) return settled
+  if (await ports.ledger.move(attempt, change)) return settled
   if (outcome.kind === 'accepted') {
-    const holder = await otherHolder(ordering, attempt, outcome)
+    const holder = await otherHolder(ports, attempt, outcome)
     if (holder !== undefined) {
-      return record(ordering, { attempt, outcome: answeredWithAnothers(outcome, holder) })
+      return record(ports, { attempt, outcome: answeredWithAnothers(outcome, holder) })
     }
   }
-  await settleElsewhere(ordering, attempt, change)
+  await settleElsewhere(ports, attempt, change)
   return settled
 }
 
 /** Another order that has this request. */
 async function otherHolder(
-  { api, ledger }: Ordering,
+  { api, ledger }: OrderPorts,
   { batchId, row }: Attempt,
   { requestId }: Extract<Outcome, { kind: 'accepted' }>,
 ): Promise<RowVersion | undefined> {
@@ -55,7 +55,7 @@ async function otherHolder(
  * Writes an outcome to the store; where that fails, the error thrown is the only place left that tells it. So a store
  * that another process has for itself is waited for.
  */
-export async function writtenDown<T>(clock: Clock, tried: Tried, write: () => Promise<T>): Promise<T> {
+export async function untilRecorded<T>(clock: Clock, tried: Tried, write: () => Promise<T>): Promise<T> {
   const deadline = clock.monotonic() + longestBusyMs
   for (;;) {
     try {
@@ -68,10 +68,10 @@ export async function writtenDown<T>(clock: Clock, tried: Tried, write: () => Pr
 }
 
 /** Another process took this one for dead and made the row `unknown`; a request's id in hand still proves it. */
-async function settleElsewhere(ordering: Ordering, attempt: Attempt, change: Change): Promise<void> {
+async function settleElsewhere(ports: OrderPorts, attempt: Attempt, change: Change): Promise<void> {
   if (change.to === 'unknown') return
   if (change.to !== 'accepted') throw changedElsewhere()
   const decision = { by: 'refcheck', why: 'the answer to this very attempt came in later, with the id' }
-  const took = await ordering.ledger.move({ ...attempt, state: 'unknown' }, { ...change, decision })
+  const took = await ports.ledger.move({ ...attempt, state: 'unknown' }, { ...change, decision })
   if (!took) throw changedElsewhere()
 }

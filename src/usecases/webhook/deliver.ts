@@ -1,14 +1,14 @@
-import { isTaken } from '../../domain/webhook/parcel.ts'
+import { isTaken } from '../../domain/webhook/delivery.ts'
 import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
 import type { Delivered } from '../../domain/webhook/retry.ts'
 import type { ProgramRun } from '../../host/run-program.ts'
-import { carry, type CourierOptions } from './carry.ts'
+import { postEvent, type DeliveryOptions } from './post-event.ts'
 
 const forwardPatienceMs = 10_000
 
 export interface DeliverPorts {
   /** Where events are posted to. */
-  to: Omit<CourierOptions, 'patienceMs'> | undefined
+  to: Omit<DeliveryOptions, 'patienceMs'> | undefined
   /** Runs the person's program with the event on its standard input. */
   program: ((event: InboxEvent) => Promise<ProgramRun>) | undefined
 }
@@ -21,7 +21,7 @@ export function delivering({ to, program }: DeliverPorts): (event: InboxEvent) =
     let answer = ''
     if (to !== undefined && !posted.has(event.id)) {
       const parcel = { body: event.body, signatures: [event.signature] }
-      const reply = await carry(parcel, { ...to, patienceMs: forwardPatienceMs })
+      const reply = await postEvent(parcel, { ...to, patienceMs: forwardPatienceMs })
       answer = reply.failure ?? String(reply.status)
       if (!isTaken(reply)) return { taken: false, answer }
       posted.add(event.id)

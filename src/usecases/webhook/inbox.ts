@@ -1,4 +1,4 @@
-import { carry, type CourierOptions } from './carry.ts'
+import { postEvent, type DeliveryOptions } from './post-event.ts'
 import {
   exportedLine,
   type Imported,
@@ -9,7 +9,7 @@ import {
 } from '../../domain/webhook/event-list.ts'
 import type { EventFilter, InboxEvent } from '../../domain/webhook/inbox-event.ts'
 import { readLog } from '../../domain/webhook/log.ts'
-import { isTaken } from '../../domain/webhook/parcel.ts'
+import { isTaken } from '../../domain/webhook/delivery.ts'
 import { read } from '../../domain/webhook/received.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
 import { IncompleteError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
@@ -63,12 +63,12 @@ export async function requeueEvents(inbox: Inbox, events: readonly InboxEvent[])
 /** Posts events as they came, one after another. */
 export async function replayEvents(
   events: readonly InboxEvent[],
-  options: Omit<CourierOptions, 'patienceMs' | 'secret'>,
+  options: Omit<DeliveryOptions, 'patienceMs' | 'secret'>,
 ): Promise<{ replies: ReplayReply[]; failure: IncompleteError | undefined }> {
   const replies: ReplayReply[] = []
   let missed = 0
   for (const { id, body, signature } of events) {
-    const reply = await carry(
+    const reply = await postEvent(
       { body, signatures: [signature] },
       { ...options, secret: '', patienceMs: 10_000 },
     )

@@ -8,13 +8,13 @@ import type { Clock } from '../../host/clock.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import { receiver } from './receive.ts'
 import { Relay } from './relay.ts'
-import type { takeIn } from '../../server/intake.ts'
+import type { serveSmallRequests } from '../../server/small-requests.ts'
 import type { Listener } from '../../server/listen.ts'
 
 export interface ListenPorts {
   inbox: Inbox
   clock: Clock
-  takeIn: typeof takeIn
+  serve: typeof serveSmallRequests
   /** Hands an event on; undefined where nobody asked for it. */
   deliver: ((event: InboxEvent) => Promise<Delivered>) | undefined
 }
@@ -60,7 +60,7 @@ export async function startListening(ports: ListenPorts, plan: ListenPlan): Prom
     state.failure ??= failure
     broken.abort()
   }
-  const listener: Listener = await ports.takeIn(
+  const listener: Listener = await ports.serve(
     receiver({
       inbox,
       key: signingKey(plan.secret),

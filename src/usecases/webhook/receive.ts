@@ -2,7 +2,7 @@ import type { ReceivedEvent } from '../../domain/webhook/inbox-event.ts'
 import { type KeptEvent, read } from '../../domain/webhook/received.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { SmallAnswer, SmallRequest } from '../../server/intake.ts'
+import type { SmallAnswer, SmallRequest } from '../../server/small-requests.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 
 export interface ReceiverOptions {

@@ -1,7 +1,7 @@
-import { carry } from './carry.ts'
+import { postEvent } from './post-event.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { eventName, eventText } from '../../domain/webhook/made-up.ts'
-import { isTaken, shownUrl, unreachable } from '../../domain/webhook/parcel.ts'
+import { isTaken, shownUrl, unreachable } from '../../domain/webhook/delivery.ts'
 import type { Sending, SentDelivery } from '../../domain/webhook/sent.ts'
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -49,7 +49,7 @@ export async function sendEvents(options: SendOptions): Promise<Sending> {
     const reason = status === 'ERROR' ? (options.errorReason ?? usualReason) : undefined
     const body = Buffer.from(eventText({ event: eventName, request_id, status, error_reason: reason }))
     for (let time = 0; time < options.times; time += 1) {
-      const reply = await carry(
+      const reply = await postEvent(
         { body, signatures: [sign(body, key)] },
         { ...options, patienceMs: acknowledgementMs },
       )

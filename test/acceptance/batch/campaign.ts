@@ -36,7 +36,7 @@ interface Row {
  * Ends `refcheck batch run` by SIGKILL at random moments, runs the same command again, and so on, until it was
  * killed so often; a file that is through is followed by the next.
  */
-export async function killBatches(folder: string, kills: number, luck: () => number): Promise<Tally> {
+export async function killBatches(folder: string, kills: number, rng: () => number): Promise<Tally> {
   const sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 10_000_000, seconds: 3600 }] })
   let onAnswer = (): void => undefined
   const listener = await listen(async (request, connection) => {
@@ -90,7 +90,7 @@ export async function killBatches(folder: string, kills: number, luck: () => num
     while (standing === undefined) {
       const killing = tally.kills < kills
       const order = ['batch', 'run', file, '--package', '102', '--yes']
-      const { killed, stdout } = await run(order, killing ? luck() * 60 : undefined)
+      const { killed, stdout } = await run(order, killing ? rng() * 60 : undefined)
       if (killed) tally.kills += 1
       else standing = JSON.parse(stdout) as Standing
     }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { seeded } from '../../harness/luck.ts'
+import { seeded } from '../../harness/seeded-random.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 import { killBatches } from './campaign.ts'
 

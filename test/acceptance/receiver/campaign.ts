@@ -26,9 +26,9 @@ const longestMs = 60_000
 
 /**
  * Ends a real receiver by SIGKILL again and again while events pour in and are handed on, each run on the same
- * store; `luck` gives numbers in [0, 1).
+ * store; `rng` gives numbers in [0, 1).
  */
-export async function killReceivers(folder: string, kills: number, luck: () => number): Promise<Tally> {
+export async function killReceivers(folder: string, kills: number, rng: () => number): Promise<Tally> {
   const taken: string[] = []
   let onTaken = (): void => undefined
   const app = createServer((request, response) => {
@@ -36,7 +36,7 @@ export async function killReceivers(folder: string, kills: number, luck: () => n
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       // A handler that is not always well.
-      const isWell = luck() < 0.9
+      const isWell = rng() < 0.9
       if (isWell) taken.push(Buffer.concat(chunks).toString())
       onTaken()
       response.writeHead(isWell ? 204 : 503).end()
@@ -71,7 +71,7 @@ export async function killReceivers(folder: string, kills: number, luck: () => n
     const receiver = await start(['--forward-to', forwardTo], env)
     const signal = { over: false }
     const sending = Promise.all(Array.from({ length: senders }, () => send(receiver.url, signal)))
-    const until = acknowledged.length + 20 + Math.floor(luck() * 200)
+    const until = acknowledged.length + 20 + Math.floor(rng() * 200)
     await new Promise<void>((resolve) => {
       onAcknowledged = () => {
         if (acknowledged.length >= until) resolve()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { temporaryFolder } from '../../harness/world.ts'
 import { killReceivers } from './campaign.ts'
-import { seeded } from '../../harness/luck.ts'
+import { seeded } from '../../harness/seeded-random.ts'
 
 const seed = 7
 const kills = 5

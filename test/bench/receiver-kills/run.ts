@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { killReceivers } from '../../acceptance/receiver/campaign.ts'
-import { seeded } from '../../harness/luck.ts'
+import { seeded } from '../../harness/seeded-random.ts'
 
 const [kills = '100', seed = '1'] = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-kills-'))

@@ -11,7 +11,7 @@ import { noMapping } from '../../../src/domain/batch/mapping.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
 import { fileSource } from '../../../src/sheets/source.ts'
 import { checkBatch } from '../../../src/usecases/batch/check.ts'
-import { understandOrders } from '../../../src/usecases/batch/understand-orders.ts'
+import { readColumns } from '../../../src/usecases/batch/read-columns.ts'
 
 const [mode = '', file = ''] = process.argv.slice(2)
 
@@ -33,7 +33,7 @@ const modes: Record<string, () => Promise<number>> = {
   },
   async validate() {
     const parsed = packageSchema.parse(schema)
-    const orders = await understandOrders(await sheet(), {
+    const orders = await readColumns(await sheet(), {
       packageId: parsed.id,
       map: [],
       ignore: [],

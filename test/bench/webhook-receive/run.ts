@@ -14,7 +14,7 @@ import { signingKey } from '../../../src/contract/signature.ts'
 import { receiver } from '../../../src/usecases/webhook/receive.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
-import { takeIn } from '../../../src/server/intake.ts'
+import { serveSmallRequests } from '../../../src/server/small-requests.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import { median, tell } from '../measuring.ts'
@@ -44,7 +44,7 @@ const limits = {
 
 async function ours(inbox: Inbox): Promise<Load> {
   const options = { inbox, key: signingKey(secret), clock: systemClock, path: '/', forward: false }
-  const server = await takeIn(
+  const server = await serveSmallRequests(
     receiver({ ...options, onKept: () => undefined, onRefused: () => undefined, onLost: () => undefined }),
     limits,
   )

@@ -125,7 +125,7 @@ export const throttleDefects: Defect[] = [
     tight,
     around: (sandbox) =>
       onRequest(sandbox, (_url, headers) => {
-        if (headers.get('X-Service-API-Key') !== sandbox.stranger.apiKey) return
+        if (headers.get('X-Service-API-Key') !== sandbox.otherOrganisation.apiKey) return
         headers.set('X-Service-API-Key', sandbox.credentials.apiKey)
         headers.set('X-Service-User-Email', sandbox.credentials.userEmail)
       }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { BatchCheck } from '../../../src/domain/batch/check.ts'
-import { newRow } from '../../../src/domain/batch/intake.ts'
+import { newRow } from '../../../src/domain/batch/new-row.ts'
 import { keptPlan, parsePlan, planOf, requireUnchanged } from '../../../src/domain/batch/plan.ts'
 import type { Stop } from '../../../src/domain/submission/match.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'

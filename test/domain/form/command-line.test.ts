@@ -25,7 +25,7 @@ import { parseBodyFile } from '../../../src/domain/form/body-file.ts'
 import { commandLine } from '../../../src/domain/form/command-line.ts'
 import { bodyFromFlags } from '../../../src/domain/form/flags.ts'
 import { validateBody } from '../../../src/domain/form/validate.ts'
-import { harmless } from '../../../src/host/text.ts'
+import { sanitize } from '../../../src/host/text.ts'
 import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from './sample-schema.ts'
 
 interface Given {
@@ -82,7 +82,7 @@ async function bodyOf(run: { args: string[]; stdin: string }, schema: PackageSch
 async function saidAsJson(body: RequestBody, schema: PackageSchema): Promise<unknown> {
   const line = commandLine(body, schema)
   expect(line).toMatch(/^printf %s '\{.*\}' \| refcheck request create --file - --yes$/)
-  expect(harmless(line)).toBe(line)
+  expect(sanitize(line)).toBe(line)
   const [run = { args: [], stdin: '' }] = runInShell([line])
   return bodyOf(run, schema)
 }
@@ -171,7 +171,7 @@ test('the line, typed into a shell, makes exactly the body it was made from', as
     asyncProperty(array(bodies, { minLength: 5, maxLength: 20 }), async (given) => {
       const taken = given.flatMap((body) => validateBody(JSON.parse(JSON.stringify(body)), schema).body ?? [])
       const lines = taken.map((body) => commandLine(body, schema))
-      expect(lines.map((line) => harmless(line))).toEqual(lines)
+      expect(lines.map((line) => sanitize(line))).toEqual(lines)
       const made = await Promise.all(runInShell(lines).map((run) => bodyOf(run, schema)))
       expect(made.map((body) => JSON.stringify(body))).toEqual(taken.map((body) => JSON.stringify(body)))
     }),

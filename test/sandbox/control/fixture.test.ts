@@ -83,7 +83,7 @@ test('a fixture in YAML says what a sandbox holds', async () => {
   expect((await post({ ...order, additional_information: information })).envelope()).toEqual(
     refusal('organisation has no credits remaining'),
   )
-  expect(sandbox.stranger).toEqual({
+  expect(sandbox.otherOrganisation).toEqual({
     apiKey: expect.stringMatching(/^\w{32}$/),
     userEmail: 'olga@example.com',
   })

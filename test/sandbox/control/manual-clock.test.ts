@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { ManualClock } from '../../../src/sandbox/control/manual-clock.ts'
-import { Timetable } from '../../../src/sandbox/service/timetable.ts'
+import { Scheduler } from '../../../src/sandbox/service/scheduler.ts'
 
 test('stands still until it is advanced', async () => {
   const clock = new ManualClock(1000)
@@ -76,7 +76,7 @@ test('waits for work that was begun before it moves on', async () => {
 test('a timetable runs its jobs when due, those of one moment in the order told', async () => {
   const clock = new ManualClock(0)
   const failed: unknown[] = []
-  const timetable = new Timetable(clock, (error) => failed.push(error))
+  const timetable = new Scheduler(clock, (error) => failed.push(error))
   const done: string[] = []
   const job = (name: string) => () => void done.push(`${name}@${clock.now()}`)
   for (const at of [50, 10, 40, 20, 30, 60]) timetable.add(at, job(String(at)))

@@ -49,7 +49,7 @@ test.each(['x'.repeat(32), 'short', 'toString'])('an invalid API key (%s) is a 4
 test('a revoked API key is a 401', async () => {
   const { sandbox, get } = visit()
   expect((await get('/v1/users')).status).toBe(200)
-  sandbox.throwSwitch('revoke-key')
+  sandbox.flipSwitch('revoke-key')
   const answer = await get('/v1/users')
   expect(answer.status).toBe(401)
   expect(answer.envelope()).toEqual(refusal('invalid API key'))
@@ -88,8 +88,8 @@ test('the key decides which requests are accessible', async () => {
   const { sandbox, get, order } = visit()
   const id = await order()
   const stranger = {
-    'X-Service-API-Key': sandbox.stranger.apiKey,
-    'X-Service-User-Email': sandbox.stranger.userEmail,
+    'X-Service-API-Key': sandbox.otherOrganisation.apiKey,
+    'X-Service-User-Email': sandbox.otherOrganisation.userEmail,
   }
   expect((await get(`/v1/requests/${id}`)).status).toBe(200)
   expect((await get(`/v1/requests/${id}`, stranger)).status).toBe(404)

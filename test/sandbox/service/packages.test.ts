@@ -98,8 +98,8 @@ test('packages of another organisation are not there', async () => {
   const { get, sandbox } = visit()
   expect((await get('/v1/packages/201/schema')).status).toBe(404)
   const stranger = {
-    'X-Service-API-Key': sandbox.stranger.apiKey,
-    'X-Service-User-Email': sandbox.stranger.userEmail,
+    'X-Service-API-Key': sandbox.otherOrganisation.apiKey,
+    'X-Service-User-Email': sandbox.otherOrganisation.userEmail,
   }
   expect(await ids(get, '', stranger)).toEqual([[201, 'ACTIVE']])
 })

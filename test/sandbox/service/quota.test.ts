@@ -79,7 +79,7 @@ test('downloads with a valid `t` are exempt, those with headers are not', async 
 test('each API key has windows of its own', async () => {
   const where = visit({ quota: [{ calls: 1, seconds: 60 }] })
   expect(await calls(where, 2)).toEqual([200, 429])
-  const { apiKey, userEmail } = where.sandbox.stranger
+  const { apiKey, userEmail } = where.sandbox.otherOrganisation
   const stranger = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
   expect((await where.get('/v1/users', stranger)).status).toBe(200)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { hour, minute, fullOrder, jane, simpleOrder, start, visit } from '../visit.ts'
-import { seededLuck } from '../../../src/sandbox/service/luck.ts'
+import { seededRandom } from '../../../src/sandbox/service/seeded-random.ts'
 import { Log } from '../../../src/sandbox/service/log.ts'
 
 /** Everything a client and a receiver get to see of a busy day, byte by byte. */
@@ -80,9 +80,9 @@ test('a month with a hundred requests and failing deliveries goes by at once', a
   })
 })
 
-test('luck by name does not depend on what was asked before', () => {
-  const one = seededLuck(7)
-  const other = seededLuck('7')
+test('a random draw by name does not depend on what was asked before', () => {
+  const one = seededRandom(7)
+  const other = seededRandom('7')
   const wanted = [one.uuid('a'), one.fraction('b', 1), one.text(32, 'c')]
   expect([other.text(32, 'c'), other.fraction('b', 1), other.uuid('a')]).toEqual(wanted.toReversed())
   expect(one.uuid('a')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)

@@ -155,7 +155,7 @@ test('a report that is not yet available is a 404', async () => {
 test('a report of another organisation is a 404', async () => {
   const where = visit()
   const { police } = await finished(where)
-  const { apiKey, userEmail } = where.sandbox.stranger
+  const { apiKey, userEmail } = where.sandbox.otherOrganisation
   const stranger = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
   expect((await where.get(police.path, stranger)).status).toBe(404)
 })

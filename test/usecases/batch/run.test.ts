@@ -7,7 +7,7 @@ import { windowsFor } from '../../../src/domain/quota/windows.ts'
 import { IoError } from '../../../src/errors/kinds.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import type { Running } from '../../../src/usecases/batch/ports.ts'
+import type { RunPorts } from '../../../src/usecases/batch/ports.ts'
 import { runBatch } from '../../../src/usecases/batch/run.ts'
 import { governor } from '../../../src/usecases/quota/governor.ts'
 import { bound } from '../../store/ledger/bound.ts'
@@ -29,7 +29,7 @@ async function run(ledger: Ledger): Promise<{ sent: number; ended: unknown; coun
   await store.batches.add(batch, orderRows(3))
   const ordering = scriptedOrdering(ledger, { creates: [taken(), taken(), taken()] })
   const { clock, random, api } = ordering
-  const running: Running = {
+  const running: RunPorts = {
     api,
     ledger,
     clock,

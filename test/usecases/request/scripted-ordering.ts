@@ -5,11 +5,11 @@ import type { CreateEvent, CreateOptions } from '../../../src/domain/request/eve
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
-import type { Ordering } from '../../../src/usecases/request/ports.ts'
+import type { OrderPorts } from '../../../src/usecases/request/ports.ts'
 
 export const twoMinutes: CreateOptions = { allowDuplicate: false, waitBudgetMs: 120_000 }
 
-export interface ScriptedOrdering extends Ordering {
+export interface ScriptedOrdering extends OrderPorts {
   api: ScriptedApi
   clock: ManualClock
   /** What was told on the way. */
@@ -21,7 +21,7 @@ export function halfPastNine(): ManualClock {
   return new ManualClock({ now: Date.UTC(2026, 10, 21, 9, 30), auto: true })
 }
 
-/** All that ordering needs: a service that follows a script, time that passes by sleeping, luck that is even. */
+/** All that ordering needs: a service that follows a script, time that passes by sleeping, random numbers that are even. */
 export function scriptedOrdering(
   ledger: Ledger,
   script: Script,
@@ -41,7 +41,7 @@ export function scriptedOrdering(
 
 /** Orders once, and answers what was thrown; throws where it was ordered. */
 export async function refusal(
-  parts: Ordering,
+  parts: OrderPorts,
   options: Partial<CreateOptions> = {},
   body = order,
 ): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { seeded } from '../../harness/luck.ts'
+import { seeded } from '../../harness/seeded-random.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { windows } from '../quota/hour.ts'
 import type { Api } from '../../../src/api/api.ts'

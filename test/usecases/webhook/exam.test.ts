@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 
-import { examine } from '../../../src/usecases/webhook/exam/run.ts'
+import { checkReceiver } from '../../../src/usecases/webhook/exam/run.ts'
 import type { CaseReport, Verdict } from '../../../src/domain/webhook/exam-report.ts'
 import type { ExamOptions } from '../../../src/usecases/webhook/exam/run.ts'
 import { systemClock } from '../../../src/host/clock.ts'
@@ -15,7 +15,7 @@ import { ManualClock } from '../../harness/manual-clock.ts'
 async function exam(url: string, options: Partial<ExamOptions> = {}) {
   const http = new HttpClient({ clock: options.clock ?? systemClock, env: {}, userAgent: 'test' })
   onTestFinished(() => http.close())
-  return examine({ http, clock: systemClock, random: systemRandom, url, secret, ...options })
+  return checkReceiver({ http, clock: systemClock, random: systemRandom, url, secret, ...options })
 }
 
 test.each(rightHandlers)('no false alarm on a right handler: %s', async (_framework, start) => {

@@ -1,4 +1,4 @@
-import type { Dice } from '../luck.ts'
+import type { RandomStream } from '../seeded-random.ts'
 import type { CheckRecord, PackageRecord, RefereeRecord, RequestRecord, Step } from '../records.ts'
 import type { Choices } from '../rules.ts'
 import { scenarioSteps } from './scenario-steps.ts'
@@ -8,7 +8,7 @@ import { inOrder, longest, minute } from './steps.ts'
 export interface Course {
   pack: PackageRecord
   scenarios: readonly string[]
-  dice: Dice
+  dice: RandomStream
   rules: Choices
 }
 
@@ -78,7 +78,7 @@ function refereeSteps(course: Course, check: number, start: number, finish: numb
 }
 
 /** One moment a check, well apart from each other, so that PARTIAL is to be seen. */
-function finishTimes(count: number, dice: Dice): number[] {
+function finishTimes(count: number, dice: RandomStream): number[] {
   const first = 14 * minute
   const slot = (longest - first) / count
   const times = Array.from({ length: count }, (_, place) =>

@@ -21,7 +21,7 @@ UPDATE submissions SET state = 'held', held_for = 'store_forgot', changed_at = :
  * Tells a store that has forgotten attempts (a backup put back, a file of it lost), by their list outside it
  * (ordering protocol, "Age"). Such a store is closed until a person has accepted it.
  */
-export class Age {
+export class AttemptAge {
   readonly #database: Database
   readonly #listing: Listing | undefined
   readonly #clock: Clock

@@ -31,10 +31,10 @@ import type { Allowed, Kin } from '../../../domain/submission/match.ts'
 import { type ComparedRow, comparedRows } from '../../../domain/batch/compare.ts'
 import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
 import { matchColumns, Matching } from './matching.ts'
-import { takenToOrder } from './holds.ts'
-import { aMoment, type Holds } from '../holds.ts'
+import { holdForOrdering } from './holds.ts'
+import { shortWait, type Holds } from '../holds.ts'
 import type { Hold } from '../ledger.ts'
-import type { Age } from './age.ts'
+import type { AttemptAge } from './age.ts'
 
 const pageRows = 500
 
@@ -42,10 +42,10 @@ const pageRows = 500
 export class SqliteBatches implements Batches {
   readonly #database: Database
   readonly #holds: Holds
-  readonly #age: Age
+  readonly #age: AttemptAge
   readonly #matching: Matching
 
-  constructor(database: Database, holds: Holds, age: Age) {
+  constructor(database: Database, holds: Holds, age: AttemptAge) {
     this.#database = database
     this.#holds = holds
     this.#age = age
@@ -100,7 +100,7 @@ export class SqliteBatches implements Batches {
   }
 
   hold(batchId: string): Promise<Hold | undefined> {
-    return takenToOrder(() => this.#holds.take({ id: batchId, kind: 'file' }, aMoment), this.#age)
+    return holdForOrdering(() => this.#holds.take({ id: batchId, kind: 'file' }, shortWait), this.#age)
   }
 
   async findByIdentity(identity: string): Promise<Batch | undefined> {

@@ -9,12 +9,12 @@ import type { Clock } from '../../../host/clock.ts'
 import { processId } from '../../../host/process-id.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Hold } from '../ledger.ts'
-import type { Age } from './age.ts'
+import type { AttemptAge } from './age.ts'
 
 /** A hold by somebody who may order: refused on a store that is closed, or is to be. */
-export async function takenToOrder(
+export async function holdForOrdering(
   take: () => Promise<Hold | undefined>,
-  age: Age,
+  age: AttemptAge,
 ): Promise<Hold | undefined> {
   const hold = await take()
   if (hold === undefined) return undefined

@@ -5,7 +5,7 @@ import {
   type InboxEvent,
   type ReceivedEvent,
 } from '../../../domain/webhook/inbox-event.ts'
-import { aMoment, type Holds } from '../holds.ts'
+import { shortWait, type Holds } from '../holds.ts'
 import { sha256 } from './fingerprints.ts'
 import { eventOf, type EventRow } from './inbox-rows.ts'
 import {
@@ -107,7 +107,7 @@ export class SqliteInbox implements Inbox {
   }
 
   holdForwarding(): Promise<Hold | undefined> {
-    return this.#holds.take({ id: 'forwarding', kind: 'file' }, aMoment)
+    return this.#holds.take({ id: 'forwarding', kind: 'file' }, shortWait)
   }
 
   async requeue(id: number): Promise<boolean> {

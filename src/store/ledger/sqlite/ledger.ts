@@ -18,7 +18,7 @@ import { orderIdentity } from '../../../domain/submission/identity.ts'
 import type { Stop } from '../../../domain/submission/match.ts'
 import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
 import { Matching } from './matching.ts'
-import { takenToOrder } from './holds.ts'
+import { holdForOrdering } from './holds.ts'
 import type { Holds } from '../holds.ts'
 import {
   claimRow,
@@ -32,7 +32,7 @@ import {
 } from './ledger-statements.ts'
 import type { Begun, Hold, Ledger } from '../ledger.ts'
 import { takePlace } from './quota.ts'
-import type { Age } from './age.ts'
+import type { AttemptAge } from './age.ts'
 import { orphaned } from '../../../domain/submission/recovery.ts'
 import { conditions } from './search.ts'
 import { selectSubmissions, submissionOf } from './submission-rows.ts'
@@ -60,10 +60,10 @@ export class SqliteLedger implements Ledger {
   readonly location: string
   readonly #database: Database
   readonly #holds: Holds
-  readonly #age: Age
+  readonly #age: AttemptAge
   readonly #matching: Matching
 
-  constructor(database: Database, holds: Holds, age: Age) {
+  constructor(database: Database, holds: Holds, age: AttemptAge) {
     this.location = database.location
     this.#database = database
     this.#holds = holds
@@ -72,7 +72,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async hold(batch: BatchRef): Promise<Hold | undefined> {
-    return takenToOrder(() => this.#holds.take(batch), this.#age)
+    return holdForOrdering(() => this.#holds.take(batch), this.#age)
   }
 
   async recover(at: number): Promise<Submission[]> {

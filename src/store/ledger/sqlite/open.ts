@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 
-import { Age } from './age.ts'
+import { AttemptAge } from './age.ts'
 import { AttemptLists } from '../attempt-lists.ts'
 import { SqliteBatches } from './batches.ts'
 import { Database } from './connection.ts'
@@ -16,7 +16,7 @@ import type { StoreOptions } from '../options.ts'
 import { makePrivate, preparePlace } from './place.ts'
 import { SqliteQuota } from './quota.ts'
 import type { Store } from '../store.ts'
-import { SqliteUpkeep } from './upkeep.ts'
+import { SqliteMaintenance } from './maintenance.ts'
 import { SqliteWaiting } from './waiting.ts'
 
 const usualBusyMs = 5_000
@@ -30,14 +30,14 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   const lists = inMemory ? undefined : new AttemptLists(listFolders(path, options))
   const database = new Database(path, busyMs)
   try {
-    await patiently(clock, busyMs, () => database.snapshot(() => inspect(database)))
+    await retryWhileBusy(clock, busyMs, () => database.snapshot(() => inspect(database)))
     if (!inMemory) await makePrivate(path, onNotice)
-    await patiently(clock, busyMs, () => {
+    await retryWhileBusy(clock, busyMs, () => {
       database.snapshot(() => inspect(database))
       makeDurable(database)
       migrate(database, random, () => lists?.keyOf(path))
     })
-    const age = new Age(database, lists, { clock, random })
+    const age = new AttemptAge(database, lists, { clock, random })
     const holds = inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random })
     return {
       location: database.location,
@@ -46,7 +46,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       quota: new SqliteQuota(database),
       inbox: new SqliteInbox(database, holds),
       orphans: new SqliteOrphans(database),
-      upkeep: new SqliteUpkeep(database, age),
+      maintenance: new SqliteMaintenance(database, age),
       waiting: new SqliteWaiting(database),
       problems: async () => fileProblems(database),
       close() {
@@ -73,7 +73,7 @@ function fileProblems(database: Database): string[] {
 }
 
 /** SQLite does not wait for its turn to switch a new file to WAL, so two first users could collide. */
-async function patiently(clock: Clock, busyMs: number, work: () => void): Promise<void> {
+async function retryWhileBusy(clock: Clock, busyMs: number, work: () => void): Promise<void> {
   for (const deadline = clock.monotonic() + busyMs; ;) {
     try {
       work()

@@ -1,4 +1,4 @@
-import type { Age } from './age.ts'
+import type { AttemptAge } from './age.ts'
 import type { Database, Values } from './connection.ts'
 import { type Named, namesPerson } from '../../../domain/store/forget.ts'
 import type { Forgotten, Purged } from '../../../domain/store/told.ts'
@@ -6,7 +6,7 @@ import { unsettledStates, waitingStates } from '../../../domain/submission/state
 import { StoreBusyError } from '../../../errors/kinds.ts'
 import { metaText, setMeta } from './meta.ts'
 import { sqlList } from '../sql.ts'
-import { chosenEvents, chosenRows } from './upkeep-statements.ts'
+import { chosenEvents, chosenRows } from './maintenance-statements.ts'
 
 /** Set while older pages may hold what was removed. */
 const unscrubbedName = 'unscrubbed'
@@ -23,10 +23,10 @@ export interface PurgeOptions {
   completely: boolean
 }
 
-/** Removes what names a person, or what is old; see Upkeep. */
+/** Removes what names a person, or what is old; see Maintenance. */
 export function purge(
   database: Database,
-  age: Age,
+  age: AttemptAge,
   who: Forgotten,
   { dryRun, completely }: PurgeOptions,
 ): Purged {

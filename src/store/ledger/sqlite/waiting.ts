@@ -1,5 +1,5 @@
 import type { Database } from './connection.ts'
-import { fileIdentity } from '../../../domain/batch/intake.ts'
+import { fileIdentity } from '../../../domain/batch/new-row.ts'
 import { noStops, type Stops } from '../../../domain/batch/stops.ts'
 import { orderIdentity, serviceOf } from '../../../domain/submission/identity.ts'
 import { covers, type Release, type StopReason } from '../../../domain/submission/match.ts'

@@ -1,4 +1,4 @@
-import type { Sitting } from './sitting.ts'
+import type { CaseRun } from './case-run.ts'
 
 export interface ExamCase {
   id: string
@@ -6,5 +6,5 @@ export interface ExamCase {
   title: string
   /** The sentence of the document it follows from. */
   rule: string
-  run(sitting: Sitting): Promise<void>
+  run(sitting: CaseRun): Promise<void>
 }

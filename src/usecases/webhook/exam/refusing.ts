@@ -1,6 +1,6 @@
 import type { ExamCase } from './case.ts'
 import { rules } from '../../../domain/webhook/exam-report.ts'
-import type { Sitting } from './sitting.ts'
+import type { CaseRun } from './case-run.ts'
 
 /** What a receiver has to refuse: everything the service did not sign like this. */
 export const refusingCases: readonly ExamCase[] = [
@@ -104,18 +104,18 @@ export const refusingCases: readonly ExamCase[] = [
   },
 ]
 
-function forged(run: (sitting: Sitting, body: string) => Promise<void>): Pick<ExamCase, 'rule' | 'run'> {
+function forged(run: (sitting: CaseRun, body: string) => Promise<void>): Pick<ExamCase, 'rule' | 'run'> {
   return { rule: rules.signature, run: (sitting) => run(sitting, sitting.event()) }
 }
 
 function altered(change: (good: string) => string) {
-  return async (sitting: Sitting, body: string): Promise<void> => {
+  return async (sitting: CaseRun, body: string): Promise<void> => {
     await sitting.refuse(sitting.parcel(body, { signatures: [change(sitting.sign(body))] }))
   }
 }
 
 /** Who verifies first treats a forged body alike, whatever is in it. */
-async function verifiesFirst(sitting: Sitting): Promise<void> {
+async function verifiesFirst(sitting: CaseRun): Promise<void> {
   const signatures = ['0'.repeat(64)]
   const json = await sitting.refuse({ body: Buffer.from(sitting.event()), signatures }, 'JSON')
   for (const [what, text] of [

@@ -1,5 +1,5 @@
 import { acceptingCases } from './accepting.ts'
-import { carry } from '../carry.ts'
+import { postEvent } from '../post-event.ts'
 import type { ExamCase } from './case.ts'
 import { signingKey } from '../../../contract/signature.ts'
 import {
@@ -11,14 +11,14 @@ import {
   notJudged,
   rules,
 } from '../../../domain/webhook/exam-report.ts'
-import { type Parcel, type Reply, shownUrl, unreachable } from '../../../domain/webhook/parcel.ts'
+import { type Delivery, type Reply, shownUrl, unreachable } from '../../../domain/webhook/delivery.ts'
 import { IncompleteError, UsageError } from '../../../errors/kinds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import type { Random } from '../../../host/random.ts'
 import type { HttpClient } from '../../../http/client.ts'
 import { lastCases } from './last.ts'
 import { refusingCases } from './refusing.ts'
-import { Sitting } from './sitting.ts'
+import { CaseRun } from './case-run.ts'
 
 export interface ExamOptions {
   http: HttpClient
@@ -57,7 +57,7 @@ export const examCases: readonly ExamCase[] = [...acceptingCases, ...refusingCas
  * Drives a receiver through what the service may do to it. Throws UnavailableError where nobody
  * listens, UsageError for a URL or a case that cannot be meant, and the signal's reason.
  */
-export async function examine(options: ExamOptions): Promise<Exam> {
+export async function checkReceiver(options: ExamOptions): Promise<Exam> {
   const { strict = false, withinMs = acknowledgementMs, onCase } = options
   if (withinMs < 1) {
     throw new UsageError('--within must be above 0', { hint: 'For example: --within 2s' })
@@ -109,7 +109,7 @@ class Room {
 
   async sit(each: ExamCase, strict: boolean): Promise<CaseReport> {
     const { random, clock } = this.#options
-    const sitting = new Sitting({ ...this.#keys, random, post: (parcel) => this.#post(parcel) })
+    const sitting = new CaseRun({ ...this.#keys, random, post: (parcel) => this.#post(parcel) })
     const startedAt = clock.monotonic()
     await each.run(sitting).catch((error: unknown) => {
       if (!(error instanceof GaveUp)) throw error
@@ -123,11 +123,11 @@ class Room {
     )
   }
 
-  async #post(parcel: Parcel): Promise<Reply> {
+  async #post(parcel: Delivery): Promise<Reply> {
     const { signal } = this.#options
     signal?.throwIfAborted()
     if (this.silences >= mostSilences) throw new GaveUp()
-    const reply = await carry(parcel, { ...this.#options, patienceMs: this.#patienceMs })
+    const reply = await postEvent(parcel, { ...this.#options, patienceMs: this.#patienceMs })
     if (this.deliveries === 0 && !reply.reached) throw unreachable(this.#options.url, reply)
     this.deliveries += 1
     this.silences = reply.status === null ? this.silences + 1 : 0

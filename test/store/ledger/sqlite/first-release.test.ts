@@ -42,8 +42,8 @@ const inTheWay = async (
 test('a store of 0.1.0 is opened with every row where it stood', async () => {
   const [batch] = await store.batches.list()
   expect(batch?.counts).toMatchObject({ total: 4, accepted: 1, unknown: 1, pending: 1, duplicate: 1 })
-  expect((await store.upkeep.info()).format).toBeGreaterThanOrEqual(7)
-  expect(await store.upkeep.check()).toEqual([])
+  expect((await store.maintenance.info()).format).toBeGreaterThanOrEqual(7)
+  expect(await store.maintenance.check()).toEqual([])
 })
 
 test('whom 0.1.0 ordered is known by today’s rules, by any name of this machine', async () => {

@@ -1,4 +1,4 @@
-import { fileIdentity } from '../../../../domain/batch/intake.ts'
+import { fileIdentity } from '../../../../domain/batch/new-row.ts'
 import { orderIdentity } from '../../../../domain/submission/identity.ts'
 import type { Database } from '../connection.ts'
 import { fingerprinting, personPrints } from '../fingerprints.ts'

@@ -34,7 +34,7 @@ export interface OrdersOptions {
 }
 
 /** A file understood: which column says what, and the schemas its rows are checked against. */
-export interface Orders {
+export interface ReadableBatch {
   sheet: Sheet
   targets: readonly Target[]
   schemas: ReadonlyMap<number, PackageSchema>
@@ -47,7 +47,7 @@ export interface Orders {
 }
 
 /** Understands a file's columns. Throws where one of them is not known, twice there, or missing. */
-export async function understandOrders(sheet: Sheet, options: OrdersOptions): Promise<Orders> {
+export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise<ReadableBatch> {
   const typed = { map: readMapFlags(options.map, sheet.columns), ignore: options.ignore }
   const said = merged(options.kept, typed)
   const schemas = await loadedSchemas(sheet, said, options)

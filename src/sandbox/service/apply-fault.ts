@@ -8,7 +8,7 @@ export function strikesFirst(fault: Fault): boolean {
 }
 
 /** What becomes of an answer under a fault; with no answer yet, the fault is one that strikes first. */
-export function strike(
+export function applyFault(
   fault: Fault,
   answer: Response | undefined,
   connection: Connection,

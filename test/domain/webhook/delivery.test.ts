@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isTaken, type Reply, shortly, shownUrl, unreachable } from '../../../src/domain/webhook/parcel.ts'
+import { isTaken, type Reply, shortly, shownUrl, unreachable } from '../../../src/domain/webhook/delivery.ts'
 
 test.each([
   [199, false],

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { backup } from 'node:sqlite'
 
-import type { Age } from './age.ts'
+import type { AttemptAge } from './age.ts'
 import { Database } from './connection.ts'
 import { diskFailure } from '../../../disk/failure.ts'
 import { placeAsNew } from '../../../disk/whole-file.ts'
@@ -14,15 +14,15 @@ import { sha256 } from './fingerprints.ts'
 import { makePrivate, preparePlace } from './place.ts'
 import { markAsBackup } from './listing.ts'
 import { purge, type PurgeOptions } from './purge.ts'
-import { danglingAttempts } from './upkeep-statements.ts'
-import type { Upkeep } from '../upkeep.ts'
+import { danglingAttempts } from './maintenance-statements.ts'
+import type { Maintenance } from '../maintenance.ts'
 
 /** Looking after an SQLite file. */
-export class SqliteUpkeep implements Upkeep {
+export class SqliteMaintenance implements Maintenance {
   readonly #database: Database
-  readonly #age: Age
+  readonly #age: AttemptAge
 
-  constructor(database: Database, age: Age) {
+  constructor(database: Database, age: AttemptAge) {
     this.#database = database
     this.#age = age
   }

@@ -1,6 +1,6 @@
 import type { WebhookEvent } from '../../../contract/event.ts'
 import { sign } from '../../../contract/signature.ts'
-import { isTaken, type Parcel, type Reply } from '../../../domain/webhook/parcel.ts'
+import { isTaken, type Delivery, type Reply } from '../../../domain/webhook/delivery.ts'
 import type { Random } from '../../../host/random.ts'
 import { eventName, eventText } from '../../../domain/webhook/made-up.ts'
 import type { Finding, Level } from '../../../domain/webhook/exam-report.ts'
@@ -11,11 +11,11 @@ export interface SittingOptions {
   /** Signs what a stranger would send. */
   otherKey: SigningKey
   random: Random
-  post: (parcel: Parcel) => Promise<Reply>
+  post: (parcel: Delivery) => Promise<Reply>
 }
 
 /** One case under way: what was sent, what came back, and what is wrong with it. */
-export class Sitting {
+export class CaseRun {
   readonly replies: Reply[] = []
   readonly findings: Finding[] = []
   /** Milliseconds of what it accepted: for the rule on time. */
@@ -45,12 +45,12 @@ export class Sitting {
   }
 
   /** A body with its good signature. */
-  parcel(body: string = this.event(), more: Partial<Parcel> = {}): Parcel {
+  parcel(body: string = this.event(), more: Partial<Delivery> = {}): Delivery {
     return { body: Buffer.from(body), signatures: [this.sign(body)], ...more }
   }
 
   /** A 2xx is due. */
-  async accept(parcel: Parcel, what = ''): Promise<Reply> {
+  async accept(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
     if (isTaken(reply)) this.accepted.push(reply.milliseconds)
     else this.find('must', `${labelled(what)}${told(reply)}; expected a 2xx`)
@@ -58,7 +58,7 @@ export class Sitting {
   }
 
   /** Anything but a 2xx is due: 400, 401 or 403 says it best. */
-  async refuse(parcel: Parcel, what = ''): Promise<Reply> {
+  async refuse(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
     const { status } = reply
     if (isTaken(reply)) this.find('must', `${labelled(what)}${told(reply)}: it was accepted`)
@@ -74,7 +74,7 @@ export class Sitting {
   }
 
   /** A 2xx is best; a 4xx makes the service repeat it for nothing, and a failure is one. */
-  async tolerate(parcel: Parcel, what = ''): Promise<Reply> {
+  async tolerate(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
     if (isTaken(reply)) this.accepted.push(reply.milliseconds)
     else {
@@ -85,7 +85,7 @@ export class Sitting {
   }
 
   /** Any answer will do that is no failure. */
-  async survive(parcel: Parcel, what = ''): Promise<Reply> {
+  async survive(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
     if (reply.status === null) this.find('must', `${labelled(what)}${told(reply)}`)
     else if (reply.status >= 500)
@@ -97,7 +97,7 @@ export class Sitting {
     this.findings.push({ level, text })
   }
 
-  async #post(parcel: Parcel): Promise<Reply> {
+  async #post(parcel: Delivery): Promise<Reply> {
     const reply = await this.#options.post(parcel)
     this.replies.push(reply)
     return reply

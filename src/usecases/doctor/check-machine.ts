@@ -1,4 +1,4 @@
-import type { Examination, Finding, Remark } from '../../domain/doctor/finding.ts'
+import type { MachineReport, Finding, Remark } from '../../domain/doctor/finding.ts'
 import { RefcheckError } from '../../errors/base.ts'
 
 export interface Check {
@@ -10,7 +10,7 @@ export interface Check {
 }
 
 /** Makes each check in turn, whatever the others came to. Only what is no RefcheckError, and Ctrl-C, ends it. */
-export async function examine(checks: readonly Check[]): Promise<Examination> {
+export async function checkMachine(checks: readonly Check[]): Promise<MachineReport> {
   const findings: Finding[] = []
   const failed = new Set<string>()
   let failure: RefcheckError | undefined

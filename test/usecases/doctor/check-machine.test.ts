@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type Check, examine } from '../../../src/usecases/doctor/examine.ts'
+import { type Check, checkMachine } from '../../../src/usecases/doctor/check-machine.ts'
 import { InterruptedError, IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 
 const well = (name: string, after: string[] = []): Check => ({
@@ -11,7 +11,7 @@ const well = (name: string, after: string[] = []): Check => ({
 const broken = (name: string, error: Error): Check => ({ name, look: () => Promise.reject(error) })
 
 test('everything is looked at, and the first failure decides', async () => {
-  const { findings, failure } = await examine([
+  const { findings, failure } = await checkMachine([
     well('one'),
     broken('two', new UnavailableError('away', { hint: 'Wait.' })),
     broken('three', new IoError('full')),
@@ -27,7 +27,7 @@ test('everything is looked at, and the first failure decides', async () => {
 })
 
 test('what stands on something that failed is not looked at, nor what stands on that', async () => {
-  const { findings } = await examine([
+  const { findings } = await checkMachine([
     broken('service', new UnavailableError('away')),
     well('key', ['service']),
     well('users', ['key']),
@@ -40,6 +40,6 @@ test('what stands on something that failed is not looked at, nor what stands on 
 })
 
 test('a fault of the program and Ctrl-C end it', async () => {
-  await expect(examine([broken('one', new TypeError('bug'))])).rejects.toThrow('bug')
-  await expect(examine([broken('one', new InterruptedError('stop'))])).rejects.toThrow('stop')
+  await expect(checkMachine([broken('one', new TypeError('bug'))])).rejects.toThrow('bug')
+  await expect(checkMachine([broken('one', new InterruptedError('stop'))])).rejects.toThrow('stop')
 })

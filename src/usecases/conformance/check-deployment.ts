@@ -10,7 +10,7 @@ import type { QuotaWindow, Target } from '../../conformance/target.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { HttpClient } from '../../http/client.ts'
 
-export interface ExaminationOptions {
+export interface ConformanceOptions {
   /** Default: the one of the profile or the environment. */
   baseUrl: string | undefined
   secondEmail: string | undefined
@@ -34,7 +34,7 @@ const documented: readonly QuotaWindow[] = [
   { calls: 1000, seconds: 3600 },
 ]
 
-export interface Examination {
+export interface ConformanceResult {
   report: ConformanceReport
   /** Set where a rule is broken. */
   failure: IncompleteError | undefined
@@ -52,7 +52,10 @@ export interface ConformancePorts {
 }
 
 /** Runs the conformance suite on the service that is in use. */
-export async function examine(ports: ConformancePorts, options: ExaminationOptions): Promise<Examination> {
+export async function checkDeployment(
+  ports: ConformancePorts,
+  options: ConformanceOptions,
+): Promise<ConformanceResult> {
   const { http, clock, onWait } = ports
   const { allowCreate, control: steered, useUpQuota, webhookPort, watchMs, waitBudgetMs, signal } = options
   const only = chosen(options.only)
@@ -95,7 +98,7 @@ function failureOf({ counts: { broken, cases } }: ConformanceReport): Incomplete
 /** A kept key goes to the origin it was saved for and nowhere else; resolveSession sees to it. */
 async function targetOf(
   { sources, webhookSecret }: ConformancePorts,
-  { baseUrl, secondEmail }: Pick<ExaminationOptions, 'baseUrl' | 'secondEmail'>,
+  { baseUrl, secondEmail }: Pick<ConformanceOptions, 'baseUrl' | 'secondEmail'>,
 ): Promise<Target> {
   const env = baseUrl === undefined ? sources.env : { ...sources.env, REFCHECK_BASE_URL: baseUrl }
   const session = await resolveSession({ ...sources, env }).catch((error: unknown) => {

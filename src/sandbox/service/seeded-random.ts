@@ -3,10 +3,10 @@ import { hash } from 'node:crypto'
 type Part = string | number
 
 /**
- * Luck by name: the same seed and the same name give the same result, in whatever order they are
+ * Random draws by name: the same seed and the same name give the same result, in whatever order they are
  * asked for. So a run replays byte for byte, and a restart draws what it would have drawn.
  */
-export interface Luck {
+export interface SeededRandom {
   /** A number in [0, 1). */
   fraction(...name: Part[]): number
   pick<T>(choices: readonly [T, ...T[]], ...name: Part[]): T
@@ -15,11 +15,11 @@ export interface Luck {
   /** Letters and digits, 32 at most. */
   text(length: number, ...name: Part[]): string
   /** Many draws under one name, where each costs next to nothing. */
-  dice(...name: Part[]): Dice
+  dice(...name: Part[]): RandomStream
 }
 
 /** Draws one after the other; which come depends on the name and on how many came before. */
-export interface Dice {
+export interface RandomStream {
   fraction(): number
   /** A number in [from, to). */
   between(from: number, to: number): number
@@ -29,7 +29,7 @@ export interface Dice {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-export function seededLuck(seed: string | number): Luck {
+export function seededRandom(seed: string | number): SeededRandom {
   const draw = (name: readonly Part[]): string => hash('sha256', `${seed}/${name.join('/')}`)
   const fraction = (...name: Part[]): number => Number.parseInt(draw(name).slice(0, 12), 16) / 2 ** 48
   return {
@@ -47,7 +47,7 @@ export function seededLuck(seed: string | number): Luck {
 const scratch = Buffer.alloc(16)
 
 /** The generator sfc32 of Chris Doty-Humphrey's PractRand, begun with 96 bits of a hash. */
-function thrown(seed: string): Dice {
+function thrown(seed: string): RandomStream {
   let a = Number.parseInt(seed.slice(0, 8), 16)
   let b = Number.parseInt(seed.slice(8, 16), 16)
   let c = Number.parseInt(seed.slice(16, 24), 16)

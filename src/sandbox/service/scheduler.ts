@@ -7,7 +7,7 @@ interface Entry {
 }
 
 /** Jobs by the moment they are due; those of one moment in the order they were told. */
-export class Timetable {
+export class Scheduler {
   readonly #clock: Clock
   readonly #heap: Entry[] = []
   readonly #onError: (error: unknown) => void

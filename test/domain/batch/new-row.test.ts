@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { fileIdentity, newRow, readingText } from '../../../src/domain/batch/intake.ts'
+import { fileIdentity, newRow, readingText } from '../../../src/domain/batch/new-row.ts'
 import { ann, problem, rowReading } from './rows.ts'
 
 const base = 'https://api.example.com'

@@ -2,7 +2,7 @@ import type { Closed } from '../../domain/store/age.ts'
 import type { Forgotten, Purged, StoreInfo } from '../../domain/store/told.ts'
 
 /** Looking after a store as a whole. */
-export interface Upkeep {
+export interface Maintenance {
   info(): Promise<StoreInfo>
   /** What is wrong with it, in sentences; empty where it is sound. */
   check(): Promise<string[]>

@@ -1,19 +1,19 @@
 import type { Clock } from '../../host/clock.ts'
 import type { RequestRecord } from './records.ts'
 import type { Service } from './service.ts'
-import type { Timetable } from './timetable.ts'
+import type { Scheduler } from './scheduler.ts'
 
 /**
  * Follows the progress of requests by the clock where a webhook waits for it; elsewhere a read is
  * soon enough, and a hundred thousand requests need no timer.
  */
-export class Watch {
+export class QuietWatch {
   readonly #service: Service
   readonly #clock: Clock
-  readonly #timetable: Timetable
+  readonly #timetable: Scheduler
   readonly #watched = new Set<RequestRecord>()
 
-  constructor(service: Service, clock: Clock, timetable: Timetable) {
+  constructor(service: Service, clock: Clock, timetable: Scheduler) {
     this.#service = service
     this.#clock = clock
     this.#timetable = timetable

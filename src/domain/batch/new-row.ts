@@ -5,7 +5,7 @@ import type { RowReading } from './row-reading.ts'
 import { serviceOf } from '../submission/identity.ts'
 
 /** A file checked whole, as the store takes it in. */
-export interface Intake {
+export interface CheckedFile {
   check: BatchCheck
   rows: NewRow[]
 }
@@ -45,7 +45,7 @@ export function fileIdentity(
 }
 
 /** How a file was read, so that a later run can tell whether it is asked to read it otherwise. */
-export interface Reading {
+export interface FileReading {
   sheet: string | null
   map: Readonly<Record<string, string>>
   ignore: readonly string[]
@@ -57,7 +57,7 @@ export interface Reading {
 }
 
 /** What nobody said is left out, so that it is the text of the versions that could not be told it. */
-export function readingText({ sheet, map, ignore, default_country, ...more }: Reading): string {
+export function readingText({ sheet, map, ignore, default_country, ...more }: FileReading): string {
   const { header_row, encoding, hidden, accept_lines = [] } = more
   return JSON.stringify({
     sheet,

@@ -23,7 +23,7 @@ export interface SmallAnswer {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-export interface IntakeOptions {
+export interface SmallRequestOptions {
   host: string
   port: number
   tls?: { cert: string; key: string } | undefined
@@ -39,9 +39,9 @@ export interface IntakeOptions {
  * A server for many small requests: each is handed over whole. What is no proper request never gets there:
  * too large 413, too many headers 431, too slow 408, malformed 400, a handler that fails 500.
  */
-export async function takeIn(
+export async function serveSmallRequests(
   handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
-  options: IntakeOptions,
+  options: SmallRequestOptions,
 ): Promise<Listener> {
   const server = build(handle, options)
   const { host, tls } = options
@@ -60,7 +60,7 @@ export async function takeIn(
 
 function build(
   handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,
-  { tls, maxBytes, requestTimeoutMs, idleTimeoutMs, maxConnections }: IntakeOptions,
+  { tls, maxBytes, requestTimeoutMs, idleTimeoutMs, maxConnections }: SmallRequestOptions,
 ): Server {
   const limits = {
     requestTimeout: requestTimeoutMs,

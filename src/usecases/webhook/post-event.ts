@@ -1,10 +1,10 @@
 import { signatureHeader } from '../../contract/headers.ts'
-import { type Parcel, type Reply, shortly } from '../../domain/webhook/parcel.ts'
+import { type Delivery, type Reply, shortly } from '../../domain/webhook/delivery.ts'
 import { UnavailableError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { HttpClient } from '../../http/client.ts'
 
-export interface CourierOptions {
+export interface DeliveryOptions {
   http: HttpClient
   clock: Clock
   /** https, or http to this machine. */
@@ -17,7 +17,7 @@ export interface CourierOptions {
 }
 
 /** Posts one parcel on a connection of its own, as the service does. Throws the signal's reason alone. */
-export async function carry(parcel: Parcel, options: CourierOptions): Promise<Reply> {
+export async function postEvent(parcel: Delivery, options: DeliveryOptions): Promise<Reply> {
   const { http, clock, url, patienceMs, signal } = options
   const { body, signatures, chunked, signatureName = signatureHeader } = parcel
   const startedAt = clock.monotonic()

@@ -1,7 +1,7 @@
 import { UnavailableError } from '../../errors/kinds.ts'
 
 /** A delivery as it goes to a receiver, right or wrong. */
-export interface Parcel {
+export interface Delivery {
   body: Uint8Array
   /** Lines of the signature header; none leaves it out. */
   signatures: string[]
