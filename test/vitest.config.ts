@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
+// Times are told where the reader is.
+process.env['TZ'] = 'UTC'
+
 /**
  * The sources run natively, by Node's own type stripping, so that the modules oclif loads and the
  * ones a test imports are the same instances. It also makes vi.mock impossible, which is wanted.

@@ -27,7 +27,19 @@ export interface ErrorDetails {
   retryAfter?: number | undefined
   /** The order that this one matches. */
   match?: OrderMatch | undefined
+  /** Everything that is wrong, where that is several things; shown one a line. */
+  problems?: readonly FieldProblem[] | undefined
   cause?: unknown
+}
+
+/** One of several things that are wrong with an input (cli-contract, "Streams"). */
+export interface FieldProblem {
+  /** As the service names it. */
+  field: string
+  value?: string | undefined
+  problem: string
+  /** The whole sentence, in the words of the input: a flag, or a path in JSON. */
+  text: string
 }
 
 /** What a `duplicate` names (cli-contract, "Streams"). */
@@ -46,6 +58,7 @@ export abstract class RefcheckError extends Error {
   readonly field: string | undefined
   readonly retryAfter: number | undefined
   readonly match: OrderMatch | undefined
+  readonly problems: readonly FieldProblem[] | undefined
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -55,5 +68,6 @@ export abstract class RefcheckError extends Error {
     this.field = details.field
     this.retryAfter = details.retryAfter
     this.match = details.match
+    this.problems = details.problems
   }
 }

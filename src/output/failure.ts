@@ -1,5 +1,6 @@
-import type { RefcheckError } from '../errors/base.ts'
+import type { FieldProblem, RefcheckError } from '../errors/base.ts'
 import { sanitize } from '../host/text.ts'
+import { wrapped } from './sentences.ts'
 import { styled, type Terminal } from './terminal.ts'
 
 /** The `error` object of cli-contract "Streams"; keys that do not apply are left out. */
@@ -16,12 +17,35 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
       batch_id: error.match?.batchId,
       row: error.match?.row,
       match: error.match?.match,
+      problems: several(error)?.map(({ field, value, problem }) => ({ field, value, problem })),
     }).filter(([, value]) => value !== undefined),
   )
 }
 
-/** One line that says what went wrong, and one that says what to do. */
+/** What went wrong, several problems one a line, and what to do. Leaving on purpose is no error. */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
-  const first = `${styled(terminal, 'red', 'Error:')} ${sanitize(error.message)}\n`
-  return error.hint === undefined ? first : `${first}${styled(terminal, 'dim', sanitize(error.hint))}\n`
+  const told = lines(error).map((line) => wrapped(line, terminal.columns))
+  const [first = '', ...rest] = told
+  const head =
+    error.code === 'interrupted' ? first : first.replace(/^Error:/, styled(terminal, 'red', 'Error:'))
+  const hint =
+    error.hint === undefined
+      ? []
+      : wrapped(sanitize(error.hint, { lines: true }), terminal.columns).split('\n')
+  return [head, ...rest, ...hint.map((line) => styled(terminal, 'dim', line))]
+    .map((line) => `${line}\n`)
+    .join('')
 }
+
+function lines(error: RefcheckError): string[] {
+  if (error.code === 'interrupted') return [sanitize(capitalised(error.message))]
+  const problems = several(error)
+  if (problems === undefined) return [`Error: ${sanitize(error.message)}`]
+  return [`Error: ${problems.length} problems`, ...problems.map(({ text }) => `  ${sanitize(text)}`)]
+}
+
+function several({ problems = [] }: RefcheckError): readonly FieldProblem[] | undefined {
+  return problems.length > 1 ? problems : undefined
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

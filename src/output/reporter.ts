@@ -1,4 +1,5 @@
 import { sanitize } from '../host/text.ts'
+import { wrapped } from './sentences.ts'
 import type { Sink } from './streams.ts'
 import { styled, type Terminal } from './terminal.ts'
 
@@ -30,7 +31,7 @@ export class Reporter {
   note(text: string): void {
     if (this.#quiet) return
     this.#clear()
-    this.#sink.write(`${sanitize(text, { lines: true })}\n`)
+    this.#sink.write(`${wrapped(sanitize(text, { lines: true }), this.#terminal.columns)}\n`)
   }
 
   /** Text that a view has drawn, styles and all. */
@@ -42,7 +43,8 @@ export class Reporter {
   /** A line that matters even with --quiet. */
   warn(text: string): void {
     this.#clear()
-    this.#sink.write(`${styled(this.#terminal, 'yellow', 'Warning:')} ${sanitize(text)}\n`)
+    const told = wrapped(`Warning: ${sanitize(text, { lines: true })}`, this.#terminal.columns)
+    this.#sink.write(`${told.replace('Warning:', styled(this.#terminal, 'yellow', 'Warning:'))}\n`)
   }
 
   /** The line that changes in place on a terminal; elsewhere nothing, its milestones are notes. */

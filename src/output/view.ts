@@ -4,7 +4,7 @@ import type { Style, Terminal } from './terminal.ts'
 export interface View {
   /** Printed as it is with --json. */
   readonly json: unknown
-  /** Without a final newline; the strings of others in it have been through `harmless`. */
+  /** Without a final newline; the strings of others in it have been through `sanitize`. */
   text(terminal: Terminal): string
 }
 

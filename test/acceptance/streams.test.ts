@@ -31,7 +31,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a wait: 130 and o
   run.child.kill(signal)
   expect(await run.ended).toBe(130)
   expect(run.stdout()).toBe('')
-  expect(run.stderr()).toMatch(/Error: interrupted/)
+  expect(run.stderr()).toMatch(/^Interrupted$/m)
 })
 
 test('TLS checks switched off: a warning', async () => {

@@ -123,7 +123,7 @@ describe('an event that nearly fits', () => {
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson
       row 2: no single request fits it alone; a person has to decide
-        request REQUEST_2, created 2026-11-20T12:00:00.000Z, fits but for: created outside the time of the attempt
+        request REQUEST_2, created 2026-11-20 12:00 +00:00, fits but for: created outside the time of the attempt
       2> Error: 1 order is still not settled: no proof whether they were accepted
       2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
       exit 8

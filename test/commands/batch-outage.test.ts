@@ -100,7 +100,7 @@ test('three unknowns in a row halt it though the service pings well', async () =
     3  unknown
     6  rows
 
-    halted  2026-11-20 12:00 UTC  3 rows in succession have an unknown outcome although the service answers a ping: 127.0.0.1:PORT: the connection was cut
+    halted  2026-11-20 12:00 +00:00  3 rows in succession have an unknown outcome although the service answers a ping: 127.0.0.1:PORT: the connection was cut
     Ask the provider’s support about these orders before you continue.
 
     results  HOME/people.results.csv

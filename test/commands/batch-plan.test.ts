@@ -95,7 +95,7 @@ test('a plan of 5,000 rows takes five hours', async () => {
   expect(stderr).toMatchInlineSnapshot(`
     "people.csv: 5000 rows
       5000 orders of package 102
-    Time by quota: about 5 h, until 2026-11-20 17:00 UTC
+    Time by quota: about 5 h, until 2026-11-20 17:00 +00:00
     "
   `)
 })

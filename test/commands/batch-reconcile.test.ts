@@ -122,8 +122,8 @@ test('two requests that fit are shown and left to a person', async () => {
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
     row 2: no single request fits it alone; a person has to decide
-      request REQUEST_2, created 2026-11-20T12:00:00.000Z, fits
-      request REQUEST_3, created 2026-11-20T12:00:00.000Z, fits
+      request REQUEST_2, created 2026-11-20 12:00 +00:00, fits
+      request REQUEST_3, created 2026-11-20 12:00 +00:00, fits
     2> Error: 1 order is still not settled: no proof whether they were accepted
     2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
@@ -272,7 +272,7 @@ test('on a terminal the e-mail is asked for after a plain warning', async () => 
   ]
   expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2
-    ? Does the provider have a request for Ana Row2 (a2+cut-before@example.com), package 102, sent 2026-11-20T12:00:00.000Z?: They do not have it: order it
+    ? Does the provider have a request for Ana Row2 (a2+cut-before@example.com), package 102, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
     2> Warning: row 2 may have been ordered already. Sending it again may order, and charge for, a second check on the same person.
     ? Type the e-mail of row 2’s recipient to send it again: somebody@else.example
     2> Error: row 2: this is not the recipient’s e-mail

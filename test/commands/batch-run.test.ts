@@ -146,8 +146,8 @@ test('with one person more it orders that one: the others are duplicates', async
   expect(await type(`batch rows ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_2
     ROW  STATE      EMAIL           OUTCOME
-    1    duplicate  a1@example.com  is the same order as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 UTC)
-    2    duplicate  a2@example.com  is the same order as request REQUEST_2 (row 2 of batch BATCH_1, ordered 2026-11-20 12:00 UTC)
+    1    duplicate  a1@example.com  is the same order as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
+    2    duplicate  a2@example.com  is the same order as request REQUEST_2 (row 2 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
     3    accepted   a3@example.com  REQUEST_3
     exit 0
   `)
@@ -202,7 +202,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
       "results_file": null,
       "error": {
         "code": "duplicate",
-        "message": "nothing was sent: every row was ordered before (2026-11-20 12:00 UTC)"
+        "message": "nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)"
       }
     }
     exit 2

@@ -55,7 +55,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     2> Time by quota: under a minute
     2>
     ? Order checks for 2 people? no
-    2> Error: cancelled; nothing was done
+    2> Cancelled; nothing was done
     exit 130
   `)
   expect(await type(run)).toMatchInlineSnapshot(`
@@ -88,7 +88,7 @@ test('gone on with as another user it says so', async () => {
     2  pending
     3  rows
 
-    halted  2026-11-20 12:00 UTC  user is not an active member of the organisation
+    halted  2026-11-20 12:00 +00:00  user is not an active member of the organisation
     The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
 
     results  HOME/people.results.csv
@@ -124,7 +124,7 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
     5  rows
 
     results  HOME/people.results.csv
-    2> Error: interrupted; 3 accepted so far, 2 not sent yet
+    2> Interrupted; 3 accepted so far, 2 not sent yet
     2> Resume with: refcheck batch resume BATCH_1
     ^C
     exit 130

@@ -122,7 +122,7 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     2  pending
     4  rows
 
-    halted  2026-11-20 12:00 UTC  organisation has no credits remaining
+    halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
     Nothing was ordered. The organisation has to buy credits.
 
     results  HOME/people.results.csv
@@ -140,7 +140,7 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     2  pending
     4  rows
 
-    halted  2026-11-20 12:00 UTC  organisation has no credits remaining
+    halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
     Nothing was ordered. The organisation has to buy credits.
 
     results  HOME/people.results.csv
@@ -176,7 +176,7 @@ test('the trial is over, or the key was replaced: it halts', async () => {
     3  pending
     4  rows
 
-    halted  2026-11-20 12:00 UTC  organisation trial has expired
+    halted  2026-11-20 12:00 +00:00  organisation trial has expired
     Nothing was ordered. The organisation’s trial is over; an Owner can subscribe.
 
     results  HOME/people.results.csv
@@ -195,7 +195,7 @@ test('the trial is over, or the key was replaced: it halts', async () => {
     3  pending
     4  rows
 
-    halted  2026-11-20 12:00 UTC  invalid API key
+    halted  2026-11-20 12:00 +00:00  invalid API key
     A newer key revokes the older one. Log in with the current key: refcheck auth login
 
     results  HOME/people.results.csv
@@ -227,7 +227,7 @@ test('the package is replaced: it halts and names the successor and what the fil
     2  pending
     3  rows
 
-    halted  2026-11-20 12:00 UTC  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
+    halted  2026-11-20 12:00 +00:00  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
     Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. What is left of the batch goes on under another package with: refcheck batch move BATCH_1 --package 107
 
     results  HOME/people.results.csv
@@ -306,7 +306,7 @@ test('the package is gone and nobody can say why: it halts all the same, with it
     1  rejected
     3  rows
 
-    halted  2026-11-20 12:00 UTC  the service failed (503): internal server error
+    halted  2026-11-20 12:00 +00:00  the service failed (503): internal server error
     Try again in a moment. Check whether the service is up with: refcheck ping
 
     results  HOME/people.results.csv

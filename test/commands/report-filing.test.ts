@@ -235,14 +235,14 @@ test('a folder that another run works in: one clear line, nothing touched', asyn
   while (!existsSync(holder)) await new Promise((resolve) => void setImmediate(resolve))
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
-    2> Error: another run (process PID, since 2026-11-20T13:00:00Z) is downloading reports into "HOME/reports"
+    2> Error: another run (process PID, since 2026-11-20 13:00 +00:00) is downloading reports into "HOME/reports"
     2> Wait until it ends, or use another folder.
     exit 1
   `)
   stop.abort()
   expect(await first).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
-    2> Error: interrupted
+    2> Interrupted
     2> What is on disk stays. Run the same command again to continue.
     ^C
     exit 130

@@ -44,8 +44,8 @@ test('the same order again is refused, however it is written', async () => {
   const again = '--first-name priya --last-name SHAH --email Priya@example.com'
   expect(await type(`${create} ${again} --phone '+61 412 345 678' --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name priya --last-name SHAH --email Priya@example.com --phone '+61 412 345 678' --yes
-    2> recipient.phone: "+61 412 345 678" is sent as "+61412345678"
-    2> Error: package 102 was already ordered for "priya@example.com": request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED
+    2> --phone: "+61 412 345 678" is sent as "+61412345678"
+    2> Error: package 102 was already ordered for "priya@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
     exit 2
   `)
@@ -54,7 +54,7 @@ test('the same order again is refused, however it is written', async () => {
     {
       "error": {
         "code": "duplicate",
-        "message": "package 102 was already ordered for \\"priya@example.com\\": request REQUEST_1, on 2026-11-20 12:00 UTC, last seen RECEIVED",
+        "message": "package 102 was already ordered for \\"priya@example.com\\": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED",
         "hint": "To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1",
         "request_id": "REQUEST_1",
         "batch_id": "BATCH_1",
@@ -75,12 +75,12 @@ test('additional information of every type; a date in ISO form alone', async () 
     )
   expect((await here.type(order('30/04/1990'))).stderr).toMatchInlineSnapshot(`
     "Error: --field ncc_acic.date_of_birth: "30/04/1990" is not a date in the form YYYY-MM-DD, such as 1990-04-23
-    List the fields with: refcheck schema show 101
+    Nothing was sent. Show the fields with: refcheck schema show 101
     "
   `)
   expect((await here.type(order('1990-02-30'))).stderr).toMatchInlineSnapshot(`
     "Error: --field ncc_acic.date_of_birth: "1990-02-30" is a day that does not exist
-    List the fields with: refcheck schema show 101
+    Nothing was sent. Show the fields with: refcheck schema show 101
     "
   `)
   expect(posts(here)).toEqual([])
@@ -191,7 +191,7 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
   expect(await here.type('request create', { answers: middle })).toMatchInlineSnapshot(`
     $ refcheck request create
     ? Which package? ^C
-    2> Error: cancelled; nothing was done
+    2> Cancelled; nothing was done
     exit 130
   `)
   const review: Answer[] = [{ ask: /Is everything correct/, choose: /^Cancel/ }]
@@ -205,7 +205,7 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
     2> Recipient  Phone       +61412345678
     2>
     ? Is everything correct?: Cancel, and send nothing
-    2> Error: cancelled; nothing was ordered
+    2> Cancelled; nothing was ordered
     exit 130
   `)
   expect(posts(here)).toEqual([])
@@ -271,7 +271,7 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
     {
       "error": {
         "code": "duplicate",
-        "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 UTC with an unknown outcome",
+        "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 +00:00 with an unknown outcome",
         "hint": "It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile",
         "batch_id": "BATCH_1",
         "row": 1,
@@ -282,7 +282,7 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
   `)
   expect(await here.type(`${create} ${priya} --yes --allow-duplicate`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --allow-duplicate
-    2> Error: package 102 was sent for "priya@example.com" on 2026-11-20 12:00 UTC with an unknown outcome
+    2> Error: package 102 was sent for "priya@example.com" on 2026-11-20 12:00 +00:00 with an unknown outcome
     2> It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile
     exit 2
   `)

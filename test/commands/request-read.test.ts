@@ -24,7 +24,7 @@ test('request get: before any check is created, and when all is done', async () 
       request    REQUEST_1
       package    101
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK                  STATUS    REPORT           ID
     Reference check        RECEIVED  no referees yet  -
@@ -39,7 +39,7 @@ test('request get: before any check is created, and when all is done', async () 
       request    REQUEST_1
       package    101
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK                  STATUS     REPORT  ID
     Reference check        COMPLETED  -       CHECK_1
@@ -92,7 +92,7 @@ test('one id gives an object, several an array in the order asked for, with the 
       request    REQUEST_1
       package    102
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK           STATUS    REPORT   ID
     Identity check  RECEIVED  not yet  -
@@ -137,7 +137,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
       request    REQUEST_1
       package    102
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK           STATUS     REPORT  ID
     Identity check  COMPLETED  ready   CHECK_1
@@ -149,7 +149,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
       request    REQUEST_1
       package    102
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK           STATUS     REPORT  ID
     Identity check  COMPLETED  ready   CHECK_1
@@ -158,7 +158,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
       request    REQUEST_2
       package    102
       recipient  mei@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK           STATUS     REPORT  ID
     Identity check  COMPLETED  ready   CHECK_2
@@ -193,7 +193,7 @@ test('a request that ends without what was waited for: exit 10 with the answer',
       request    REQUEST_1
       package    102
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK           STATUS     REPORT   ID
     Identity check  CANCELLED  not yet  CHECK_1
@@ -218,7 +218,7 @@ test('--timeout: exit 11 with the answer so far, and how to go on', async () => 
       request    REQUEST_1
       package    102
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK           STATUS    REPORT   ID
     Identity check  RECEIVED  not yet  -
@@ -243,7 +243,7 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
       request    REQUEST_1
       package    101
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK                  STATUS       REPORT   ID
     Reference check        COMPLETED    -        CHECK_1
@@ -261,7 +261,7 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
       request    REQUEST_1
       package    101
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK                  STATUS     REPORT  ID
     Reference check        COMPLETED  -       CHECK_1
@@ -294,7 +294,7 @@ test('an outage in the middle of a wait is waited out', async () => {
       request    REQUEST_1
       package    102
       recipient  priya@example.com, +61412345678
-      created    2026-11-20T12:00:00.000Z by olive.owner@example.com
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
     CHECK           STATUS     REPORT  ID
     Identity check  COMPLETED  ready   CHECK_1
@@ -313,7 +313,7 @@ test('Ctrl-C during a wait', async () => {
   expect(await waiting).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1
     2> REQUEST_1                             RECEIVED
-    2> Error: interrupted
+    2> Interrupted
     2> Run the same command again to continue.
     ^C
     exit 130

@@ -13,35 +13,35 @@ test('a phone loses its punctuation, and that is told; what is no number is refu
   const phones = ['6.14E+10', '0412345678', '+1234567890123456', '+61abc', '']
   expect(await here.all(phones.map((phone) => `${create} ${person} --phone '${phone}'`)))
     .toMatchInlineSnapshot(`
-    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '6.14E+10'
-    2> Error: recipient.phone: "6.14E+10" is in scientific notation: the spreadsheet has dropped digits; format the column as text and give the whole number, such as +61400000000
-    2> Nothing was sent. Show the fields with: refcheck schema show 102
-    exit 2
+      $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '6.14E+10'
+      2> Error: --phone: "6.14E+10" is in scientific notation: the spreadsheet has dropped digits; format the column as text and give the whole number, such as +61400000000
+      2> Nothing was sent. Show the fields with: refcheck schema show 102
+      exit 2
 
-    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '0412345678'
-    2> Error: recipient.phone: "0412345678" has no +; start it with + and the country code, such as +61400000000
-    2> Nothing was sent. Show the fields with: refcheck schema show 102
-    exit 2
+      $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '0412345678'
+      2> Error: --phone: "0412345678" has no +; start it with + and the country code, such as +61400000000
+      2> Nothing was sent. Show the fields with: refcheck schema show 102
+      exit 2
 
-    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+1234567890123456'
-    2> Error: recipient.phone: "+1234567890123456" has 16 digits; E.164 allows at most 15
-    2> Nothing was sent. Show the fields with: refcheck schema show 102
-    exit 2
+      $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+1234567890123456'
+      2> Error: --phone: "+1234567890123456" has 16 digits; E.164 allows at most 15
+      2> Nothing was sent. Show the fields with: refcheck schema show 102
+      exit 2
 
-    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+61abc'
-    2> Error: recipient.phone: "+61abc" holds "a"; only digits may follow the +
-    2> Nothing was sent. Show the fields with: refcheck schema show 102
-    exit 2
+      $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+61abc'
+      2> Error: --phone: "+61abc" holds "a"; only digits may follow the +
+      2> Nothing was sent. Show the fields with: refcheck schema show 102
+      exit 2
 
-    $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone ''
-    2> Error: recipient.phone: "" is empty, but required
-    2> Nothing was sent. Show the fields with: refcheck schema show 102
-    exit 2
-  `)
+      $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone ''
+      2> Error: --phone: "" is empty, but required
+      2> Nothing was sent. Show the fields with: refcheck schema show 102
+      exit 2
+    `)
   expect(posts(here)).toEqual([])
   expect(await here.type(`${create} ${person} --phone '+61 (412) 345-678'`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --yes --phone '+61 (412) 345-678'
-    2> recipient.phone: "+61 (412) 345-678" is sent as "+61412345678"
+    2> --phone: "+61 (412) 345-678" is sent as "+61412345678"
     created  REQUEST_1                             RECEIVED
     2> Follow it with: refcheck request wait REQUEST_1
     exit 0
@@ -159,13 +159,16 @@ test('flags that are refused before anything is sent', async () => {
     exit 5
 
     $ refcheck request create --package 102 --first-name A --yes
-    2> Error: 3 problems: recipient.last_name: is required; recipient.email: is required; recipient.phone: is required
+    2> Error: 3 problems
+    2>   --last-name is required
+    2>   --email is required
+    2>   --phone is required
     2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
 
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --field nope.x=1 --yes
     2> Error: --field: "nope.x" is not a check code of this package; it takes none
-    2> List the fields with: refcheck schema show 102
+    2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
 
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678

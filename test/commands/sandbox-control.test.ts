@@ -19,7 +19,7 @@ interface Beside {
 
 /** A sandbox in a process of its own, and a person beside it whose environment leads there. */
 async function beside(flags: readonly string[] = []): Promise<Beside> {
-  const here = await session({ newcomer: true, filters: [[/\b20\d\d-\d\d-\d\dT[\d:.]+Z/g, 'TIME']] })
+  const here = await session({ newcomer: true, filters: [[/\b20\d\d-\d\d-\d\d \d\d:\d\d \+00:00/g, 'TIME']] })
   const argv = ['sandbox', 'start', '--port', '0', '--json', '--seed', 'session', ...flags]
   const running = start(argv, emptyEnv(here.folder))
   const address = JSON.parse(await running.until('\n')) as Record<string, string>

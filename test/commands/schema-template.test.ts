@@ -83,7 +83,11 @@ test('a body whose placeholders are no values, and that is accepted once they ar
   `)
   expect(await type('request create --file body.json --dry-run')).toMatchInlineSnapshot(`
     $ refcheck request create --file body.json --dry-run
-    2> Error: 4 problems: recipient.first_name: "" is empty, but required; recipient.last_name: "" is empty, but required; recipient.email: "" is empty, but required; recipient.phone: "" is empty, but required
+    2> Error: 4 problems
+    2>   recipient.first_name: "" is empty, but required
+    2>   recipient.last_name: "" is empty, but required
+    2>   recipient.email: "" is empty, but required
+    2>   recipient.phone: "" is empty, but required
     2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
   `)

@@ -164,8 +164,8 @@ test('a backup put back does not know whom it ordered since: nobody is ordered u
     $ refcheck store check
     wrong  it did not know 2 attempts that were made with it
     wrong  it is a backup of another store
-    wrong  a person whose name is lost: package 102, sent at 2026-11-20T12:00:00.000Z, row 1 of batch BATCH_2, unknown
-    wrong  a person whose name is lost: package 102, sent at 2026-11-20T12:00:00.000Z, row 2 of batch BATCH_2, unknown
+    wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 1 of batch BATCH_2, unknown
+    wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_2, unknown
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
     2> If there is a newer copy of the store, put it in its place. Their outcome is unknown, so they are not ordered again when you go on: refcheck store check --accept-older
     exit 1
@@ -241,7 +241,7 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
         row 1 is request REQUEST_1
         row 2 is request REQUEST_2
         row 3 is request REQUEST_3
-    2> Error: nothing was sent: every row was ordered before (2026-11-20 12:00 UTC)
+    2> Error: nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)
     exit 2
   `)
   expect(ordered()).toHaveLength(3)

@@ -67,7 +67,7 @@ test('the inbox is listed by status, request and time, and shows an event whole'
     exit 0
 
     $ refcheck webhook events show 3
-    event 3  YYYY-MM-DDTHH:MM:SS
+    event 3  YYYY-MM-DD HH:MM +00:00
     ID_2                                  COMPLETED
     forwarded: -
     signature 4e3bd59ee9b0c1278c12f744fcf37aa3a890d7e894569d2fc74d710a7b25a158
@@ -78,7 +78,7 @@ test('the inbox is listed by status, request and time, and shows an event whole'
     $ refcheck webhook events show 3 --json
     {
       "id": 3,
-      "received_at": "YYYY-MM-DDTHH:MM:SS",
+      "received_at": "YYYY-MM-DD HH:MM +00:00",
       "request_id": "ID_2",
       "status": "COMPLETED",
       "forwarded": false,
@@ -105,10 +105,10 @@ test('the inbox is exported, verified, and imported elsewhere; a forged line is 
   expect(await here.all(['webhook events list --export events.ndjson', 'webhook verify --all events.ndjson']))
     .toMatchInlineSnapshot(`
       $ refcheck webhook events list --export events.ndjson
-      ID  RECEIVED AT          REQUEST ID                            STATUS     FORWARDED
-      1   YYYY-MM-DDTHH:MM:SS  ID_1                                  PARTIAL    -
-      2   YYYY-MM-DDTHH:MM:SS  ID_2                                  PARTIAL    -
-      3   YYYY-MM-DDTHH:MM:SS  ID_2                                  COMPLETED  -
+      ID  RECEIVED AT              REQUEST ID                            STATUS     FORWARDED
+      1   YYYY-MM-DD HH:MM +00:00  ID_1                                  PARTIAL    -
+      2   YYYY-MM-DD HH:MM +00:00  ID_2                                  PARTIAL    -
+      3   YYYY-MM-DD HH:MM +00:00  ID_2                                  COMPLETED  -
       exit 0
 
       $ refcheck webhook verify --all events.ndjson

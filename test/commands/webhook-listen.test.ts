@@ -35,15 +35,15 @@ test('a delivery that is genuine is kept, acknowledged and told; a second time i
     2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
     HH:MM:SS  ID_1                                  PARTIAL
     HH:MM:SS  ID_1                                  PARTIAL  (again)
-    2> Error: interrupted; 1 new event kept
+    2> Interrupted; 1 new event kept
     2> Events that were not forwarded yet are forwarded first by the next run.
     ^C
     exit 130
   `)
   expect(await here.type('webhook events list')).toMatchInlineSnapshot(`
     $ refcheck webhook events list
-    ID  RECEIVED AT          REQUEST ID                            STATUS   FORWARDED
-    1   YYYY-MM-DDTHH:MM:SS  ID_1                                  PARTIAL  -
+    ID  RECEIVED AT              REQUEST ID                            STATUS   FORWARDED
+    1   YYYY-MM-DD HH:MM +00:00  ID_1                                  PARTIAL  -
     exit 0
   `)
   expect(await inbox(here)).toHaveLength(1)
@@ -58,9 +58,9 @@ test('the same as JSON, a document a line; --max-events ends it, and repeats do 
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --max-events 2 --json
     2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
-    {"id":1,"received_at":"YYYY-MM-DDTHH:MM:SS","request_id":"ID_1","status":"IN_PROGRESS","event":"request.updated","repeated":false,"oddity":null}
-    {"id":1,"received_at":"YYYY-MM-DDTHH:MM:SS","request_id":"ID_1","status":"IN_PROGRESS","event":"request.updated","repeated":true,"oddity":null}
-    {"id":3,"received_at":"YYYY-MM-DDTHH:MM:SS","request_id":"ID_1","status":"COMPLETED","event":"request.updated","repeated":false,"oddity":null}
+    {"id":1,"received_at":"YYYY-MM-DD HH:MM +00:00","request_id":"ID_1","status":"IN_PROGRESS","event":"request.updated","repeated":false,"oddity":null}
+    {"id":1,"received_at":"YYYY-MM-DD HH:MM +00:00","request_id":"ID_1","status":"IN_PROGRESS","event":"request.updated","repeated":true,"oddity":null}
+    {"id":3,"received_at":"YYYY-MM-DD HH:MM +00:00","request_id":"ID_1","status":"COMPLETED","event":"request.updated","repeated":false,"oddity":null}
     exit 0
   `)
   expect(await inbox(here)).toHaveLength(2)
@@ -78,7 +78,7 @@ test('a delivery without a signature, with another one, or with a prefix is refu
     2> Refused a delivery: the signature is missing.
     2> Refused a delivery: the signature does not match the body.
     2> Refused a delivery: the signature has a prefix, "sha256=".
-    2> Error: interrupted; 0 new events kept
+    2> Interrupted; 0 new events kept
     2> Events that were not forwarded yet are forwarded first by the next run.
     ^C
     exit 130
@@ -97,7 +97,7 @@ test('what is signed but is no known event is kept and flagged', async () => {
     HH:MM:SS  ID_1                                  SHINY  (unknown status "SHINY")
     HH:MM:SS  ID_1                                  PARTIAL  (unknown event "request.created")
     HH:MM:SS  -  -  (the body is not an event of the API document)
-    2> Error: interrupted; 3 new events kept
+    2> Interrupted; 3 new events kept
     2> Events that were not forwarded yet are forwarded first by the next run.
     ^C
     exit 130
@@ -148,7 +148,7 @@ test('over TLS; a pair that is none, or that is not there, is refused in words',
     exit 2
 
     $ refcheck webhook listen --port 0 --tls-cert none.pem --tls-key none.key
-    2> Error: file not found: none.pem
+    2> Error: file not found: none.key
     2> Check the path.
     exit 2
   `)

@@ -8,6 +8,9 @@ export const SIZE: Filter = [/\b\d+(?:\.\d+)? (?:B|kB|MB)\b/g, '# kB']
 /** SHA-256, of a file or as a signature. */
 export const SHA256: Filter = [/\b[0-9a-f]{64}\b/g, 'SHA256']
 /** The moment, where the session’s clock is the real one; as wide as in a table. */
-export const TIME: Filter = [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?/g, 'YYYY-MM-DDTHH:MM:SS']
+export const TIME: Filter = [
+  /\b20\d\d-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z?| \d\d:\d\d \+00:00)/g,
+  'YYYY-MM-DD HH:MM +00:00',
+]
 /** The time of day of a line that tells an event. */
 export const TIME_OF_DAY: Filter = [/^\d\d:\d\d:\d\d/gm, 'HH:MM:SS']

@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
+process.env['TZ'] = 'UTC'
+
 /** What needs programs of the system (Chromium, LibreOffice, strace, qpdf): `npm run test:system`. */
 export default defineConfig({
   test: {

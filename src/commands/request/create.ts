@@ -53,7 +53,8 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   async run(): Promise<void> {
     const { flags, scope, signal } = this
     const order = await this.compose()
-    for (const change of order.changes) scope.reporter.note(changeText(change))
+    for (const change of order.changes)
+      scope.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
       scope.reporter.note('Dry run: nothing was sent.')
       return this.answer(bodyView(order.body))

@@ -5,6 +5,7 @@ import { type Difference, differencesText } from './fit.ts'
 import type { SecondOrder } from './second-orders.ts'
 import type { Submission } from '../submission/submission.ts'
 import { countInWords } from '../wording/count-in-words.ts'
+import { localTime } from '../wording/local-time.ts'
 
 /** What was found about rows whose outcome was unknown. */
 export interface Reconciliation {
@@ -33,7 +34,7 @@ export interface Near {
 /** Why a request is shown, and not taken for proof. */
 export function nearText({ requestId, createdAt, differs }: Near): string {
   const why = differs.length === 0 ? 'fits' : `fits but for: ${differencesText(differs)}`
-  return `request ${requestId}, created ${createdAt}, ${why}`
+  return `request ${requestId}, created ${localTime(createdAt)}, ${why}`
 }
 
 export function wantedByOthers(

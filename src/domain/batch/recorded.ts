@@ -3,6 +3,7 @@ import type { RequestResource } from '../../contract/request.ts'
 import { DuplicateError, InvalidInputError } from '../../errors/kinds.ts'
 import type { Submission } from '../submission/submission.ts'
 import { type Difference, differences, differencesText, type Sent } from './fit.ts'
+import { localTime } from '../wording/local-time.ts'
 
 /**
  * What a read of the id that the provider named shows of a row ("they have it"): nothing, where it fits in all, or what
@@ -40,9 +41,9 @@ export function confirmation(
   request: RequestResource,
   differs: readonly Difference[],
 ): string {
-  const sentAt = attemptedAt === undefined ? 'at an unknown time' : new Date(attemptedAt).toISOString()
+  const sentAt = attemptedAt === undefined ? 'at an unknown time' : localTime(attemptedAt)
   return (
-    `Request ${request.request_id} is ${personText(request.recipient)}, created ${request.created_at} by ${request.requester.email}. ` +
+    `Request ${request.request_id} is ${personText(request.recipient)}, created ${localTime(request.created_at)} by ${request.requester.email}. ` +
     `Row ${row} is ${recipient === undefined ? 'a person who was removed' : personText(recipient)}, sent ${sentAt} by ${userEmail}. ` +
     `Different: ${differencesText(differs)}. Record this request for row ${row}?`
   )

@@ -1,7 +1,8 @@
 import type { Batch, BatchCounts, BatchRow, Halt, Match } from './batch.ts'
-import { heldWords, moment, sharedText } from '../submission/duplicate.ts'
+import { heldWords, sharedText } from '../submission/duplicate.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 import type { SubmissionState } from '../submission/states.ts'
+import { localTime } from '../wording/local-time.ts'
 
 /** What scripts read of a batch (cli-contract, "Streams"). */
 export interface BatchStanding {
@@ -62,7 +63,7 @@ export interface ListedMatch {
 export function heldElsewhere(batch: Batch | undefined): IncompleteError {
   const holder = batch?.holder
   const who =
-    holder === undefined ? 'another process' : `process ${holder.pid}, since ${isoTime(holder.since)}`
+    holder === undefined ? 'another process' : `process ${holder.pid}, since ${localTime(holder.since)}`
   return new IncompleteError(`batch ${batch?.id ?? ''} is being run by ${who}`, {
     hint: `Watch it with: refcheck batch status ${batch?.id ?? ''} --watch`,
   })
@@ -149,7 +150,7 @@ function errorOf({ state, reason, field, matches, heldFor, shares, batchId }: Ba
 function matchText({ batchId, row, requestId, state, orderedAt }: Match, own: string): string {
   const where = batchId === own ? `row ${row}` : `row ${row} of batch ${batchId}`
   if (requestId !== undefined) {
-    return `request ${requestId} (${where}${orderedAt === undefined ? '' : `, ordered ${moment(orderedAt)}`})`
+    return `request ${requestId} (${where}${orderedAt === undefined ? '' : `, ordered ${localTime(orderedAt)}`})`
   }
   return batchId === own || state === undefined ? where : `${where} (${state})`
 }

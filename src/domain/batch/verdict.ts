@@ -9,8 +9,8 @@ import {
 } from '../../errors/kinds.ts'
 import type { RunEnd } from './run.ts'
 import { noStops, type OfBatch, type Stops } from './stops.ts'
-import { moment } from '../submission/duplicate.ts'
 import { countInWords } from '../wording/count-in-words.ts'
+import { localTime } from '../wording/local-time.ts'
 
 /** Codes of failures that halt a batch and are its exit too (cli-contract, "Exit codes": 3 to 7). */
 const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'throttled', 'unavailable'])
@@ -104,7 +104,7 @@ export function nothingSent(
 /** "A run that sends nothing says when those people were ordered." */
 function whenOrdered({ first, last }: Stops['ordered']): string {
   if (first === undefined || last === undefined) return ''
-  const [from, to] = [moment(first), moment(last)]
+  const [from, to] = [localTime(first), localTime(last)]
   return from === to ? ` (${from})` : ` (${from} to ${to})`
 }
 

@@ -34,7 +34,7 @@ export function bodyFromFlags(flags: BodyFlags, schema: PackageSchema): DraftBod
   }
   if (problems.length > 0) {
     const id = String(schema.id)
-    throw refusal(problems, `List the fields with: refcheck schema show ${id}`)
+    throw refusal(problems, `Nothing was sent. Show the fields with: refcheck schema show ${id}`, 'flags')
   }
   const draft: DraftBody = { package_id: schema.id, recipient }
   return entries.size === 0 ? draft : { ...draft, additional_information: [...entries.values()] }

@@ -12,7 +12,12 @@ export interface Problem {
   suggestion?: string | undefined
   /** The same field as a batch file's column names it: `phone`, `ncc_acic.licence_number`. */
   column?: string | undefined
+  /** What is wrong as one says it of the flag, where that differs. */
+  ofFlag?: string | undefined
 }
+
+/** How the values were given, and so what a field is called: `--phone` or `recipient.phone`. */
+export type Speech = 'flags' | 'json'
 
 /** One value that will be sent otherwise than it was given. */
 export interface Change {
@@ -38,18 +43,38 @@ function jsonText(value: unknown): string {
   }
 }
 
-/** `recipient.phone: "0400 000 000" has no …` */
-export function sentence({ path, value, problem, suggestion }: Problem): string {
-  const what = value === undefined ? '' : `"${value}" `
+/** `--phone: "0400 000 000" has no …`, `--email is required`, `recipient.email: is required`. */
+export function sentence(found: Problem, speech: Speech = 'json'): string {
+  const { value, problem, ofFlag = problem, suggestion } = found
+  const place = placeName(found, speech)
   const meant = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
-  return `${path}: ${what}${problem}${meant}`
+  if (value === undefined && speech === 'flags') return `${place} ${ofFlag}${meant}`
+  const what = value === undefined ? '' : ` "${value}"`
+  return `${place}:${what} ${problem}${meant}`
+}
+
+/** A field as the person named it, or would have. */
+export function placeName({ path, column }: Pick<Problem, 'path' | 'column'>, speech: Speech): string {
+  if (speech === 'json' || column === undefined) return path
+  return column.includes('.') ? `--field ${column}` : `--${column.replace('_', '-')}`
 }
 
 /** The error that stops a command for these problems. `field` is the first one's path. */
-export function refusal(problems: readonly Problem[], hint: string): InvalidInputError {
+export function refusal(
+  problems: readonly Problem[],
+  hint: string,
+  speech: Speech = 'json',
+): InvalidInputError {
   const count = problems.length > 1 ? `${String(problems.length)} problems: ` : ''
-  return new InvalidInputError(`${count}${problems.map(sentence).join('; ')}`, {
+  const told = problems.map((each) => ({
+    field: each.path,
+    value: each.value,
+    problem: each.problem,
+    text: sentence(each, speech),
+  }))
+  return new InvalidInputError(`${count}${told.map(({ text }) => text).join('; ')}`, {
     hint,
     field: problems[0]?.path,
+    problems: told.length > 1 ? told : undefined,
   })
 }

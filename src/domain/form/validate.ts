@@ -128,7 +128,12 @@ function checkInformation(input: unknown, schema: PackageSchema, findings: Findi
     for (const [name, definition] of Object.entries(check.fields)) {
       if (!definition.required) continue
       const problem = `has no "${name}" (${definition.type}), which the check "${check.code}" requires`
-      miss(findings, { path, problem, column: `${check.code}.${name}` })
+      miss(findings, {
+        path,
+        problem,
+        ofFlag: `is required (${definition.type})`,
+        column: `${check.code}.${name}`,
+      })
     }
   }
 }

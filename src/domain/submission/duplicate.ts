@@ -2,6 +2,7 @@ import { DuplicateError } from '../../errors/kinds.ts'
 import type { Shared } from './likeness.ts'
 import type { Stop, StopReason } from './match.ts'
 import type { Submission } from './submission.ts'
+import { localTime } from '../wording/local-time.ts'
 
 /** Why an order is not made: what it matches, when that was ordered, and how to go on. */
 export function refusedOrder(stop: Stop): DuplicateError {
@@ -46,7 +47,7 @@ function sentences(stop: Stop): [message: string, hint: string] {
       ]
     case 'replaced_package':
       return [
-        `package ${order.packageId}, which this package seems to replace, was ordered for this person: ${requestOf(order)}, on ${moment(order.attemptedAt ?? order.addedAt)}`,
+        `package ${order.packageId}, which this package seems to replace, was ordered for this person: ${requestOf(order)}, on ${localTime(order.attemptedAt ?? order.addedAt)}`,
         'Nothing was sent. To order this package as well, add --allow-similar.',
       ]
   }
@@ -55,7 +56,7 @@ function sentences(stop: Stop): [message: string, hint: string] {
 function sameSentences(match: Submission): [message: string, hint: string] {
   const what = `package ${match.packageId}`
   const who = match.recipient === undefined ? 'this person' : `"${match.recipient.email}"`
-  const when = moment(match.attemptedAt ?? match.addedAt)
+  const when = localTime(match.attemptedAt ?? match.addedAt)
   if (match.state === 'accepted') {
     return [
       `${what} was already ordered for ${who}: request ${match.requestId}, on ${when}, ` +
@@ -82,7 +83,7 @@ function sameSentences(match: Submission): [message: string, hint: string] {
 }
 
 const whatOf = (order: Submission): string =>
-  `package ${order.packageId} (${requestOf(order)}, ${moment(order.attemptedAt ?? order.addedAt)})`
+  `package ${order.packageId} (${requestOf(order)}, ${localTime(order.attemptedAt ?? order.addedAt)})`
 
 const requestOf = (order: Submission): string =>
   order.requestId === undefined
@@ -118,9 +119,4 @@ export const heldWords: Readonly<Record<StopReason, string>> = {
 export function settleHint(offeredId: string | undefined, more = ''): string {
   const named = offeredId === undefined ? '' : `The answer named request ${offeredId}. `
   return `It may have been ordered, so it is not sent again. ${named}${more}Settle it with: refcheck batch reconcile`
-}
-
-/** Wall time to the minute, in UTC. */
-export function moment(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

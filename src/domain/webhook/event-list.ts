@@ -1,4 +1,5 @@
 import type { InboxEvent } from './inbox-event.ts'
+import { localTime } from '../wording/local-time.ts'
 
 /** An event of the inbox as it is listed. Times are ISO 8601. */
 export interface ListedEvent {
@@ -57,9 +58,7 @@ export function listed(event: InboxEvent): ListedEvent {
 
 function forwardingOf({ forward, forwardedAt }: InboxEvent): string {
   if (forward === 'none') return '-'
-  return forward === 'waiting' || forwardedAt === undefined
-    ? 'waits'
-    : new Date(forwardedAt).toISOString().slice(0, 19)
+  return forward === 'waiting' || forwardedAt === undefined ? 'waits' : localTime(forwardedAt)
 }
 
 export function notTaken(missed: number, of: number): string {

@@ -7,6 +7,7 @@ import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
 import { durationInWords } from './batches.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { changesText } from './batch-changes.ts'
 
@@ -118,7 +119,7 @@ function heldLines(held: Plan['held']): string[] {
 
 export function timeText(seconds: number, endsAt: number): string {
   if (seconds === 0) return 'under a minute'
-  return `about ${durationInWords(seconds)}, until ${new Date(endsAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return `about ${durationInWords(seconds)}, until ${localTime(endsAt)}`
 }
 
 function whatMatches({ requestId, state, batchId, row }: Plan['matches'][number]['stop']['order']): string {

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 
 import type { ExportedRow } from '../../domain/batch/export.ts'
 import type { BatchStatus } from '../../domain/batch/standing.ts'
+import { localDay } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 
 const style = `
@@ -35,7 +36,7 @@ export async function batchHtml(
       <body>
         <h1>${sanitize(name)}</h1>
         <p>
-          Batch ${sanitize(batch_id)}, added ${added_at.slice(0, 10)}, ordered as ${sanitize(user_email)}.
+          Batch ${sanitize(batch_id)}, added ${localDay(added_at)}, ordered as ${sanitize(user_email)}.
           ${counts.total} rows: ${totals.map(([state, count]) => `${count} ${state}`).join(', ')}.
         </p>
         <table>

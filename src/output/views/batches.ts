@@ -6,6 +6,7 @@ import { sanitize } from '../../host/text.ts'
 import { createEventText } from './notices.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
+import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 const states = [
@@ -65,18 +66,13 @@ function lines({ standing, name, halt, holder }: BatchStatus, terminal: Terminal
         `${String(counts[state]).padStart(width)}  ${styled(terminal, stateStyle(state) ?? 'dim', state)}`,
     ),
     `${String(counts.total).padStart(width)}  rows`,
-    ...(holder === undefined ? [] : ['', `run by process ${holder.pid} since ${minute(holder.since)}`]),
+    ...(holder === undefined ? [] : ['', `run by process ${holder.pid} since ${localTime(holder.since)}`]),
     ...(halt === undefined || holder !== undefined
       ? []
-      : ['', `${styled(terminal, 'red', 'halted')}  ${minute(halt.at)}  ${sanitize(halt.message)}`]),
+      : ['', `${styled(terminal, 'red', 'halted')}  ${localTime(halt.at)}  ${sanitize(halt.message)}`]),
     ...(halt?.hint === undefined || holder !== undefined ? [] : [sanitize(halt.hint)]),
     ...(results_file === null ? [] : ['', `results  ${sanitize(results_file)}`]),
   ]
-}
-
-/** `2026-11-21T09:30:12.000Z` → `2026-11-21 09:30 UTC`. */
-function minute(time: string): string {
-  return `${time.slice(0, 16).replace('T', ' ')} UTC`
 }
 
 export function batchListView(batches: readonly ListedBatch[]): ListView<ListedBatch> {
@@ -89,7 +85,7 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
       {
         name: 'added_at',
         value: (row) => row.added_at,
-        show: (row) => row.added_at.slice(0, 10),
+        show: (row) => localDay(row.added_at),
         extra: true,
       },
       { name: 'accepted', value: (row) => row.accepted },
@@ -231,7 +227,7 @@ export function reconciledView(found: Reconciliation): View {
         ),
         ...secondOrders.map(
           ({ requestId, createdAt, order }) =>
-            `possible second order: request ${requestId}, created ${sanitize(createdAt)}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and nobody here ordered it. Ask the provider; then: refcheck batch reconcile --acknowledge ${requestId}`,
+            `possible second order: request ${requestId}, created ${sanitize(localTime(createdAt))}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and nobody here ordered it. Ask the provider; then: refcheck batch reconcile --acknowledge ${requestId}`,
         ),
         settled.length + ambiguous.length + open.length + secondOrders.length === 0
           ? 'Nothing to settle.'

@@ -91,7 +91,7 @@ function junitBody({ verdict, findings, reason, rule }: CaseReport): string {
   return verdict === 'advised' ? `<system-out>${texts}</system-out>` : ''
 }
 
-/** What XML 1.0 cannot hold has gone with `harmless`; lines stay. */
+/** What XML 1.0 cannot hold has gone with `sanitize`; lines stay. */
 function xml(text: string): string {
   return escapeXml(
     sanitize(text, { lines: true })

@@ -6,6 +6,7 @@ import { sanitize } from '../../host/text.ts'
 import { statusStyle } from './status.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
+import { localClock, localTime } from '../../domain/wording/local-time.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 /** One event as it comes in. */
@@ -33,7 +34,7 @@ export function keptEventView({
       const style = status === undefined ? undefined : statusStyle(status)
       const remarks = [repeated ? 'again' : undefined, oddity].filter((each) => each !== undefined)
       return [
-        new Date(receivedAt).toISOString().slice(11, 19),
+        localClock(receivedAt),
         sanitize(requestId ?? '-'),
         style === undefined ? shown : styled(terminal, style, shown),
         ...remarks.map((remark) => `(${sanitize(remark)})`),
@@ -71,7 +72,7 @@ export function eventListView(events: readonly ListedEvent[]): ListView<ListedEv
     }),
     columns: [
       { name: 'id', value: (row) => row.id },
-      { name: 'received_at', value: (row) => row.received_at, show: (row) => row.received_at.slice(0, 19) },
+      { name: 'received_at', value: (row) => row.received_at, show: (row) => localTime(row.received_at) },
       { name: 'request_id', value: (row) => row.request_id, whole: true },
       {
         name: 'status',
@@ -97,7 +98,7 @@ export function eventView(
     json,
     text: () =>
       [
-        `event ${event.id}  ${event.received_at}`,
+        `event ${event.id}  ${localTime(event.received_at)}`,
         `${sanitize(event.request_id ?? '-')}  ${sanitize(event.status ?? '-')}`,
         `forwarded: ${forwarding}${event.last_answer === null ? '' : ` (${sanitize(event.last_answer)})`}`,
         ...(event.repeats === 0

@@ -1,4 +1,5 @@
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
@@ -35,7 +36,7 @@ function requestText(request: RequestResource, terminal: Terminal): string {
     `  request    ${sanitize(request.request_id)}`,
     `  package    ${request.package_id}`,
     `  recipient  ${sanitize(recipient.email)}, ${sanitize(recipient.phone)}`,
-    `  created    ${sanitize(request.created_at)} by ${sanitize(request.requester.email)}`,
+    `  created    ${sanitize(localTime(request.created_at))} by ${sanitize(request.requester.email)}`,
   ]
   const rows = request.checks.flatMap(checkRows)
   if (rows.length === 0) lines.push('', '  No checks have been started yet.')

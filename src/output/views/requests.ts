@@ -1,4 +1,5 @@
 import type { ListedRequest } from '../../domain/request/listing.ts'
+import { localDay } from '../../domain/wording/local-time.ts'
 import type { ListView } from '../view.ts'
 import { statusStyle } from './status.ts'
 
@@ -13,7 +14,7 @@ export function listedRequestsView(requests: readonly ListedRequest[]): ListView
         value: (row) => row.status ?? row.state,
         style: (row) => (row.status === null ? 'yellow' : statusStyle(row.status)),
       },
-      { name: 'ordered_at', value: (row) => row.ordered_at, show: (row) => row.ordered_at.slice(0, 10) },
+      { name: 'ordered_at', value: (row) => row.ordered_at, show: (row) => localDay(row.ordered_at) },
       { name: 'first_name', value: (row) => row.recipient?.first_name, extra: true },
       { name: 'last_name', value: (row) => row.recipient?.last_name, extra: true },
       { name: 'email', value: (row) => row.recipient?.email },

@@ -1,3 +1,4 @@
+import { localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import type { ListView, View } from '../view.ts'
 
@@ -17,7 +18,7 @@ export function sandboxStateView(state: SandboxState): View {
       const { requests, deliveries, quota } = state
       const some = Object.entries(requests).filter(([, count]) => count > 0)
       return [
-        `time        ${new Date(state.now).toISOString()} (${sanitize(state.clock)} clock)`,
+        `time        ${localTime(state.now)} (${sanitize(state.clock)} clock)`,
         `requests    ${some.map(([status, count]) => `${count} ${status}`).join(', ') || 'none'}`,
         `deliveries  ${deliveries.delivered} delivered, ${deliveries.waiting} waiting, ${deliveries.given_up} given up`,
         `quota       ${quota.map(({ used, calls, seconds }) => `${used} of ${calls} in ${seconds} s`).join(', ')}`,

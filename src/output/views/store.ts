@@ -2,6 +2,7 @@ import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
 import { size } from './reports.ts'
+import { localDay } from '../../domain/wording/local-time.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 
 interface Info {
@@ -28,9 +29,7 @@ export function storeInfoView({ oldest, newest, ...info }: Info): View {
         `format ${info.format}, ${sanitize(info.engine)}`,
         `${countInWords(info.batches, 'batch or single order', 'batches and single orders')}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
         `${countInWords(info.events, 'event')} in the inbox`,
-        ...(oldest === undefined
-          ? []
-          : [`from ${day(oldest)?.slice(0, 10)} to ${day(newest)?.slice(0, 10)}`]),
+        ...(oldest === undefined ? [] : [`from ${localDay(oldest)} to ${localDay(newest ?? oldest)}`]),
       ].join('\n'),
   }
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { type Claim, claim } from '../../disk/claim.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
 
 export interface WorkOptions {
   clock: Clock
@@ -158,7 +159,7 @@ async function makeFolder(path: string): Promise<void> {
 
 function busy(path: string, claimed: Claim & { held: false }): IoError {
   const { holder } = claimed
-  const who = holder === undefined ? '' : ` (process ${holder.pid}, since ${holder.since.slice(0, 19)}Z)`
+  const who = holder === undefined ? '' : ` (process ${holder.pid}, since ${localTime(holder.since)})`
   return new IoError(`another run${who} is downloading reports into "${join(path, '..')}"`, {
     hint: 'Wait until it ends, or use another folder.',
   })

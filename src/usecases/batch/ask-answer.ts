@@ -4,6 +4,7 @@ import type { BatchRow } from '../../domain/batch/batch.ts'
 import type { ProvidersAnswer } from '../../domain/batch/decision.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
 
 /** Asks what the provider said of the person of a row, by name; undefined: that is not known yet. */
 export async function askedAnswer(
@@ -20,7 +21,7 @@ export async function askedAnswer(
     recipient === undefined
       ? 'the person of this row (removed from this store)'
       : `${recipient.first_name} ${recipient.last_name} (${recipient.email})`
-  const sentAt = row.attemptedAt === undefined ? '' : `, sent ${new Date(row.attemptedAt).toISOString()}`
+  const sentAt = row.attemptedAt === undefined ? '' : `, sent ${localTime(row.attemptedAt)}`
   const kind = await prompter.select<ProvidersAnswer['kind'] | 'later'>({
     message: `Does the provider have a request for ${who}, package ${packageId}${sentAt}?`,
     choices: [

@@ -43,7 +43,7 @@ export async function interview(
   }
   if (review) await reviewAnswers(prompter, fields, answers, { show, action, repair })
   const { body, problems } = validateBody(bodyOf(schema, fields, answers), schema)
-  if (problems !== undefined) throw refusal(problems, 'Give these values again.')
+  if (problems !== undefined) throw refusal(problems, 'Give these values again.', 'flags')
   return body
 }
 

@@ -3,7 +3,7 @@ import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
 import { type PhoneRepair, withNationalPhone } from '../../domain/form/national-phone.ts'
-import { type Change, refusal } from '../../domain/form/problem.ts'
+import { type Change, refusal, type Speech } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/order.ts'
@@ -44,12 +44,12 @@ export async function prepareOrder(given: GivenOrder, options: PrepareOptions): 
   const schema = await loadSchema(pack.id, options)
   if (given.body !== undefined) {
     const national = withNationalPhone(given.body, options.repair)
-    const whole = await confirmed(checked(national.body, schema), schema, options)
+    const whole = await confirmed(checked(national.body, schema, 'json'), schema, options)
     return { ...whole, changes: [...national.changes, ...whole.changes], package: pack, schema }
   }
   const { body: draft, changes } = withNationalPhone(bodyFromFlags(given.flags, schema), options.repair)
   if (prompter === undefined) {
-    const whole = checked(draft, schema)
+    const whole = checked(draft, schema, 'flags')
     requireYes(yes)
     return { ...whole, changes: [...changes, ...whole.changes], package: pack, schema }
   }
@@ -114,7 +114,7 @@ function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
     })
   }
   if (inBody !== undefined && (typeof inBody !== 'number' || !Number.isSafeInteger(inBody) || inBody < 1)) {
-    throw new InvalidInputError('package_id: is not a whole number', {
+    throw new InvalidInputError(`package_id: ${JSON.stringify(inBody)} is not a whole number`, {
       field: 'package_id',
       hint: 'List the packages with: refcheck packages list',
     })
@@ -122,14 +122,22 @@ function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
   return packageId ?? inBody
 }
 
-function checked(input: unknown, schema: PackageSchema): { body: RequestBody; changes: Change[] } {
+function checked(
+  input: unknown,
+  schema: PackageSchema,
+  speech: Speech,
+): { body: RequestBody; changes: Change[] } {
   const withPackage =
     typeof input === 'object' && input !== null && !Array.isArray(input)
       ? { package_id: schema.id, ...input }
       : input
   const { body, changes, problems } = validateBody(withPackage, schema)
   if (problems !== undefined) {
-    throw refusal(problems, `Nothing was sent. Show the fields with: refcheck schema show ${schema.id}`)
+    throw refusal(
+      problems,
+      `Nothing was sent. Show the fields with: refcheck schema show ${schema.id}`,
+      speech,
+    )
   }
   return { body, changes }
 }

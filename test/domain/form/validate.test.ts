@@ -7,7 +7,7 @@ import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from './
 
 /** The problems as a person reads them, one a line. */
 function problemsOf(input: unknown, schema: PackageSchema = sampleSchema): string[] {
-  return validateBody(input, schema).problems?.map(sentence) ?? []
+  return validateBody(input, schema).problems?.map((each) => sentence(each)) ?? []
 }
 
 /** The sample body with one thing changed. */

@@ -273,7 +273,7 @@ test('what is wrong in the flags is said before anything is asked', async () => 
     code: 'invalid_input',
     field: 'recipient.email',
     message: expect.stringMatching(
-      /^2 problems: recipient\.email: "x" has no @.*; recipient\.phone: "0400" has no \+/,
+      /^2 problems: --email: "x" has no @.*; --phone: "0400" has no \+/,
     ) as string,
   })
 })

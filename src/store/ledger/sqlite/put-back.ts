@@ -1,5 +1,6 @@
 import type { Database } from './connection.ts'
 import type { ListedAttempt } from '../../../domain/store/attempt-list.ts'
+import { localTime } from '../../../domain/wording/local-time.ts'
 
 /** Why a row that was put back is unknown; `store check` finds them by it. */
 const reason = 'the store did not know of this attempt; it may have been accepted'
@@ -92,7 +93,7 @@ export function putBackInWords(database: Database, attemptIds: readonly string[]
         row.email === null
           ? 'a person whose name is lost'
           : `${row.first_name} ${row.last_name} (${row.email})`
-      const when = new Date(row.began_at).toISOString()
+      const when = localTime(row.began_at)
       return `${name}: package ${row.package_id}, sent at ${when}, row ${row.row_number} of batch ${row.batch_id}, ${row.state}`
     })
 }

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs'
+
+/** Lines of a document that show a terminal: command lines after `$ `, and what they print. */
+export interface Transcript {
+  /** Where its first line is, from 0. */
+  line: number
+  indent: string
+  steps: { command: string; output: string }[]
+}
+
+const root = new URL('../../', import.meta.url)
+
+/** The text of a file of the repository. */
+export function documentText(path: string): string {
+  return readFileSync(new URL(path, root), 'utf8')
+}
+
+/** The transcripts of a document: fenced `console` blocks in Markdown, indented `$ ` lines in a help page. */
+export function transcripts(text: string): Transcript[] {
+  const lines = text.split('\n')
+  return lines.includes('```console') ? fenced(lines) : indented(lines)
+}
+
+function fenced(lines: readonly string[]): Transcript[] {
+  const found: Transcript[] = []
+  let block: string[] | undefined
+  for (const [at, line] of lines.entries()) {
+    if (line === '```console') block = []
+    else if (line === '```' && block !== undefined) {
+      found.push({ line: at - block.length, indent: '', steps: stepsOf(block) })
+      block = undefined
+    } else block?.push(line)
+  }
+  return found
+}
+
+/** A help page is a template literal: what is indented by four belongs to the `$ ` line above it. */
+function indented(lines: readonly string[]): Transcript[] {
+  const found: Transcript[] = []
+  let block: string[] = []
+  for (const [at, line] of [...lines, ''].entries()) {
+    const inside = line.startsWith('    ') && (block.length > 0 || line.startsWith('    $ '))
+    if (inside) block.push(line.slice(4).replaceAll('\\`', '`').replaceAll('\\\\', '\\'))
+    else if (block.length > 0) {
+      found.push({ line: at - block.length, indent: '    ', steps: stepsOf(block) })
+      block = []
+    }
+  }
+  return found
+}
+
+/** A command line goes on where it ends with a backslash. */
+function stepsOf(block: readonly string[]): Transcript['steps'] {
+  const steps: Transcript['steps'] = []
+  let goesOn = false
+  for (const line of block) {
+    const last = steps.at(-1)
+    if (goesOn && last !== undefined) last.command += `\n${line}`
+    else if (line.startsWith('$ ')) steps.push({ command: line.slice(2), output: '' })
+    else if (last !== undefined) last.output += `${line}\n`
+    goesOn = line.endsWith('\\') && (goesOn || line.startsWith('$ '))
+  }
+  return steps
+}
+
+/** A command line as one line. */
+export function oneLine(command: string): string {
+  return command.replaceAll(/\s*\\\n\s*/g, ' ')
+}
+
+const varying: readonly [kind: string, pattern: string][] = [
+  ['id', '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'],
+  ['digest', '\\b[0-9a-f]{64}\\b'],
+  ['short', '(?<![\\w-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8}(?![\\w-])|(?<=_)[0-9a-f]{8}(?=\\.pdf)'],
+  ['referee', '(?<=referee |--referee )\\d+'],
+  ['port', '(?<=127\\.0\\.0\\.1:|localhost:)\\d+'],
+  ['time', '\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?(?:Z| [+-]\\d\\d:\\d\\d| UTC)?'],
+  ['day', '\\d{4}-\\d\\d-\\d\\d'],
+  ['clock', '(?<=^|\\n)\\d\\d:\\d\\d:\\d\\d'],
+  ['measure', '\\b\\d+(?:\\.\\d+)?(?= (?:ms|B|kB|MB)\\b)'],
+  ['version', '\\b\\d+\\.\\d+\\.\\d+\\b'],
+]
+const any = new RegExp(varying.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join('|'), 'g')
+/** Of these one thing has one name in a whole document. */
+const named = new Set(['id', 'short', 'referee'])
+
+/** Ids of a document, each beside the one that this run has in its place. */
+export class Ids {
+  readonly #actual = new Map<string, string>()
+  readonly #shown = new Map<string, string>()
+
+  /** A command line of the document with this run's ids. */
+  actual(command: string): string {
+    return replaced(command, (id) => this.#actual.get(id) ?? id)
+  }
+
+  /** What this run printed with the document's ids. */
+  shown(output: string): string {
+    return replaced(output, (id) => this.#shown.get(id) ?? id)
+  }
+
+  /** Whether the document may show this for what was printed: ids, times, sizes and `…` aside. */
+  agree(shown: string, printed: string): boolean {
+    const { pattern, ids } = patternOf(shown)
+    const found = pattern.exec(printed)
+    if (found === null) return false
+    const pairs = ids.map((id, at) => [id, found.groups?.[`v${at}`] ?? ''] as const)
+    const agree = pairs.every(
+      ([id, actual]) => (this.#actual.get(id) ?? actual) === actual && (this.#shown.get(actual) ?? id) === id,
+    )
+    if (agree) for (const [id, actual] of pairs) this.learn(id, actual)
+    return agree
+  }
+
+  learn(id: string, actual: string): void {
+    this.#actual.set(id, actual)
+    this.#shown.set(actual, id)
+    if (id.length === 36 && !this.#actual.has(id.slice(0, 8))) this.learn(id.slice(0, 8), actual.slice(0, 8))
+  }
+}
+
+function replaced(text: string, other: (id: string) => string): string {
+  return text.replace(any, (whole, ...parts) => {
+    const groups = parts.at(-1) as Record<string, string | undefined>
+    return [...named].some((kind) => groups[kind] !== undefined) ? other(whole) : whole
+  })
+}
+
+/** What the document shows as a pattern: each thing that varies a group, `…` on a line of its own any lines. */
+function patternOf(shown: string): { pattern: RegExp; ids: string[] } {
+  const ids: string[] = []
+  const variable = (kind: string, text: string): string => {
+    const pattern = varying.find(([name]) => name === kind)?.[1] ?? ''
+    if (!named.has(kind)) return `(?:${pattern})`
+    const known = ids.indexOf(text)
+    if (known !== -1) return `\\k<v${known}>`
+    ids.push(text)
+    return `(?<v${ids.length - 1}>${pattern})`
+  }
+  let source = ''
+  let end = 0
+  for (const match of shown.matchAll(any)) {
+    source += literal(shown.slice(end, match.index))
+    const [kind = '', text = ''] =
+      Object.entries(match.groups ?? {}).find(([, each]) => each !== undefined) ?? []
+    source += variable(kind, text)
+    end = match.index + text.length
+  }
+  source += literal(shown.slice(end))
+  return { pattern: new RegExp(`^${source}$`), ids }
+}
+
+/** Columns of a table are as wide as what varies: blanks count as one, and so do rules. */
+function literal(text: string): string {
+  return text
+    .replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+    .replaceAll(/(?<=^|\n)…\n/g, '(?:[^\\n]*\\n)*?')
+    .replaceAll('…', '.*?')
+    .replaceAll(/ {2,}/g, ' {2,}')
+}

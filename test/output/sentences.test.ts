@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+
+import { InterruptedError, InvalidInputError } from '../../src/errors/kinds.ts'
+import { failureText } from '../../src/output/failure.ts'
+import { wrapped } from '../../src/output/sentences.ts'
+
+const hint =
+  'To order cancelled rows after all, write them to a file and run that: refcheck batch export c663dfc8-cd71-4cc9-978b-98fb91664f32 --state cancelled --output again.csv'
+
+test('on a terminal a line ends between two words, and a command can be pasted', () => {
+  expect(wrapped(hint, 80)).toBe(
+    [
+      'To order cancelled rows after all, write them to a file and run that:',
+      '  refcheck batch export c663dfc8-cd71-4cc9-978b-98fb91664f32 --state cancelled \\',
+      '    --output again.csv',
+    ].join('\n'),
+  )
+})
+
+test('a quoted word stays whole, and a flag keeps its value', () => {
+  expect(
+    wrapped(
+      "Save it: refcheck batch validate people.csv --map 'Given name=first_name' --save-mapping hr",
+      50,
+    ),
+  ).toBe(
+    [
+      'Save it:',
+      '  refcheck batch validate people.csv \\',
+      "    --map 'Given name=first_name' \\",
+      '    --save-mapping hr',
+    ].join('\n'),
+  )
+})
+
+test('what fits stays on its line, and a pipe gets every line as it is', () => {
+  expect(wrapped(hint, undefined)).toBe(hint)
+  expect(wrapped('Resume with: refcheck batch resume 3f2b8c1e', 80)).toBe(
+    'Resume with: refcheck batch resume 3f2b8c1e',
+  )
+})
+
+test('an item of a list goes on below itself', () => {
+  expect(wrapped('  --phone: "0412" has no +; start it with + and the country code', 40)).toBe(
+    ['  --phone: "0412" has no +; start it', '    with + and the country code'].join('\n'),
+  )
+})
+
+const plain = { columns: undefined, color: false }
+
+test('several problems are a list, and leaving on purpose is no error', () => {
+  const problem = (text: string) => ({ field: 'x', problem: text, text })
+  const problems = [problem('--email is required'), problem('--phone is required')]
+  expect(failureText(new InvalidInputError('2 problems: …', { problems, hint: 'Add them.' }), plain)).toBe(
+    'Error: 2 problems\n  --email is required\n  --phone is required\nAdd them.\n',
+  )
+  expect(failureText(new InterruptedError('cancelled; nothing was ordered'), plain)).toBe(
+    'Cancelled; nothing was ordered\n',
+  )
+})
