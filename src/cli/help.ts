@@ -29,7 +29,8 @@ COMMANDS
   refcheck batch run --help         Show one command with its flags and examples
 
 PAGES (refcheck help PAGE)
-  ${pageNames.join('  ')}
+  ${pageNames.slice(0, 8).join('  ')}
+  ${pageNames.slice(8).join('  ')}
 `
 
 /** oclif's own help, written to the streams of this run, with colours only where they are wanted. */

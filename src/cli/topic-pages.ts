@@ -2,12 +2,28 @@ import batches from './pages/batches.ts'
 import environment from './pages/environment.ts'
 import exitCodes from './pages/exit-codes.ts'
 import files from './pages/files.ts'
+import orders from './pages/orders.ts'
 import privacy from './pages/privacy.ts'
+import reports from './pages/reports.ts'
+import safety from './pages/safety.ts'
 import sandbox from './pages/sandbox.ts'
+import scripts from './pages/scripts.ts'
 import webhooks from './pages/webhooks.ts'
 
 const pages = new Map(
-  Object.entries({ batches, environment, 'exit-codes': exitCodes, files, privacy, sandbox, webhooks }),
+  Object.entries({
+    orders,
+    batches,
+    files,
+    safety,
+    reports,
+    webhooks,
+    sandbox,
+    scripts,
+    'exit-codes': exitCodes,
+    environment,
+    privacy,
+  }),
 )
 
 /** What `refcheck help PAGE` takes besides commands and topics. */

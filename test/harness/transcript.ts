@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 
 /** Lines of a document that show a terminal: command lines after `$ `, and what they print. */
 export interface Transcript {
-  /** Where its first line is, from 0. */
+  /** Where its first line is, from 0, and how many there are. */
   line: number
+  length: number
   indent: string
   steps: { command: string; output: string }[]
 }
@@ -27,7 +28,7 @@ function fenced(lines: readonly string[]): Transcript[] {
   for (const [at, line] of lines.entries()) {
     if (line === '```console') block = []
     else if (line === '```' && block !== undefined) {
-      found.push({ line: at - block.length, indent: '', steps: stepsOf(block) })
+      found.push({ line: at - block.length, length: block.length, indent: '', steps: stepsOf(block) })
       block = undefined
     } else block?.push(line)
   }
@@ -42,7 +43,7 @@ function indented(lines: readonly string[]): Transcript[] {
     const inside = line.startsWith('    ') && (block.length > 0 || line.startsWith('    $ '))
     if (inside) block.push(line.slice(4).replaceAll('\\`', '`').replaceAll('\\\\', '\\'))
     else if (block.length > 0) {
-      found.push({ line: at - block.length, indent: '    ', steps: stepsOf(block) })
+      found.push({ line: at - block.length, length: block.length, indent: '    ', steps: stepsOf(block) })
       block = []
     }
   }
@@ -63,6 +64,23 @@ function stepsOf(block: readonly string[]): Transcript['steps'] {
   return steps
 }
 
+/** The document with what its transcripts show replaced, step by step. */
+export function withOutputs(text: string, all: readonly Transcript[]): string {
+  const lines = text.split('\n')
+  for (const { line, length, indent, steps } of all.toReversed()) {
+    const shown = steps.flatMap(({ command, output }) =>
+      `$ ${command}\n${output}`.replace(/\n$/, '').split('\n'),
+    )
+    const drawn = indent === '' ? shown : shown.map((each) => (each === '' ? '' : indent + escaped(each)))
+    lines.splice(line, length, ...drawn)
+  }
+  return lines.join('\n')
+}
+
+/** As it stands in a template literal. */
+const escaped = (line: string): string =>
+  line.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${')
+
 /** A command line as one line. */
 export function oneLine(command: string): string {
   return command.replaceAll(/\s*\\\n\s*/g, ' ')
@@ -82,7 +100,7 @@ const varying: readonly [kind: string, pattern: string][] = [
 ]
 const any = new RegExp(varying.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join('|'), 'g')
 /** Of these one thing has one name in a whole document. */
-const named = new Set(['id', 'short', 'referee'])
+const named = new Set(['id', 'digest', 'short', 'referee'])
 
 /** Ids of a document, each beside the one that this run has in its place. */
 export class Ids {
@@ -110,6 +128,23 @@ export class Ids {
     )
     if (agree) for (const [id, actual] of pairs) this.learn(id, actual)
     return agree
+  }
+
+  /** Where the document shows something else, its ids still are those of this run, in their order. */
+  learnInOrder(shown: string, printed: string): void {
+    const idsIn = (text: string, known: ReadonlyMap<string, string>): string[] =>
+      [
+        ...new Set(
+          [...text.matchAll(any)]
+            .filter(({ groups }) => groups?.['id'] ?? groups?.['digest'])
+            .map(([id]) => id),
+        ),
+      ].filter((id) => !known.has(id))
+    const fresh = idsIn(printed, this.#shown)
+    for (const [at, id] of idsIn(shown, this.#actual).entries()) {
+      const actual = fresh[at]
+      if (actual !== undefined) this.learn(id, actual)
+    }
   }
 
   learn(id: string, actual: string): void {

@@ -1,26 +1,40 @@
 /** `refcheck help batches`. */
 export default `BATCHES
-  A batch orders checks for every person in a file. No person is ordered twice,
-  and no order is lost, whatever stops it.
+  A batch orders checks for every person in a file. Nobody is ordered twice, and
+  nothing is lost, whatever stops it. Which files: refcheck help files
 
-CHECK, THEN RUN
+CHECK, PLAN, RUN
     $ refcheck batch validate people.csv --package 102
+    $ refcheck batch run people.csv --package 102 --dry-run
     $ refcheck batch run people.csv --package 102
 
   batch run checks every row, shows the plan, asks for confirmation, and orders
   row by row within the quota (1,000 orders an hour).
+  --on-invalid skip orders the valid rows only; --max 50 stops after 50 orders.
+
+  Let somebody else approve the plan first. The run is refused if the file has
+  changed since:
+
+    $ refcheck batch plan people.csv --package 102 --output plan.json
+    $ refcheck batch run --plan plan.json
 
 STOP AND CONTINUE
-  Press Ctrl-C at any time; the row in flight is finished. Run the same file
-  again, or resume the batch. Rows that were sent are not sent again:
+  Press Ctrl-C at any time; the row in flight is finished. Then run the same
+  file again, under any name, or resume the batch:
 
     $ refcheck batch list
     $ refcheck batch resume 3f2b8c1e
 
-  A problem that affects every row halts the batch: a revoked key, no credits,
-  a package that was replaced. Fix it, then resume.
+  A problem that affects every row halts the batch: a revoked key, no credits, a
+  package that was replaced. Fix it, then resume. If the package was replaced,
+  move what is left to the new one first:
 
-STATES OF A ROW
+    $ refcheck batch move 3f2b8c1e --package 107
+
+WHERE IT STANDS
+    $ refcheck batch status 3f2b8c1e --watch
+    $ refcheck batch rows 3f2b8c1e --state rejected,unknown
+
   pending     not sent yet
   sending     in flight
   accepted    the service answered 201; request_id is known
@@ -32,16 +46,7 @@ STATES OF A ROW
   cancelled   cancelled before it was sent
   dropped     was unknown, and a person gave it up
 
-    $ refcheck batch status 3f2b8c1e --watch
-    $ refcheck batch rows 3f2b8c1e --state rejected,unknown
-
-HELD ROWS
-  Only you can tell whether it is one person or two. Release the rows that are
-  other people, then resume:
-
-    $ refcheck batch rows 3f2b8c1e --state held
-    $ refcheck batch release 3f2b8c1e --row 12
-    $ refcheck batch resume 3f2b8c1e
+  What to do with unknown, duplicate and held rows: refcheck help safety
 
 REJECTED ROWS
   If the row is wrong, fix the file and run it again. If the reason was outside
@@ -50,21 +55,17 @@ REJECTED ROWS
     $ refcheck batch retry 3f2b8c1e
     $ refcheck batch resume 3f2b8c1e
 
-UNKNOWN ROWS
-  The answer was lost, so the person may have been ordered. The row is never
-  sent again by itself. First look for evidence in the received events:
+CANCEL
+    $ refcheck batch cancel 3f2b8c1e
+    $ refcheck batch cancel 3f2b8c1e --row 12
 
-    $ refcheck batch reconcile 3f2b8c1e
-
-  If there is none, ask the provider's support. If they do not have the
-  request, send the row again; --drop in addition gives it up:
-
-    $ refcheck batch reconcile 3f2b8c1e --row 2 \\
-        --confirm-email mei@example.com
+  cancels rows that were not sent. An accepted order cannot be cancelled.
 
 RESULTS
-  people.results.csv, beside people.csv, has the columns of your file, and the
-  state, request id and problem of each row. Or write what you need:
+  people.results.csv, beside people.csv (or --results FILE), has the columns of
+  your file, and the state, request id and problem of each row. Or write what
+  you need, as CSV, XLSX, JSON, or one HTML page to read and print:
 
     $ refcheck batch export 3f2b8c1e --format html --output march.html
+    $ refcheck batch export 3f2b8c1e --state pending --output rest.csv
 `

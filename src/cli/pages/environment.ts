@@ -8,11 +8,13 @@ export default `ENVIRONMENT
   REFCHECK_API_KEY         API key
   REFCHECK_USER_EMAIL      e-mail of the user who makes the calls
   REFCHECK_WEBHOOK_SECRET  secret for the webhook commands
+  REFCHECK_ACCOUNT         whose people these are, where one store serves
+                           several organisations
   REFCHECK_STORE           file that records the orders, or :memory: (only with
                            a service on this machine)
   REFCHECK_QUOTA           quota windows of a sandbox, calls/seconds, such as
                            60/60,1000/3600 (only with a service on this machine)
-  REFCHECK_CONFIG_DIR      folder of settings and profiles
+  REFCHECK_CONFIG_DIR      folder of settings, profiles and the list of attempts
   REFCHECK_DATA_DIR        folder of the store
 
   NO_COLOR                 print without colours
@@ -27,6 +29,9 @@ WITHOUT A LOGIN
     export REFCHECK_API_KEY=...        # from your secret store
     refcheck packages list --status active
 
+  The store and the list of attempts must outlive the container: put both
+  REFCHECK_DATA_DIR and REFCHECK_CONFIG_DIR on a volume that lasts.
+
   Keys and secrets are refused as command-line arguments, because other users
   of the machine could read them there.
 
@@ -37,6 +42,13 @@ SETTINGS
     $ refcheck config set package 102
     $ refcheck config set output-dir reports --profile acme
 
+PROFILES
+    $ refcheck auth login --profile acme
+    $ refcheck auth list
+    $ refcheck auth switch acme
+    $ refcheck auth status
+    $ refcheck auth logout acme
+
 ADDRESSES
   https:// is required; http:// is allowed for this machine only (127.0.0.1,
   ::1, localhost). Redirects are not followed. The API key is sent to the base
@@ -44,4 +56,7 @@ ADDRESSES
 
 PROBLEMS
     $ refcheck doctor
+
+  checks folders, certificates, proxy, store, profile, service, clock, key and
+  quota, and says what to do about each problem.
 `

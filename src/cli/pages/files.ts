@@ -1,7 +1,7 @@
 /** `refcheck help files`. */
 export default `FILES THAT YOU GIVE
-  CSV, TSV, XLSX, JSON and JSON Lines, as Excel, Google Sheets and applicant
-  tracking systems save them. The first row is the header.
+  CSV, TSV, XLSX, ODS, JSON and JSON Lines, as Excel, LibreOffice, Google Sheets
+  and applicant tracking systems save them. The first row is the header.
 
   COLUMN                       CONTENT
   first_name, last_name        the person (also recipient.first_name …)
@@ -17,19 +17,32 @@ export default `FILES THAT YOU GIVE
     $ refcheck schema show 101
 
 OTHER COLUMN NAMES
-  Unknown columns are refused. Map or ignore each of them, and save that under
-  a name for the next file:
+  Unknown columns are refused; a likely meaning is suggested, never assumed. Map
+  or ignore each of them, and save that, with the choices below, for next time:
 
     $ refcheck batch validate people.csv --package 102 \\
         --map 'Given name=first_name' --ignore Notes --save-mapping hr
     $ refcheck batch validate people.csv --package 102 --mapping hr
 
+HOW THE FILE IS READ
+  Where a file can be read in more than one way, you are asked; without a
+  terminal it is refused, and these flags answer:
+
+  --sheet NAME            which sheet of a workbook
+  --header-row N          the line of the header, below a title
+  --hidden include|skip   hidden, filtered and struck-through rows
+  --encoding NAME         of a CSV file that is not UTF-8, such as windows-1250
+  --default-country CC    read phone numbers without + as of this country
+  --accept-line N         a name in this line is right although it looks damaged
+
+    $ refcheck config set encoding windows-1250
+    $ refcheck config set default-country AU
+
 VALUES
   - An empty cell is no value.
   - Spaces, ( ), - and . are removed from a phone number that starts with +.
-    Numbers without + are read only with --default-country AU.
-  - Whatever is changed before sending is shown: old value and new value.
-  - Lists and objects are JSON in the cell: ["Ann Lee", "Ann Ray"]
+  - Whatever is changed before sending is shown; --show-changes shows all of it.
+  - Lists are separated by ; or are JSON: ["Ann Lee", "Ann Ray"]
   - Cells that a spreadsheet program has changed (dates, 4.12E+10) are refused
     with their line.
 
@@ -39,15 +52,9 @@ INVALID ROWS
     $ refcheck batch validate people.csv --package 102 --errors invalid.xlsx
 
 FILES THAT REFCHECK WRITES
-  people.results.csv      beside people.csv: its columns, and state, request id
-                          and problem of each row
-  reports/*.pdf           the reports; manifest.csv and manifest.json in the
-                          same folder say whose report each file is
-  the store               one SQLite file that records every order
-  settings and profiles   in the configuration folder
-
-  See where store and settings are:
-
-    $ refcheck store info
-    $ refcheck doctor
+  people.results.csv   beside people.csv: its columns, and the state, request id
+                       and problem of each row
+  reports/*.pdf        the reports; manifest.csv says whose report each file is
+  the store            records every order: refcheck store info
+  settings, profiles   in the configuration folder: refcheck doctor
 `

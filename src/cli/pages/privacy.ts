@@ -11,6 +11,9 @@ WHAT IS KEPT
   Settings        profiles without keys. The API key and the webhook secret are
                   in the system keychain, or in a file that only you can read
                   if there is no keychain.
+  Attempts        beside the settings: a list of what was sent and when, by ids
+                  and keyed fingerprints, and the key of the fingerprints, which
+                  is in the store too. It names nobody.
 
   These files can be read only by you (mode 0600). If other users could read
   one, refcheck corrects that and says so.
@@ -39,13 +42,16 @@ REMOVE DATA
 
     $ refcheck store purge --older-than 365d --dry-run
 
-  What remains names nobody: ids, statuses, and a keyed fingerprint of each
-  order, so that an old file run again still orders nobody twice. Rows that are
-  not settled (pending, sending, unknown) are kept.
+  What remains names nobody: ids, statuses, and keyed fingerprints of each
+  order, so that an old file run again still orders nobody twice. Somebody who
+  has the store and knows a person's details can confirm with them that the
+  person was in it. --completely removes the fingerprints too; an old file then
+  orders the person again. Rows in flight or unknown are kept.
 
 WHAT PURGE DOES NOT REACH
-  Remove these yourself: results files, reports, your own input files, backups
-  of the store, and the data at the service.
+  Remove these yourself: results files and exports, reports and their manifests,
+  your own input files, plans, captured events, backups of the store, what was
+  forwarded to a receiver, and the data at the service.
 
 BACKUPS
   A backup holds the same personal data as the store. Keep it as private:

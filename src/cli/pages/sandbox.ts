@@ -27,6 +27,7 @@ MAKE CALLS FAIL
     $ refcheck sandbox inject --on 'POST /v1/requests' \\
         --fault '{"kind":"cut","when":"after"}'
     $ refcheck sandbox inject --clear
+    $ refcheck sandbox renew-key      # another API key; the old one is revoked
 
 MOVE THE CLOCK
     $ refcheck sandbox start --clock manual
@@ -36,6 +37,12 @@ KEEP AND RESTORE ITS STATE
     $ refcheck sandbox start --data state.sqlite
     $ refcheck sandbox snapshot > before.json
     $ refcheck sandbox restore before.json
+    $ refcheck sandbox reset
+
+YOUR OWN ORGANISATION
+    $ refcheck sandbox start --fixture org.yaml     # users, packages, keys
+    $ refcheck sandbox rules      # what the API document leaves open
+    $ refcheck sandbox rules support-creates=yes
 
 IN A TEST SUITE
     $ refcheck sandbox start --port 0 --speed 600 --json
@@ -43,6 +50,12 @@ IN A TEST SUITE
   prints one line when it is ready: base_url, api_key, user_email and
   webhook_secret. --webhook-url URL delivers every change of status there.
 
-COMPARE A DEPLOYMENT WITH THE API DOCUMENT
-    $ refcheck sandbox conformance
+  --quota 5/10,100/3600 sets the quota windows. For other machines, by https
+  alone: --host 0.0.0.0 --tls-cert FILE --tls-key FILE
+
+THE API DOCUMENT
+    $ refcheck sandbox openapi > openapi.json
+    $ refcheck sandbox conformance      # check a deployment against every rule
+
+  conformance only reads, unless --allow-create is given.
 `

@@ -26,23 +26,34 @@ LOOK AT RECEIVED EVENTS
     $ refcheck webhook events list --since 1d
     $ refcheck webhook events show 17
     $ refcheck webhook events replay 17 --to http://localhost:3000/hooks
+    $ refcheck webhook events list --export events.ndjson
+    $ refcheck webhook events import captured.ndjson
 
 VERIFY A CAPTURED EVENT
     $ refcheck webhook verify body.json --signature HEX
     $ refcheck webhook verify --http request.txt
     $ refcheck webhook verify --all deliveries.ndjson
 
+  --http takes a request with its headers: raw, from "curl -v", or the text of a
+  request bin. --har takes an HTTP archive, --all a log with one JSON object a
+  line: {signature, body}, {headers, body} or {signature, body_base64}.
+
   If the signature does not match, refcheck tries what commonly happens to a
-  body on its way (a newline added by an editor, re-serialised JSON, base64)
-  and names the cause. The delivery stays refused: exit 9.
+  body (a newline added by an editor, re-serialised JSON, base64) and names the
+  cause. The delivery stays refused: exit 9.
+
+    $ refcheck webhook sign body.json      # the signature a sender would make
 
 TEST YOUR OWN RECEIVER
-    $ refcheck webhook send --to http://127.0.0.1:3000/hook
+    $ refcheck webhook send --to http://127.0.0.1:3000/hook --status PARTIAL
+    $ refcheck webhook send --to http://127.0.0.1:3000/hook --out-of-order
+    $ refcheck webhook send --to http://127.0.0.1:3000/hook --bad-signature
     $ refcheck webhook check-receiver http://127.0.0.1:3000/hook
 
   check-receiver sends everything the service may send: forged signatures,
   duplicates, wrong order, later fields, unusual but valid JSON. Each failure
-  names the rule of the API document. --junit FILE is for CI.
+  names the rule of the API document. What the document leaves open is advice,
+  and a failure with --strict. --junit FILE is for CI.
 
 RULES FOR A RECEIVER
   1. Take the raw bytes of the body. Verify before parsing.

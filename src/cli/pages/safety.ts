@@ -1,0 +1,74 @@
+/** `refcheck help safety`. */
+export default `SAFETY
+  How refcheck keeps people from being ordered twice, and what it asks of you.
+  The store records each order before it is sent. Use one store, and keep it.
+
+DUPLICATE ROWS
+  The same package for the same person was ordered before, or is in an earlier
+  row. The row is not sent. To order people once more, for example a year later
+  (what was accepted in the last 7 days is held all the same):
+
+    $ refcheck batch run people.csv --package 102 --allow-duplicate
+
+HELD ROWS
+  Somebody similar was ordered, or is in an earlier row: the same e-mail or
+  phone, or a name that is nearly the same. Only you can tell whether it is one
+  person or two.
+
+    $ refcheck batch rows 3f2b8c1e --state held
+    $ refcheck batch release 3f2b8c1e --row 12    # two people: may be sent
+    $ refcheck batch cancel 3f2b8c1e --row 13     # the same person
+    $ refcheck batch resume 3f2b8c1e              # sends what was released
+
+  If many people share an address, such as that of an agency, say so once:
+
+    $ refcheck batch release 3f2b8c1e --shared office@agency.example
+    $ refcheck batch run people.csv --package 102 \\
+        --shared office@agency.example
+
+  --allow-similar orders all rows of a file that are similar to one another.
+
+UNKNOWN ROWS
+  The answer was lost, so the person may have been ordered. The row is never
+  sent again by itself. Look for proof in the received webhook events:
+
+    $ refcheck batch reconcile
+    $ refcheck batch reconcile 3f2b8c1e --events captured.ndjson
+
+  Without proof, ask the provider whether they have a request for the person,
+  and record the answer. On a terminal --row 2 alone asks.
+
+    $ refcheck batch reconcile 3f2b8c1e --row 2 \\
+        --request-id 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6
+    $ refcheck batch reconcile 3f2b8c1e --row 2 \\
+        --confirm-email mei@example.com
+    $ refcheck batch reconcile 3f2b8c1e --row 2 --drop
+
+  They have it (--request-id); they do not, and it is ordered now
+  (--confirm-email); or it is left (--drop). Not within 15 minutes of sending.
+
+  A "possible second order" is a request for a person you ordered that nobody
+  here ordered. Ask the provider, then acknowledge it:
+
+    $ refcheck batch reconcile \\
+        --acknowledge 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6
+
+THE STORE
+    $ refcheck store info
+    $ refcheck store check
+    $ refcheck store backup refcheck-backup.sqlite
+
+  A list of attempts beside the settings tells when the store is older than it
+  should be: a backup was put back, or a file of it removed. Then nothing is
+  ordered. store check names what is missing; if no newer copy exists:
+
+    $ refcheck store check --accept-older
+
+SEVERAL BASE URLS, SEVERAL ORGANISATIONS
+  Say once whether two base URLs are the same service (--different: they are
+  not). One store for several organisations: give each its account.
+
+    $ refcheck store same-service https://old.example.com \\
+        https://api.example.com
+    $ refcheck config set account acme --profile acme
+`

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { sign, signingKey } from '../../src/contract/signature.ts'
+import { commandWords } from '../../src/domain/webhook/command-words.ts'
+import type { ManualClock } from './manual-clock.ts'
+import { Ids, oneLine, type Transcript } from './transcript.ts'
+import type { World } from './world.ts'
+
+/**
+ * A document read from start to end by somebody who types each line of its transcripts. `$ cat FILE` gives a file that
+ * does not exist yet the content shown. `--update` puts what is printed now into the document.
+ */
+export class DocumentReader {
+  readonly #here: World
+  readonly #clock: ManualClock
+  readonly #ids = new Ids()
+  readonly #files = new Set<string>()
+
+  constructor(here: World, clock: ManualClock) {
+    this.#here = here
+    this.#clock = clock
+  }
+
+  async all(found: readonly Transcript[]): Promise<Transcript[]> {
+    const read: Transcript[] = []
+    for (const transcript of found) {
+      const steps: Transcript['steps'] = []
+      for (const step of transcript.steps) steps.push({ ...step, output: await this.#output(step) })
+      read.push({ ...transcript, steps })
+    }
+    return read
+  }
+
+  async #output({ command, output }: Transcript['steps'][number]): Promise<string> {
+    const [program, ...words] = commandWords(this.#ids.actual(oneLine(command)), 'the document')
+    const [first = ''] = words
+    if (program === 'cat') return this.#cat(first, output)
+    assert.equal(program, 'refcheck', command)
+    const { printed, code } = await this.#run(words)
+    if (!/^(Error|Interrupted|Cancelled)/m.test(output)) assert.equal(code, 0, `${command}\n${printed}`)
+    if (output === '') return ''
+    const blank = /\n+$/.exec(output)?.[0].slice(1) ?? ''
+    if (this.#ids.agree(output.replace(/\n+$/, '\n'), printed)) return output
+    this.#ids.learnInOrder(output, printed)
+    return this.#ids.shown(printed) + blank
+  }
+
+  async #cat(name: string, output: string): Promise<string> {
+    const content = this.#ids.actual(output.replace(/\n+$/, '\n'))
+    const path = join(this.#here.folder, name)
+    if (this.#files.has(name)) assert.equal(readFileSync(path, 'utf8'), content)
+    else writeFileSync(path, content)
+    this.#files.add(name)
+    return output
+  }
+
+  /** Both streams as a terminal shows them; a receiver gets an event. */
+  async #run(words: readonly string[]): Promise<{ printed: string; code: number }> {
+    const { run, folder, url } = this.#here
+    const listens = words.slice(0, 2).join(' ') === 'webhook listen'
+    let printed = ''
+    const { code } = await run(listens ? [...words, '--port', '0'] : words, {
+      clock: this.#clock,
+      onWrite: (_stream, text) => {
+        printed += text
+        const [, address] = /Listening at (\S+)/.exec(text) ?? []
+        if (listens && address !== undefined) void this.#deliver(address)
+      },
+    })
+    const home = printed.replaceAll(folder, '…').replaceAll(url, 'http://127.0.0.1:4280')
+    return { printed: home, code }
+  }
+
+  async #deliver(url: string): Promise<void> {
+    const { sandbox } = this.#here
+    const [request] = sandbox.requests()
+    const body = JSON.stringify({
+      event: 'request.updated',
+      request_id: request?.request_id ?? '',
+      status: 'COMPLETED',
+    })
+    const signature = sign(Buffer.from(body), signingKey(sandbox.credentials.webhookSecret))
+    const headers = { 'content-type': 'application/json', 'x-service-signature': signature }
+    await fetch(url, { method: 'POST', body, headers })
+  }
+}
