@@ -38,9 +38,7 @@ WHERE s.batch_id = :id AND (s.state = 'sending' OR (s.state = 'pending' AND b.ki
 export const claimRow = `
 UPDATE submissions
 SET state = 'sending', attempt_id = :attempt_id, changed_at = :at, reason = NULL, field = NULL
-WHERE batch_id = :batch_id AND row_number = :row_number AND state = 'pending' AND attempt_id IS :expected
-RETURNING body, body_sha256, package_id, person_print, email_print, phone_print,
-  (SELECT base_url FROM batches WHERE id = batch_id) AS base_url`
+WHERE batch_id = :batch_id AND row_number = :row_number AND state = 'pending' AND attempt_id IS :expected`
 
 export const insertAttempt = `
 INSERT INTO attempts (id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic)
@@ -73,6 +71,3 @@ VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
 export const updateStatus = `
 UPDATE submissions SET request_status = :status, request_status_at = :at
 WHERE request_id = :request_id AND request_status NOT IN ${sqlList(terminalStatuses)}`
-
-export const selectBody = `
-SELECT body, body_sha256 FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number`

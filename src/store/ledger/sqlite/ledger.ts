@@ -17,7 +17,7 @@ import { InternalError, IoError } from '../../../errors/kinds.ts'
 import { orderIdentity } from '../../../domain/submission/identity.ts'
 import type { Stop } from '../../../domain/submission/match.ts'
 import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
-import { Matching } from './matching.ts'
+import { Matching, type StoredRow } from './matching.ts'
 import { holdForOrdering } from './holds.ts'
 import type { Holds } from '../holds.ts'
 import {
@@ -25,7 +25,6 @@ import {
   insertAttempt,
   insertBatch,
   insertSubmission,
-  selectBody,
   selectUnfinishedBatches,
   selectUnfinishedRows,
   updateStatus,
@@ -36,16 +35,6 @@ import type { AttemptAge } from './age.ts'
 import { orphaned } from '../../../domain/submission/recovery.ts'
 import { conditions } from './search.ts'
 import { selectSubmissions, submissionOf } from './submission-rows.ts'
-
-interface ClaimedRow {
-  body: Uint8Array | null
-  body_sha256: string
-  package_id: number
-  person_print: string | null
-  email_print: string | null
-  phone_print: string | null
-  base_url: string
-}
 
 /** An attempt that is committed, with what its list says of it. */
 interface Claimed extends Pick<
@@ -146,9 +135,13 @@ export class SqliteLedger implements Ledger {
   async begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined> {
     this.#age.ready()
     return this.#listed(
-      this.#database.transaction(() =>
-        this.#stopped(from, attempt.at) === undefined ? this.#claim(from, attempt) : undefined,
-      ),
+      this.#database.transaction(() => {
+        this.#age.requireOpen()
+        const row = this.#stored(from)
+        return this.#stopped(from, row, attempt.at) === undefined
+          ? this.#claim(from, row, attempt)
+          : undefined
+      }),
     )
   }
 
@@ -156,10 +149,15 @@ export class SqliteLedger implements Ledger {
     this.#age.ready()
     const { waitMs, claimed, stop } = this.#database.transaction(() => {
       this.#age.requireOpen()
-      const inTheWay = this.#stopped(from, attempt.at)
+      const row = this.#stored(from)
+      const inTheWay = this.#stopped(from, row, attempt.at)
       if (inTheWay !== undefined) return { waitMs: 0, claimed: undefined, stop: inTheWay }
       const wait = takePlace(this.#database, place)
-      return { waitMs: wait, claimed: wait === 0 ? this.#claim(from, attempt) : undefined, stop: undefined }
+      return {
+        waitMs: wait,
+        claimed: wait === 0 ? this.#claim(from, row, attempt) : undefined,
+        stop: undefined,
+      }
     })
     return { waitMs, attempt: this.#listed(claimed), stop }
   }
@@ -177,11 +175,12 @@ export class SqliteLedger implements Ledger {
   ): Promise<{ moved: boolean; attempt: Attempt | undefined; stop: Stop | undefined }> {
     const { moved, claimed, stop } = this.#database.transaction(() => {
       const took = changeRow(this.#database, from, change)
-      const isOpen = took && this.#age.closed() === undefined
-      const inTheWay = isOpen ? this.#stopped(next, attempt.at) : undefined
+      const row = took && this.#age.closed() === undefined ? this.#stored(next) : undefined
+      const inTheWay = this.#stopped(next, row, attempt.at)
+      // A damaged row is told when it is begun by itself: here it would take the change before it with it.
       const mayGo =
-        isOpen && inTheWay === undefined && this.#isSound(next) && takePlace(this.#database, place) === 0
-      return { moved: took, claimed: mayGo ? this.#claim(next, attempt) : undefined, stop: inTheWay }
+        row?.body !== undefined && inTheWay === undefined && takePlace(this.#database, place) === 0
+      return { moved: took, claimed: mayGo ? this.#claim(next, row, attempt) : undefined, stop: inTheWay }
     })
     try {
       return { moved, attempt: this.#listed(claimed), stop }
@@ -212,54 +211,50 @@ export class SqliteLedger implements Ledger {
    * "First when it comes in …, and, what alone binds, in the transaction that takes it to `sending`" (ordering protocol,
    * "Comparing"): what stands in a pending row's way, which is journaled.
    */
-  #stopped({ batchId, row, state }: RowVersion, at: number): Stop | undefined {
-    const compared = this.#matching.rowToCompare(batchId, row)
+  #stopped(
+    { batchId, row, state }: RowVersion,
+    compared: StoredRow | undefined,
+    at: number,
+  ): Stop | undefined {
     const stop = compared && this.#matching.stopOf(compared)
     if (stop === undefined || state !== 'pending') return undefined
     return this.#matching.stopRow({ batchId, row }, 'pending', stop, at) ? stop : undefined
   }
 
-  /** A damaged row is told when it is begun by itself: here it would take the change before it with it. */
-  #isSound({ batchId, row }: RowVersion): boolean {
-    const found = this.#database.get(selectBody, { batch_id: batchId, row_number: row }) as
-      | { body: Uint8Array | null; body_sha256: string | null }
-      | undefined
-    return found?.body != null && sha256(found.body) === found.body_sha256
+  #stored({ batchId, row }: RowVersion): StoredRow | undefined {
+    return this.#matching.rowToCompare(batchId, row)
   }
 
-  #claim({ batchId, row, state, attemptId }: RowVersion, attempt: NewAttempt): Claimed | undefined {
-    this.#age.requireOpen()
+  #claim(
+    { batchId, row, state, attemptId }: RowVersion,
+    stored: StoredRow | undefined,
+    attempt: NewAttempt,
+  ): Claimed | undefined {
     if (state !== 'pending') throw new InternalError(`an attempt cannot begin from "${state}"`)
-    const taken = this.#database.get(claimRow, {
-      batch_id: batchId,
-      row_number: row,
-      expected: attemptId ?? null,
-      attempt_id: attempt.attemptId,
-      at: attempt.at,
-    }) as ClaimedRow | undefined
-    if (taken === undefined) return undefined
-    const { body, body_sha256, package_id, person_print, email_print, phone_print, base_url } = taken
-    if (body === null || sha256(body) !== body_sha256) {
+    const key = { batch_id: batchId, row_number: row }
+    const claim = { ...key, expected: attemptId ?? null, attempt_id: attempt.attemptId, at: attempt.at }
+    if (stored === undefined || this.#database.run(claimRow, claim) === 0) return undefined
+    const { body, bodySha256, packageId, prints, baseUrl } = stored
+    if (body === undefined) {
       throw new IoError(`the store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
         hint: 'Nothing was sent. Restore a backup of the store, or choose another one with REFCHECK_STORE.',
       })
     }
     this.#database.run(insertAttempt, {
+      ...key,
       id: attempt.attemptId,
-      batch_id: batchId,
-      row_number: row,
       user_email: attempt.userEmail,
-      body_sha256,
+      body_sha256: bodySha256,
       began_at: attempt.at,
       began_monotonic: attempt.monotonic,
     })
     return {
       attempt: { batchId, row, ...attempt, state: 'sending', body },
-      packageId: package_id,
-      person: person_print ?? '',
-      email: email_print ?? '',
-      phone: phone_print ?? '',
-      baseUrl: base_url,
+      packageId,
+      person: prints?.person_print ?? '',
+      email: prints?.email_print ?? '',
+      phone: prints?.phone_print ?? '',
+      baseUrl,
       userEmail: attempt.userEmail,
     }
   }

@@ -2,13 +2,22 @@ import { inTheWay } from '../../../domain/submission/match.ts'
 import { sqlList } from '../sql.ts'
 import { selectSubmissions } from './submission-rows.ts'
 
-const toCompare = `
-SELECT s.*, b.base_url, b.added_at, b.user_email, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared,
-  NULL AS attempted_at, 0 AS attempts
-FROM submissions s JOIN batches b ON b.id = s.batch_id`
-
-export const selectToCompare = `${toCompare}
+/** With what an attempt is made of: both are done at once. */
+export const selectToCompare = `
+SELECT s.state, s.attempt_id, s.package_id, s.first_name, s.last_name, s.email, s.phone, s.body, s.body_sha256,
+  s.person_print, s.email_print, s.phone_print,
+  b.base_url, b.added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared
+FROM submissions s JOIN batches b ON b.id = s.batch_id
 WHERE s.batch_id = :batch_id AND s.row_number = :row_number`
+
+const another = (print: string): string => `EXISTS (
+  SELECT 1 FROM submissions WHERE ${print} = :${print} AND NOT (batch_id = :batch_id AND row_number = :row_number)
+)`
+
+/** Whether the next two can find anything: they cost more, and for most rows there is nothing. */
+export const selectWhetherShared = `
+SELECT ${['person_print', 'email_print', 'phone_print'].map(another).join(' OR ')} AS shared,
+  EXISTS (SELECT 1 FROM submissions WHERE person_print IS NULL AND fingerprint IS NOT NULL) AS first_form`
 
 /**
  * Orders that share a fingerprint with a row. Each account sees its own people and those of nobody's; without an account
@@ -19,9 +28,6 @@ WHERE (s.person_print = :person_print OR s.email_print = :email_print OR s.phone
   AND s.state IN ${sqlList(inTheWay)}
   AND (:account = '' OR b.account IN ('', :account))
   AND NOT (s.batch_id = :batch_id AND (s.row_number = :row_number OR (:skip_own AND s.person_print <> :person_print)))`
-
-export const hasFirstForm = `
-SELECT 1 FROM submissions WHERE person_print IS NULL AND fingerprint IS NOT NULL LIMIT 1`
 
 export const selectFirstForm = `${selectSubmissions}
 WHERE s.person_print IS NULL AND s.fingerprint IN (SELECT value FROM json_each(:forms))

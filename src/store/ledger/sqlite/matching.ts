@@ -13,10 +13,9 @@ import {
 } from '../../../domain/submission/match.ts'
 import { refuseImpossible } from '../../../domain/submission/change.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
-import { fingerprinting, type PersonPrints, personPrints } from './fingerprints.ts'
+import { fingerprinting, type PersonPrints, personPrints, sha256 } from './fingerprints.ts'
 import {
   deleteMatch,
-  hasFirstForm,
   putMatch,
   selectCandidates,
   selectFirstForm,
@@ -24,6 +23,7 @@ import {
   selectJoinedServices,
   selectReleases,
   selectToCompare,
+  selectWhetherShared,
 } from './matching-statements.ts'
 import { recipientOf, submissionOf, type SubmissionRow } from './submission-rows.ts'
 
@@ -37,7 +37,16 @@ export interface ToCompare extends Compared {
   allowed: Allowed
 }
 
+/** A row of the store, with what an attempt takes from it. */
+export interface StoredRow extends ToCompare {
+  /** Undefined where it is damaged, or forgotten. */
+  body: Uint8Array | undefined
+  bodySha256: string | null
+}
+
 interface SelectedToCompare extends SubmissionRow {
+  body: Uint8Array | null
+  body_sha256: string | null
   kind: 'single' | 'file'
   account: string
   allow_duplicate: number
@@ -46,6 +55,11 @@ interface SelectedToCompare extends SubmissionRow {
   person_print: string | null
   email_print: string | null
   phone_print: string | null
+}
+
+interface Others {
+  shared: 0 | 1
+  first_form: 0 | 1
 }
 
 type SelectedCandidate = SubmissionRow & {
@@ -63,15 +77,17 @@ export class Matching {
   }
 
   /** A row of the store; undefined where it is none that can be sent. */
-  rowToCompare(batchId: string, row: number): ToCompare | undefined {
+  rowToCompare(batchId: string, row: number): StoredRow | undefined {
     const found = this.#database.get(selectToCompare, { batch_id: batchId, row_number: row }) as
       | SelectedToCompare
       | undefined
     if (found === undefined || (found.package_id as number | null) === null) return undefined
-    const { person_print, email_print, phone_print } = found
+    const { person_print, email_print, phone_print, body, body_sha256 } = found
     return {
       batchId,
       row,
+      body: body !== null && sha256(body) === body_sha256 ? body : undefined,
+      bodySha256: body_sha256,
       baseUrl: found.base_url,
       account: found.account,
       packageId: found.package_id,
@@ -106,13 +122,16 @@ export class Matching {
       row.prints ?? (row.recipient && personPrints(fingerprinting(this.#database), row.recipient))
     if (prints === undefined) return []
     const { kind, allowed, batchId, account } = row
+    const key = { batch_id: batchId, row_number: row.row }
+    const others = this.#database.get(selectWhetherShared, { ...prints, ...key }) as Others
+    const forgotten = others.first_form === 1 ? this.#forgottenByFirst(row) : []
+    if (others.shared === 0) return forgotten
     // What a file's own rows share is allowed as a whole: there may be thousands of them.
     const skipOwn = kind === 'file' && allowed.similar
     const found = this.#database.all(selectCandidates, {
       ...prints,
+      ...key,
       account,
-      batch_id: batchId,
-      row_number: row.row,
       skip_own: skipOwn ? 1 : 0,
     }) as SelectedCandidate[]
     return [
@@ -122,7 +141,7 @@ export class Matching {
         sameEmail: each.email_print === prints.email_print,
         samePhone: each.phone_print === prints.phone_print,
       })),
-      ...this.#forgottenByFirst(row),
+      ...forgotten,
     ]
   }
 
@@ -205,7 +224,7 @@ export class Matching {
   /** People whom 0.1.0 forgot are known by its own form alone, package by package. */
   #forgottenByFirst(row: ToCompare): Candidate[] {
     const { recipient, baseUrl, packageId } = row
-    if (recipient === undefined || this.#database.get(hasFirstForm) === undefined) return []
+    if (recipient === undefined) return []
     const { joined, predecessors } = this.kin(row)
     const fingerprint = fingerprinting(this.#database)
     const forms = [...new Set([packageId, ...joined, ...predecessors])].map((id) =>
