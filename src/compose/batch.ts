@@ -41,7 +41,19 @@ export async function batchPlanPorts(scope: Scope) {
   const { clock, random, cwd } = scope.context
   const { batches, ledger, waiting } = await store(scope)
   const windows = await quotaWindows(scope, reading.api.baseUrl)
-  return { ...reading, clock, random, cwd, batches, ledger, waiting, windows, account: await account(scope) }
+  return {
+    ...reading,
+    clock,
+    random,
+    cwd,
+    place: filePlace(scope),
+    batches,
+    ledger,
+    waiting,
+    windows,
+    account: await account(scope),
+    governor: await governor(scope),
+  }
 }
 
 /** What running, resuming and settling need. */

@@ -46,9 +46,9 @@ test('an event names a request that fits the row alone: it was ordered', async (
   `)
   expect(here.cat('people.results.csv')).toMatchInlineSnapshot(`
     $ cat people.results.csv
-    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error
-    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,
-    Ana,Row2,a2+cut-after@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,1,x5931154f64741b42466b02baab621880,xb092fe445001552b4d6d8e97740ee606,xac32bfb8ae31c22dd56f91ef1db8fc06
+    Ana,Row2,a2+cut-after@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,2,x541523fdb3c8524810ab068adffc5435,x86502853b3ec9f1ea087a1b23a08ade8,x6b9e6d39ff534b7a83962f01b1f2c29a
   `)
 })
 

@@ -166,10 +166,10 @@ test('results go where a later run says, and the same command again goes on', as
   `)
   expect(cat('other.csv')).toMatchInlineSnapshot(`
     $ cat other.csv
-    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error
-    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,
-    Ana,Row2,a2@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,
-    Ana,Row3,a3@example.com,+61400000003,pending,,,
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,1,x5931154f64741b42466b02baab621880,xb092fe445001552b4d6d8e97740ee606,xac32bfb8ae31c22dd56f91ef1db8fc06
+    Ana,Row2,a2@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,2,x541523fdb3c8524810ab068adffc5435,x74bcd92f32d00c1ee52d51d62320dcca,x6b9e6d39ff534b7a83962f01b1f2c29a
+    Ana,Row3,a3@example.com,+61400000003,pending,,,,,,http://localhost:PORT,102,BATCH_1,3,x5bea1978406a4631108e57060a3014f0,xd640556b08caedb2e95a5ce28ec26a62,xb91206767b91821470497978906fc4dc
   `)
   expect(await type(`${run} --max 1 --results other.csv --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --max 1 --results other.csv --json
@@ -196,10 +196,10 @@ test('results go where a later run says, and the same command again goes on', as
   `)
   expect(cat('other.csv')).toMatchInlineSnapshot(`
     $ cat other.csv
-    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error
-    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,
-    Ana,Row2,a2@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,
-    Ana,Row3,a3@example.com,+61400000003,accepted,REQUEST_3,RECEIVED,
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+    Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,1,x5931154f64741b42466b02baab621880,xb092fe445001552b4d6d8e97740ee606,xac32bfb8ae31c22dd56f91ef1db8fc06
+    Ana,Row2,a2@example.com,+61400000002,accepted,REQUEST_2,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,2,x541523fdb3c8524810ab068adffc5435,x74bcd92f32d00c1ee52d51d62320dcca,x6b9e6d39ff534b7a83962f01b1f2c29a
+    Ana,Row3,a3@example.com,+61400000003,accepted,REQUEST_3,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,3,x5bea1978406a4631108e57060a3014f0,xd640556b08caedb2e95a5ce28ec26a62,xb91206767b91821470497978906fc4dc
   `)
 })
 

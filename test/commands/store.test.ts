@@ -39,7 +39,7 @@ test('info says where it is and what it holds; check finds it sound', async () =
     .toMatchInlineSnapshot(`
       $ refcheck store info
       HOME/data/ledger.sqlite  # kB
-      format 7, SQLite 3.N.N
+      format 8, SQLite 3.N.N
       1 batch or single order: 3 accepted
       0 events in the inbox
       from 2026-11-20 to 2026-11-20
@@ -49,7 +49,7 @@ test('info says where it is and what it holds; check finds it sound', async () =
       {
         "location": "HOME/data/ledger.sqlite",
         "bytes": #,
-        "format": 7,
+        "format": 8,
         "engine": "SQLite 3.N.N",
         "batches": 1,
         "rows": {
@@ -142,6 +142,8 @@ test('a backup put back does not know whom it ordered since: nobody is ordered u
   const file = peopleFile(folder, emails(2, '-since'), 'since.csv')
   expect((await type(run(file))).code).toBe(0)
   copyFileSync(join(folder, 'copy.sqlite'), join(folder, 'data', 'ledger.sqlite'))
+  // They name whom they were for too.
+  rmSync(join(folder, 'since.results.csv'))
   expect(await type(run(file))).toMatchInlineSnapshot(`
     $ refcheck batch run since.csv --package 102 --yes
     2>
@@ -182,6 +184,7 @@ test('a store that was removed is missed too, with what it knew', async () => {
   const { type, folder, ordered } = await filled()
   for (const suffix of ['', '-wal', '-shm'])
     rmSync(join(folder, 'data', `ledger.sqlite${suffix}`), { force: true })
+  rmSync(join(folder, 'people.results.csv'))
   expect(await type(run('people.csv'))).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2>

@@ -12,6 +12,7 @@ export const allowFlags = {
     multiple: true,
     multipleNonGreedy: true,
   }),
+  'ignore-results': Flags.boolean({ summary: 'Order even if a results file says that it was ordered' }),
 }
 
 /** The same as a use case takes it. */
@@ -19,10 +20,17 @@ export function allowancesOf(flags: {
   'allow-duplicate': boolean
   'allow-similar': boolean
   shared: string[] | undefined
-}): { allowDuplicate: boolean; allowSimilar: boolean; shared: readonly string[] } {
+  'ignore-results': boolean
+}): {
+  allowDuplicate: boolean
+  allowSimilar: boolean
+  shared: readonly string[]
+  ignoreResults: boolean
+} {
   return {
     allowDuplicate: flags['allow-duplicate'],
     allowSimilar: flags['allow-similar'],
     shared: flags.shared ?? [],
+    ignoreResults: flags['ignore-results'],
   }
 }

@@ -63,6 +63,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       allow_duplicate: flags['allow-duplicate'],
       allow_similar: flags['allow-similar'],
       shared: flags.shared ?? [],
+      ignore_results: flags['ignore-results'],
     })
     if (place.path !== undefined) {
       await writeOutput(context, place, [new TextEncoder().encode(`${JSON.stringify(kept, null, 2)}\n`)])

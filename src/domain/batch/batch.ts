@@ -3,6 +3,7 @@ import { type SubmissionState, submissionStates } from '../submission/states.ts'
 import type { Shared } from '../submission/likeness.ts'
 import type { Stop, StopReason } from '../submission/match.ts'
 import type { Submission } from '../submission/submission.ts'
+import type { Witness } from '../submission/witness.ts'
 
 /** A file that was taken in as a batch. */
 export interface NewFileBatch {
@@ -44,6 +45,8 @@ export type NewRow =
       recipient: Recipient
       /** What will be sent, to the byte. */
       body: Uint8Array
+      /** What results files say of the person. */
+      witnesses?: readonly Witness[] | undefined
     }
   | {
       row: number
@@ -103,6 +106,8 @@ export interface Match {
   packageId: number | undefined
   /** When it was sent, or else when it came in. */
   orderedAt: number | undefined
+  /** The results file that tells of it, where no store here does. */
+  told?: Pick<Witness, 'file' | 'line'> | undefined
 }
 
 export interface BatchPreview {

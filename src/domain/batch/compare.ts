@@ -47,6 +47,8 @@ export function* comparedRows(
         recipient,
         addedAt: batch.addedAt,
         kind: 'file',
+        account: batch.account,
+        witnesses: row.witnesses,
       },
       [...known.candidates(row, identities), ...earlier.candidates(row, identities)],
       allowed,

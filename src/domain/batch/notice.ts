@@ -16,3 +16,7 @@ export type BatchNotice =
   /** `batchId` where the store's own export can stand in for it. */
   | { name: 'results-unwritten'; why: string; batchId: string | undefined }
   | { name: 'may-order-again'; row: number }
+  /** A results file beside the file of people could not be read. */
+  | { name: 'results-unread'; file: string; why: string }
+  /** Rows of a results file that are about other people than the rows of the file now. */
+  | { name: 'results-of-others'; file: string; rows: number }

@@ -63,11 +63,13 @@ export interface KeptPlan {
   counts: BatchCounts
   duplicates: [row: number, row: number][]
   changes: RowChange[]
-  ordered_before: { row: number; request_id: string | null; batch_id: string }[]
+  /** `batch_id`: null where a results file alone tells of it. */
+  ordered_before: { row: number; request_id: string | null; batch_id: string | null }[]
   held: { row: number; reason: StopReason; request_id: string | null }[]
   allow_duplicate: boolean
   allow_similar: boolean
   shared: string[]
+  ignore_results: boolean
   seconds: number
 }
 
@@ -75,7 +77,15 @@ export function keptPlan(
   { counts, matches, held, check, seconds }: Plan,
   facts: Pick<
     KeptPlan,
-    'file' | 'sha256' | 'base_url' | 'package_id' | 'reading' | 'allow_duplicate' | 'allow_similar' | 'shared'
+    | 'file'
+    | 'sha256'
+    | 'base_url'
+    | 'package_id'
+    | 'reading'
+    | 'allow_duplicate'
+    | 'allow_similar'
+    | 'shared'
+    | 'ignore_results'
   >,
 ): KeptPlan {
   return {
@@ -84,10 +94,10 @@ export function keptPlan(
     counts,
     duplicates: check.duplicates,
     changes: check.changes,
-    ordered_before: matches.map(({ row, stop: { order } }) => ({
+    ordered_before: matches.map(({ row, stop: { order, witness } }) => ({
       row,
       request_id: order.requestId ?? null,
-      batch_id: order.batchId,
+      batch_id: witness === undefined ? order.batchId : null,
     })),
     held: held.map(({ row, stop }) => ({
       row,

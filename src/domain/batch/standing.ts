@@ -1,5 +1,6 @@
 import type { Batch, BatchCounts, BatchRow, Halt, Match } from './batch.ts'
 import { heldWords, sharedText } from '../submission/duplicate.ts'
+import { witnessPlace } from '../submission/witness.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import { localTime } from '../wording/local-time.ts'
@@ -54,9 +55,12 @@ export interface ListedRow {
 
 export interface ListedMatch {
   state: SubmissionState | null
-  batch_id: string
-  row: number
+  /** Null where a results file alone tells of it. */
+  batch_id: string | null
+  row: number | null
   request_id: string | null
+  results_file?: string
+  line?: number
 }
 
 /** What a second comer is told. */
@@ -127,8 +131,13 @@ export function listedRow(row: BatchRow): ListedRow {
   }
 }
 
-function listedMatch({ state, batchId, row, requestId }: Match): ListedMatch {
-  return { state: state ?? null, batch_id: batchId, row, request_id: requestId ?? null }
+function listedMatch({ state, batchId, row, requestId, told }: Match): ListedMatch {
+  const request_id = requestId ?? null
+  if (told !== undefined) {
+    const { file, line } = told
+    return { state: state ?? null, batch_id: null, row: null, request_id, results_file: file, line }
+  }
+  return { state: state ?? null, batch_id: batchId, row, request_id }
 }
 
 /** Why a row is not accepted, in one sentence: what is so, and no more. */
@@ -147,8 +156,9 @@ function errorOf({ state, reason, field, matches, heldFor, shares, batchId }: Ba
   return field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
 }
 
-function matchText({ batchId, row, requestId, state, orderedAt }: Match, own: string): string {
-  const where = batchId === own ? `row ${row}` : `row ${row} of batch ${batchId}`
+function matchText({ batchId, row, requestId, state, orderedAt, told }: Match, own: string): string {
+  const other = told === undefined ? `row ${row} of batch ${batchId}` : witnessPlace(told)
+  const where = batchId === own ? `row ${row}` : other
   if (requestId !== undefined) {
     return `request ${requestId} (${where}${orderedAt === undefined ? '' : `, ordered ${localTime(orderedAt)}`})`
   }

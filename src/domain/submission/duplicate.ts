@@ -3,6 +3,7 @@ import type { Shared } from './likeness.ts'
 import type { Stop, StopReason } from './match.ts'
 import type { Submission } from './submission.ts'
 import { localTime } from '../wording/local-time.ts'
+import { witnessPlace } from './witness.ts'
 
 /** Why an order is not made: what it matches, when that was ordered, and how to go on. */
 export function refusedOrder(stop: Stop): DuplicateError {
@@ -29,6 +30,8 @@ function sentences(stop: Stop): [message: string, hint: string] {
     case 'same':
     case 'recent':
     case 'ended_in_error':
+    case 'results_open':
+    case 'results_unclear':
       return sameSentences(order)
     case 'similar':
       return [
@@ -97,6 +100,11 @@ export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
     : `${recipient.first_name} ${recipient.last_name} (${recipient.email})`
 }
 
+/** What stands in a row's way, and why, in one clause. */
+export function stopText({ order, reason, witness }: Stop): string {
+  return `${witness === undefined ? personOf(order) : witnessPlace(witness)} ${heldWords[reason]}`
+}
+
 /** `e-mail and phone`. */
 export function sharedText(shares: readonly Shared[]): string {
   const words = shares.map((each) => (each === 'email' ? 'e-mail' : each))
@@ -113,6 +121,8 @@ export const heldWords: Readonly<Record<StopReason, string>> = {
   recent: 'was ordered less than 7 days ago',
   ended_in_error: 'was ordered, and that request ended in ERROR',
   replaced_package: 'was ordered under the package that this one replaces',
+  results_open: 'may have been ordered, by what a results file says',
+  results_unclear: 'may have been ordered: a results file has a request of it that cannot be read',
 }
 
 /** What to do about an order whose outcome is unknown; `more` is said before the command. */

@@ -4,6 +4,7 @@ import { serviceOf, sharedKey } from './identity.ts'
 import { likeness, type Shared } from './likeness.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
+import { isSeen, namesOrder, speaks, type Witness, witnessedOrder } from './witness.ts'
 
 /**
  * States in which an order stands in the way of another for the same person; the first is told first. Rejected and
@@ -36,6 +37,10 @@ export interface Compared {
   /** When it came in. */
   addedAt: number
   kind: 'single' | 'file'
+  /** Whose people these are; '' where nobody named an account. */
+  account?: string | undefined
+  /** What results files say of the person. */
+  witnesses?: readonly Witness[] | undefined
 }
 
 /** What a person allowed along with the file, or with the single order. */
@@ -55,6 +60,8 @@ export interface Candidate {
   samePerson: boolean
   sameEmail: boolean
   samePhone: boolean
+  /** The results file that tells of it, where no store does. */
+  witness?: Witness | undefined
 }
 
 /** What a store knows of packages and services that were told to be one, and of what a person released. */
@@ -75,6 +82,8 @@ export const reasonsToStop = [
   'store_forgot',
   'same',
   'similar_unknown',
+  'results_open',
+  'results_unclear',
   'other_service',
   'recent',
   'ended_in_error',
@@ -89,6 +98,8 @@ export interface Stop {
   reason: StopReason
   shares: Shared[]
   order: Submission
+  /** The results file that tells of that order, where no store does. */
+  witness?: Witness | undefined
   /** How many orders more stand in its way for the same reason. */
   more: number
 }
@@ -100,11 +111,43 @@ export const releasable: readonly StopReason[] = [
   'replaced_package',
   'ended_in_error',
   'recent',
+  'results_open',
+  'results_unclear',
 ]
 
 /** Compares a row with the orders that its fingerprints found: everything that stands in its way. */
 export function stopsOf(row: Compared, candidates: readonly Candidate[], allowed: Allowed, kin: Kin): Stop[] {
-  return candidates.flatMap((candidate) => judged(row, candidate, allowed, kin) ?? [])
+  return [...candidates, ...witnessed(row)].flatMap((candidate) => judged(row, candidate, allowed, kin) ?? [])
+}
+
+/** Orders that results files alone tell of. */
+function witnessed({ witnesses = [], account = '', baseUrl, packageId, addedAt }: Compared): Candidate[] {
+  return witnesses.flatMap((witness, at) => {
+    if (!speaks(witness) || !isSeen(witness, account)) return []
+    const samePerson = witness.person !== 'similar'
+    return {
+      order: witnessedOrder(witness, at + 1, { baseUrl, packageId, addedAt }),
+      samePerson,
+      sameEmail: samePerson || witness.shares.includes('email'),
+      samePhone: samePerson || witness.shares.includes('phone'),
+      witness,
+    }
+  })
+}
+
+function judged(row: Compared, candidate: Candidate, allowed: Allowed, kin: Kin): Stop | undefined {
+  const stop = comparedWith(row, candidate, allowed, kin)
+  const { witness } = candidate
+  if (stop === undefined || witness === undefined) return stop
+  return kin.released(candidate.order) ? undefined : { ...stop, ...saidBy(witness, stop), witness }
+}
+
+/** Nothing here can settle what a results file leaves open, so a person says whether it is ordered. */
+function saidBy(witness: Witness, { becomes, reason }: Stop): Partial<Stop> {
+  if (witness.person === 'similar') return { becomes: 'held', reason: 'similar', shares: witness.shares }
+  if (reason === 'other_service') return {}
+  if (witness.person === 'unclear') return { becomes: 'held', reason: 'results_unclear' }
+  return becomes === 'duplicate' && !namesOrder(witness) ? { becomes: 'held', reason: 'results_open' } : {}
 }
 
 /** The gravest of what stands in its way, if anything does. */
@@ -160,7 +203,7 @@ function isGraver(one: Stop, other: Stop): boolean {
   )
 }
 
-function judged(row: Compared, candidate: Candidate, allowed: Allowed, kin: Kin): Stop | undefined {
+function comparedWith(row: Compared, candidate: Candidate, allowed: Allowed, kin: Kin): Stop | undefined {
   const { order } = candidate
   if (order.batchId === row.batchId && order.row === row.row) return undefined
   const service = relation(row.baseUrl, order.baseUrl, kin)

@@ -1,5 +1,7 @@
 import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
 import { heldWords, personOf, sharedText } from '../../domain/submission/duplicate.ts'
+import type { Stop } from '../../domain/submission/match.ts'
+import { witnessPlace } from '../../domain/submission/witness.ts'
 import type { RowProblem } from '../../domain/batch/row-reading.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
 import { sanitize } from '../../host/text.ts'
@@ -84,9 +86,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   if (inFile > 0) lines.push(`  ${countInWords(inFile, 'row')} the same as an earlier row, not sent`)
   if (matches.length > 0) lines.push(`  ${countInWords(matches.length, 'row')} ordered before, not sent`)
   lines.push(
-    ...matches
-      .slice(0, mostPairs)
-      .map(({ row, stop }) => `    row ${row} is ${sanitize(whatMatches(stop.order))}`),
+    ...matches.slice(0, mostPairs).map(({ row, stop }) => `    row ${row} is ${sanitize(whatMatches(stop))}`),
   )
   if (held.length > 0) lines.push(...heldLines(held))
   if (counts.invalid > 0)
@@ -100,7 +100,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
 function heldLines(held: Plan['held']): string[] {
   const groups = Map.groupBy(held, ({ person, stop }) =>
     stop.reason === 'similar'
-      ? `the same ${sharedText(stop.shares)} as ${personOf(stop.order)}: ${stop.shares.includes('email') ? person.email : person.phone}`
+      ? `the same ${sharedText(stop.shares)} as ${stop.witness === undefined ? personOf(stop.order) : witnessPlace(stop.witness)}: ${stop.shares.includes('email') ? person.email : person.phone}`
       : heldWords[stop.reason],
   )
   const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
@@ -122,7 +122,9 @@ export function timeText(seconds: number, endsAt: number): string {
   return `about ${durationInWords(seconds)}, until ${localTime(endsAt)}`
 }
 
-function whatMatches({ requestId, state, batchId, row }: Plan['matches'][number]['stop']['order']): string {
+function whatMatches({ order, witness }: Stop): string {
+  const { requestId, state, batchId, row } = order
+  if (witness !== undefined) return `request ${requestId ?? ''} (${witnessPlace(witness)})`
   return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
 }
 

@@ -1,4 +1,5 @@
 import type { BatchNotice } from '../../domain/batch/notice.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { reconciliationText } from './batches.ts'
 
 /** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
@@ -34,6 +35,16 @@ export function batchNoticeText(notice: BatchNotice): { text: string; matters: b
           ? ''
           : `. Write all rows to a file with: refcheck batch export ${notice.batchId} --output results.csv`
       return warning(`the results file was not written: ${notice.why}${instead}`)
+    }
+    case 'results-unread':
+      return warning(
+        `${notice.file} could not be read, so orders it may name were not looked at: ${notice.why}`,
+      )
+    case 'results-of-others': {
+      const rows = countInWords(notice.rows, 'row names', 'rows name')
+      return note(
+        `${notice.file}: ${rows} another person than this file, and ${notice.rows === 1 ? 'was' : 'were'} ignored.`,
+      )
     }
     case 'may-order-again':
       return warning(

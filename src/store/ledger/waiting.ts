@@ -25,6 +25,9 @@ export interface Waiting {
   /** Compares the held rows and the duplicates of a batch anew: what stood in their way may do no more. How many changed. */
   lookAgain(batchId: string, at: number): Promise<number>
 
+  /** What results files say of its rows that wait is heard no more; `lookAgain` comes after. */
+  ignoreResults(batchId: string): Promise<void>
+
   /** What stands in the way of a batch's rows now. */
   stops(batchId: string): Promise<Stops>
 

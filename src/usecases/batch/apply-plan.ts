@@ -47,7 +47,8 @@ export async function appliedPlan(
     defaultCountry: default_country ?? undefined,
   }
   // A plan of 0.1.0 says nothing of these.
-  const { allow_duplicate = false, allow_similar = false, shared = [] } = plan as Partial<typeof plan>
+  const said: Partial<typeof plan> = plan
+  const { allow_duplicate = false, allow_similar = false, shared = [], ignore_results = false } = said
   return {
     file,
     columns,
@@ -55,6 +56,7 @@ export async function appliedPlan(
       allowDuplicate: now.allowDuplicate || allow_duplicate,
       allowSimilar: now.allowSimilar || allow_similar,
       shared: [...now.shared, ...shared],
+      ignoreResults: now.ignoreResults || ignore_results,
     },
   }
 }

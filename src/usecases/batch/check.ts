@@ -9,10 +9,10 @@ export function checkBatch(orders: ReadableBatch): Promise<BatchCheck> {
   return checkedBatch(orders, () => undefined)
 }
 
-/** The same, with each row as it was read, compared with those before it, in the file's order. */
+/** The same, with each row as it was read, compared with those before it, in the file's order; those left out are counted. */
 export async function checkedBatch(
   orders: ReadableBatch,
-  onRow: (reading: RowReading) => void,
+  onRow: (reading: RowReading, ordinal: number) => void,
 ): Promise<BatchCheck> {
   const check: BatchCheck = {
     rows: 0,
@@ -25,12 +25,14 @@ export async function checkedBatch(
   }
   const duplicates = new Duplicates()
   const doubts = orders.doubts()
+  let ordinal = -1
   for await (const rows of orders.sheet.parts()) {
     for (const row of rows) {
+      ordinal += 1
       if (doubts.leavesOut(row)) continue
       const reading = checked(orders.read(row), duplicates)
       count(check, reading)
-      onRow(reading)
+      onRow(reading, ordinal)
     }
   }
   const { firstBytes, samples } = doubts

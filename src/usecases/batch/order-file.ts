@@ -106,6 +106,7 @@ async function goOnWith(
   found: Batch,
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
+  if (choices.allowances.ignoreResults && !choices.isDryRun) await ports.waiting.ignoreResults(found.id)
   if (choices.isReadingSaid) await requireSameReading(ports, file, choices.columns, found)
   const known = choices.isDryRun ? found : await findToRun(ports, found.id)
   talk.onKnown(known)

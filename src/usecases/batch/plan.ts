@@ -11,7 +11,8 @@ import type { Random } from '../../host/random.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { BatchFile } from './open-file.ts'
-import type { Allowances, NoticePort } from './ports.ts'
+import type { Allowances, FilePlace, NoticePort } from './ports.ts'
+import { openWitnesses, type WitnessPorts } from './witnesses.ts'
 import { linkedPackages } from './linked-packages.ts'
 import type { ReadableBatch } from './read-columns.ts'
 
@@ -32,13 +33,14 @@ export interface PlanOptions {
   resultsFile: string | undefined
 }
 
-export interface PlanPorts extends NoticePort {
+export interface PlanPorts extends NoticePort, Omit<WitnessPorts, 'api' | 'batches'> {
   clock: Clock
   random: Random
-  api: Pick<Api, 'baseUrl' | 'userEmail' | 'listPackages'>
+  api: Pick<Api, 'baseUrl' | 'userEmail' | 'listPackages' | 'getRequest'>
   /** Whose people these are. */
   account: string
-  batches: Pick<Batches, 'preview'>
+  batches: Pick<Batches, 'preview' | 'list' | 'rows'>
+  place: FilePlace
   waiting: Pick<Waiting, 'linkPackages'>
   windows: readonly QuotaWindow[]
 }
@@ -56,7 +58,8 @@ export async function planBatch(
   ])
   const { clock, random, batches, windows, account } = ports
   const { baseUrl, userEmail } = ports.api
-  const intake = await checkFile(orders)
+  const witnesses = allowances.ignoreResults ? undefined : await openWitnesses(ports, ports.place, file)
+  const intake = await checkFile(orders, witnesses)
   const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),

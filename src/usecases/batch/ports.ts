@@ -45,4 +45,6 @@ export interface Allowances {
   allowSimilar: boolean
   /** E-mails and phones as they were typed. */
   shared: readonly string[]
+  /** What results files say is not heard. */
+  ignoreResults: boolean
 }

@@ -49,16 +49,39 @@ export async function resultsPlace(
     onNotice({ name: 'no-results-folder', folder: dirname(path) })
     return undefined
   }
+  const ours = await ownResults(batches)
+  for (let number = 1; ; number += 1) {
+    const place = placeBeside(path, number)
+    if (ours.has(place) || !(await isThere(place))) return place
+  }
+}
+
+/** Results files beside a file that no batch of this store wrote: a colleague's, or those of a lost store. */
+export async function foreignResults(batches: Pick<Batches, 'list'>, path: string): Promise<string[]> {
+  const ours = await ownResults(batches)
+  const found: string[] = []
+  for (let number = 1; ; number += 1) {
+    const place = placeBeside(path, number)
+    if (!(await isThere(place))) return found
+    if (!ours.has(place)) found.push(place)
+  }
+}
+
+async function ownResults(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<string | undefined>> {
+  return new Set((await batches.list()).map(({ resultsFile }) => resultsFile))
+}
+
+/** `people.csv` → `people.results.csv`, `people.results-2.csv` … */
+function placeBeside(path: string, number: number): string {
   const own = extname(path)
   const stem = join(dirname(path), basename(path, own))
   // OpenDocument is read, not written.
   const extension = own.toLowerCase() === '.ods' ? '.xlsx' : own
-  const ours = new Set((await batches.list()).map(({ resultsFile }) => resultsFile))
-  for (let number = 1; ; number += 1) {
-    const place = `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
-    if (ours.has(place) || (await lstat(place).catch(() => undefined)) === undefined) return place
-  }
+  return `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
 }
+
+const isThere = async (place: string): Promise<boolean> =>
+  (await lstat(place).catch(() => undefined)) !== undefined
 
 async function isWritable(folder: string): Promise<boolean> {
   return access(folder, constants.W_OK).then(
@@ -89,6 +112,7 @@ export async function loadForResults(): Promise<void> {
   await Promise.all([
     import('./open-file.ts'),
     import('../../domain/batch/json-row.ts'),
+    import('../../domain/batch/results-columns.ts'),
     import('./results-rows.ts'),
     import('../../sheets/open.ts'),
     import('../../sheets/rewrite.ts'),
@@ -106,8 +130,11 @@ export async function loadForResults(): Promise<void> {
 export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<void> {
   const { resultsFile } = batch
   if (resultsFile === undefined) return
-  const { resultColumns, resultRows } = await import('./results-rows.ts')
-  await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch.id))
+  const [{ resultColumns }, { resultRows }] = await Promise.all([
+    import('../../domain/batch/results-columns.ts'),
+    import('./results-rows.ts'),
+  ])
+  await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch))
 }
 
 /** The file that a batch was made from, as long as it is what it was; undefined once it is not. */

@@ -1,23 +1,13 @@
-import type { BatchRow } from '../../domain/batch/batch.ts'
-import type { Cell } from '../../domain/sheet/cell.ts'
+import { resultCells, resultColumns, type ResultsOf } from '../../domain/batch/results-columns.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
-import { listedRow } from '../../domain/batch/standing.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-
-/** What is put at the end of a person's own columns. */
-export const resultColumns = [
-  'refcheck_state',
-  'refcheck_request_id',
-  'refcheck_status',
-  'refcheck_error',
-] as const
 
 /** Every row of the file as it is there, with what became of it. Rows nobody took in are left bare. */
 export async function* resultRows(
   sheet: Sheet,
   batches: Batches,
-  batchId: string,
+  { id: batchId, ...of }: ResultsOf & { id: string },
 ): AsyncGenerator<AnnotatedRow> {
   const everyColumn = new Set(sheet.columns.keys())
   const taken = batches.rows(batchId)[Symbol.asyncIterator]()
@@ -27,14 +17,13 @@ export async function* resultRows(
       while (next.done !== true && next.value.row < row.row) next = await taken.next()
       const found = next.done !== true && next.value.row === row.row ? next.value : undefined
       const refused = found?.state === 'invalid' ? everyColumn : undefined
-      yield { row, refused, added: found === undefined ? resultColumns.map(() => '') : resultCells(found) }
+      yield {
+        row,
+        refused,
+        added: found === undefined ? resultColumns.map(() => '') : resultCells(found, of),
+      }
     }
   } finally {
     await taken.return(undefined)
   }
-}
-
-function resultCells(row: BatchRow): Cell[] {
-  const { state, request_id, error } = listedRow(row)
-  return [state, request_id ?? '', row.requestStatus ?? '', error ?? '']
 }

@@ -3,7 +3,7 @@ import { isAboutPackage, manyUnknown, refusedAlike, usedUp } from '../../domain/
 import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import { backoffMs } from '../../domain/submission/backoff.ts'
-import { heldWords, personOf } from '../../domain/submission/duplicate.ts'
+import { stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'
 import type { Outcome } from '../../domain/submission/outcome.ts'
 import { changeFor } from '../../domain/submission/settlement.ts'
@@ -254,8 +254,8 @@ class Run {
   }
 
   /** What came in its way since it was taken in. */
-  #stopped(row: BatchRow, { becomes, reason, order }: Stop): void {
-    this.#event(row, becomes, `${personOf(order)} ${heldWords[reason]}`)
+  #stopped(row: BatchRow, stop: Stop): void {
+    this.#event(row, stop.becomes, stopText(stop))
   }
 
   #event({ row }: BatchRow, state: SubmissionState, reason?: string): void {

@@ -51,7 +51,7 @@ test('a plan says what would be sent, of which packages the most, and until when
 })
 
 const reading = { sheet: null, map: {}, ignore: [], default_country: null }
-const allowed = { allow_duplicate: false, allow_similar: false, shared: [] }
+const allowed = { allow_duplicate: false, allow_similar: false, shared: [], ignore_results: false }
 const facts = {
   file: '/people.csv',
   sha256: 'ab',

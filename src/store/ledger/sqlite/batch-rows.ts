@@ -1,8 +1,9 @@
-import { type Batch, type BatchRow, noCounts } from '../../../domain/batch/batch.ts'
+import { type Batch, type BatchRow, type Match, noCounts } from '../../../domain/batch/batch.ts'
 import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
 import type { BatchKind } from '../../../domain/submission/submission.ts'
 import type { StopReason } from '../../../domain/submission/match.ts'
-import { sharesOf } from './matching.ts'
+import { resultsBatch, witnessedOrder } from '../../../domain/submission/witness.ts'
+import { sharesOf, witnessesOf } from './matching.ts'
 import { submissionOf } from './submission-rows.ts'
 
 /** A row of `batches`, with its counts, as `selectBatches` gives it. */
@@ -82,24 +83,49 @@ export function batchRowOf(selected: unknown): BatchRow {
     matches_at: number | null
     held_for: StopReason | null
     shares: string | null
+    witnesses: string | null
   }
   const { matches_batch, matches_row, matches_request } = row
+  const submission = submissionOf(selected)
   return {
-    ...submissionOf(selected),
+    ...submission,
     packageId: row.package_id ?? undefined,
     email: row.email ?? undefined,
     matches:
       matches_batch === null || matches_row === null
         ? undefined
-        : {
-            batchId: matches_batch,
-            row: matches_row,
-            requestId: matches_request ?? undefined,
-            state: row.matches_state ?? undefined,
-            packageId: row.matches_package ?? undefined,
-            orderedAt: row.matches_at ?? undefined,
-          },
+        : matches_batch === resultsBatch
+          ? toldMatch(row.witnesses, matches_row, submission)
+          : {
+              batchId: matches_batch,
+              row: matches_row,
+              requestId: matches_request ?? undefined,
+              state: row.matches_state ?? undefined,
+              packageId: row.matches_package ?? undefined,
+              orderedAt: row.matches_at ?? undefined,
+            },
     heldFor: row.held_for ?? undefined,
     shares: sharesOf(row.shares),
+  }
+}
+
+/** An order that a results file alone tells of. */
+function toldMatch(
+  witnesses: string | null,
+  number: number,
+  row: Pick<BatchRow, 'baseUrl' | 'addedAt'> & { packageId: number },
+): Match | undefined {
+  const witness = witnessesOf(witnesses)?.[number - 1]
+  if (witness === undefined) return undefined
+  const { requestId, state, packageId, attemptedAt } = witnessedOrder(witness, number, row)
+  const { file, line } = witness
+  return {
+    batchId: resultsBatch,
+    row: number,
+    requestId,
+    state,
+    packageId,
+    orderedAt: attemptedAt,
+    told: { file, line },
   }
 }

@@ -15,11 +15,11 @@ export const insertRow = `
 INSERT INTO submissions (
   batch_id, row_number, state, changed_at, package_id, first_name, last_name, email, phone,
   body, body_sha256, fingerprint, reason, field, matches_batch, matches_row,
-  person_print, email_print, phone_print, held_for, shares
+  person_print, email_print, phone_print, held_for, shares, witnesses
 ) VALUES (
   :batch_id, :row_number, :state, :changed_at, :package_id, :first_name, :last_name, :email, :phone,
   :body, :body_sha256, :fingerprint, :reason, :field, :matches_batch, :matches_row,
-  :person_print, :email_print, :phone_print, :held_for, :shares
+  :person_print, :email_print, :phone_print, :held_for, :shares, :witnesses
 )`
 
 const counted = submissionStates

@@ -260,6 +260,7 @@ export class SqliteBatches implements Batches {
       matches_row: other?.matchesRow ?? matches_row,
       held_for,
       shares,
+      witnesses: order?.witnesses === undefined ? null : JSON.stringify(order.witnesses),
     })
   }
 

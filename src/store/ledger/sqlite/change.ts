@@ -15,7 +15,7 @@ export function changeRow(database: Database, from: RowVersion, change: Change):
   const reason = change.to === 'accepted' ? null : change.reason
   if (
     accepted !== undefined &&
-    database.get(selectOtherHolder, { ...place, request_id: accepted.requestId })
+    database.get(selectOtherHolder, { ...place, request_id: accepted.requestId.toLowerCase() })
   ) {
     return false
   }
@@ -26,10 +26,11 @@ export function changeRow(database: Database, from: RowVersion, change: Change):
     at: change.at,
     reason,
     field: change.to === 'rejected' ? (change.field ?? null) : null,
-    request_id: accepted?.requestId ?? null,
+    // UUIDs are the same in any case.
+    request_id: accepted?.requestId.toLowerCase() ?? null,
     request_status: accepted?.requestStatus ?? null,
     request_status_at: accepted?.at ?? null,
-    offered_id: change.to === 'unknown' ? (change.offeredId ?? null) : null,
+    offered_id: change.to === 'unknown' ? (change.offeredId?.toLowerCase() ?? null) : null,
   })
   if (changed === 0) return false
   if (from.state === 'sending') {

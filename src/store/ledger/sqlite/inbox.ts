@@ -44,7 +44,7 @@ export class SqliteInbox implements Inbox {
     for (let after = filter.after ?? 0; left > 0;) {
       const values: Values = {
         after,
-        request_id: filter.requestId ?? null,
+        request_id: filter.requestId?.toLowerCase() ?? null,
         status: filter.status ?? null,
         since: filter.since ?? null,
         until: filter.until ?? null,
@@ -77,7 +77,7 @@ export class SqliteInbox implements Inbox {
   }
 
   async latestStatus(requestId: string): Promise<{ status: string; receivedAt: number } | undefined> {
-    const row = this.#database.get(selectLatest, { request_id: requestId }) as
+    const row = this.#database.get(selectLatest, { request_id: requestId.toLowerCase() }) as
       | { status: string; received_at: number }
       | undefined
     return row && { status: row.status, receivedAt: row.received_at }

@@ -51,10 +51,10 @@ SET state = :state, changed_at = :at, reason = :reason, field = :field,
   offered_id = coalesce(:offered_id, offered_id)
 WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from AND attempt_id IS :attempt_id`
 
-/** Of the same service. UUIDs are the same in any case; stores of 0.1.0 hold them as they came. */
+/** Of the same service. */
 export const selectOtherHolder = `
 SELECT 1 FROM submissions s JOIN batches b ON b.id = s.batch_id
-WHERE s.request_id IN (:request_id, upper(:request_id))
+WHERE s.request_id = :request_id
   AND NOT (s.batch_id = :batch_id AND s.row_number = :row_number)
   AND b.base_url = (SELECT base_url FROM batches WHERE id = :batch_id)
 LIMIT 1`

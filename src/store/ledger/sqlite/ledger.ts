@@ -260,7 +260,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async recordStatus(requestId: string, status: string, at: number): Promise<void> {
-    this.#database.run(updateStatus, { request_id: requestId, status, at })
+    this.#database.run(updateStatus, { request_id: requestId.toLowerCase(), status, at })
   }
 
   async list(filter: SubmissionFilter): Promise<Submission[]> {

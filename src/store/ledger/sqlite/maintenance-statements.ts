@@ -9,7 +9,7 @@ WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id =
 
 export function chosenRows(who: Forgotten): { where: string; values: Values } {
   if ('requestId' in who)
-    return { where: 's.request_id = :request_id', values: { request_id: who.requestId } }
+    return { where: 's.request_id = :request_id', values: { request_id: who.requestId.toLowerCase() } }
   if ('email' in who) return { where: 's.email = :email COLLATE NOCASE', values: { email: who.email } }
   return {
     where: `s.changed_at < :before
@@ -21,7 +21,7 @@ export function chosenRows(who: Forgotten): { where: string; values: Values } {
 /** Events of the requests of those rows, whatever they say; by age, those that were received before. */
 export function chosenEvents(who: Forgotten): { where: string; values: Values } {
   if ('requestId' in who)
-    return { where: 'e.request_id = :request_id', values: { request_id: who.requestId } }
+    return { where: 'e.request_id = :request_id', values: { request_id: who.requestId.toLowerCase() } }
   if ('email' in who) {
     return {
       where: `e.request_id IN (

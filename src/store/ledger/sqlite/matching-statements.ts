@@ -1,4 +1,6 @@
 import { inTheWay } from '../../../domain/submission/match.ts'
+import { resultsBatch } from '../../../domain/submission/witness.ts'
+import { waitingStates } from '../../../domain/submission/states.ts'
 import { sqlList } from '../sql.ts'
 import { selectSubmissions } from './submission-rows.ts'
 
@@ -59,6 +61,11 @@ export const selectWaitingRows = `
 SELECT row_number, state, held_for FROM submissions
 WHERE batch_id = :batch_id AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
+/** A person says that results files say nothing of rows that wait. */
+export const forgetWitnesses = `
+UPDATE submissions SET witnesses = NULL
+WHERE batch_id = :batch_id AND witnesses IS NOT NULL AND state IN ${sqlList(waitingStates)}`
+
 export const insertRelease = `
 INSERT INTO releases (batch_id, row_number, other_batch, other_row, made_at, made_by)
 VALUES (:batch_id, :row_number, :other_batch, :other_row, :at, :by)
@@ -98,12 +105,15 @@ UPDATE batches SET package_id = :package_id, identity = CASE
   WHEN EXISTS (SELECT 1 FROM batches o WHERE o.identity = :identity AND o.id <> :id) THEN identity ELSE :identity END
 WHERE id = :id`
 
+/** When the order that stands in a row's way was sent, also where a results file alone tells of it. */
+const stoppedAt = `coalesce(a.began_at, m.changed_at, json_extract(s.witnesses, '$[' || (s.matches_row - 1) || '].at'))`
+
 /** What the duplicates and held rows of a batch match, as that stands now. */
 export const selectStops = `
-SELECT s.state, s.held_for, m.state AS other_state, m.batch_id AS other_batch, m.row_number AS other_row,
-  count(*) AS count, min(coalesce(a.began_at, m.changed_at)) AS first_at, max(coalesce(a.began_at, m.changed_at)) AS last_at
+SELECT s.state, s.held_for, iif(s.matches_batch = '${resultsBatch}', 'accepted', m.state) AS other_state,
+  m.batch_id AS other_batch, m.row_number AS other_row, count(*) AS count, min(${stoppedAt}) AS first_at, max(${stoppedAt}) AS last_at
 FROM submissions s
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
 LEFT JOIN attempts a ON a.id = m.attempt_id
 WHERE s.batch_id = :batch_id AND s.state IN ('duplicate', 'held')
-GROUP BY s.state, s.held_for, m.state, m.batch_id`
+GROUP BY s.state, s.held_for, s.matches_batch = '${resultsBatch}', m.state, m.batch_id`

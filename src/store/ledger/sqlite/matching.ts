@@ -25,6 +25,7 @@ import {
   selectToCompare,
   selectWhetherShared,
 } from './matching-statements.ts'
+import type { Witness } from '../../../domain/submission/witness.ts'
 import { recipientOf, submissionOf, type SubmissionRow } from './submission-rows.ts'
 
 /** States of a row that is compared anew. */
@@ -52,6 +53,7 @@ interface SelectedToCompare extends SubmissionRow {
   allow_duplicate: number
   allow_similar: number
   shared: string
+  witnesses: string | null
   person_print: string | null
   email_print: string | null
   phone_print: string | null
@@ -94,6 +96,7 @@ export class Matching {
       recipient: recipientOf(found),
       addedAt: found.added_at,
       kind: found.kind,
+      witnesses: witnessesOf(found.witnesses),
       prints:
         person_print === null || email_print === null || phone_print === null
           ? undefined
@@ -113,7 +116,9 @@ export class Matching {
   /** Everything that stands in its way, in no order. */
   stopsOf(row: ToCompare): Stop[] {
     const candidates = this.candidates(row)
-    return candidates.length === 0 ? [] : stopsOf(row, candidates, row.allowed, this.kin(row))
+    return candidates.length === 0 && row.witnesses === undefined
+      ? []
+      : stopsOf(row, candidates, row.allowed, this.kin(row))
   }
 
   /** Every order that shares the person, the e-mail or the phone, in any package and at any service. */
@@ -248,6 +253,11 @@ export function matchColumns({ order, becomes, reason, shares }: Stop): {
     held_for: becomes === 'held' ? reason : null,
     shares: shares.length === 0 ? null : shares.join(' '),
   }
+}
+
+/** As the column has them; undefined where there are none. */
+export function witnessesOf(text: string | null): Witness[] | undefined {
+  return text === null ? undefined : (JSON.parse(text) as Witness[])
 }
 
 export function sharesOf(text: string | null): Shared[] {

@@ -9,6 +9,7 @@ import { inbox } from './migrations/0004-inbox.ts'
 import { byEmail } from './migrations/0005-by-email.ts'
 import { byChange } from './migrations/0006-by-change.ts'
 import { matching } from './migrations/0007-matching.ts'
+import { witnesses } from './migrations/0008-witnesses.ts'
 
 /** In order; a store's `user_version` counts those it has been through. */
 const migrations: readonly (string | ((database: Database) => void))[] = [
@@ -19,6 +20,7 @@ const migrations: readonly (string | ((database: Database) => void))[] = [
   byEmail,
   byChange,
   matching,
+  witnesses,
 ]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */

@@ -110,7 +110,7 @@ function empty(database: Database, settled: string, values: Values, completely: 
     : ''
   database.run(
     `UPDATE submissions AS s SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL,
-      reason = NULL, field = NULL, offered_id = NULL ${fingerprint} WHERE ${settled}`,
+      reason = NULL, field = NULL, offered_id = NULL, witnesses = NULL ${fingerprint} WHERE ${settled}`,
     values,
   )
   const nobody = `SELECT 1 FROM submissions s

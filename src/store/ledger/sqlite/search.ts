@@ -12,7 +12,7 @@ export function conditions(filter: SubmissionFilter): { where: string; values: V
     values[name] = value
   }
   must('s.batch_id = :batch_id', 'batch_id', filter.batchId)
-  must('s.request_id IN (:request_id, upper(:request_id))', 'request_id', filter.requestId?.toLowerCase())
+  must('s.request_id = :request_id', 'request_id', filter.requestId?.toLowerCase())
   must('s.email = :email COLLATE NOCASE', 'email', filter.email)
   must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
   must(

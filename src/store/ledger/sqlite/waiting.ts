@@ -9,6 +9,7 @@ import { Matching } from './matching.ts'
 import {
   allowOwn,
   cancelWaitingRow,
+  forgetWitnesses,
   insertJoinedPackage,
   insertRelease,
   moveBatch,
@@ -35,6 +36,10 @@ export class SqliteWaiting implements Waiting {
   constructor(database: Database) {
     this.#database = database
     this.#matching = new Matching(database)
+  }
+
+  async ignoreResults(batchId: string): Promise<void> {
+    this.#database.run(forgetWitnesses, { batch_id: batchId })
   }
 
   async lookAgain(batchId: string, at: number): Promise<number> {
@@ -68,8 +73,9 @@ export class SqliteWaiting implements Waiting {
         stops.unknown = { count: stops.unknown.count + count, batchId: other_batch ?? undefined }
       } else if (other_state === 'accepted') {
         stops.ordered.count += count
-        stops.ordered.first = Math.min(stops.ordered.first ?? Infinity, first_at ?? Infinity)
-        stops.ordered.last = Math.max(stops.ordered.last ?? 0, last_at ?? 0)
+        // A results file may not say when.
+        if (first_at !== null) stops.ordered.first = Math.min(stops.ordered.first ?? first_at, first_at)
+        if (last_at !== null) stops.ordered.last = Math.max(stops.ordered.last ?? last_at, last_at)
       } else if (other_batch !== batchId && (other_state === 'pending' || other_state === 'sending')) {
         stops.waiting = { count: stops.waiting.count + count, batchId: other_batch ?? undefined }
       }

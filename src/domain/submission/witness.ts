@@ -1,0 +1,81 @@
+import type { Shared } from './likeness.ts'
+import type { SubmissionState } from './states.ts'
+import type { Submission } from './submission.ts'
+
+/**
+ * What a results file says of a row's person (ordering protocol, "Other witnesses"): orders that another store made, or one
+ * that is lost.
+ */
+export interface Witness {
+  /** The results file, and the line in it. */
+  file: string
+  line: number
+  state: SubmissionState
+  requestId: string | undefined
+  requestStatus: string | undefined
+  account: string
+  /** Undefined where it is not said: it is this one then. */
+  baseUrl: string | undefined
+  packageId: number | undefined
+  /** When it was sent; wall time. */
+  at: number | undefined
+  /** `unclear`: nothing tells whom it is about. */
+  person: 'same' | 'similar' | 'unclear'
+  /** What a similar person has in common with the row's. */
+  shares: Shared[]
+}
+
+/** The batch that an order known by a results file alone is said to be of; its row counts the witnesses of the row from 1. */
+export const resultsBatch = 'results'
+
+/** `rejected`, `invalid`, `cancelled` and `held` rows ordered nothing, so they say nothing. */
+const silent = new Set<SubmissionState>(['rejected', 'invalid', 'cancelled', 'held'])
+
+export function speaks({ state }: Pick<Witness, 'state'>): boolean {
+  return !silent.has(state)
+}
+
+/** Whether it names an order that was made, by its request. */
+export function namesOrder({ state, requestId }: Pick<Witness, 'state' | 'requestId'>): boolean {
+  return requestId !== undefined && (state === 'accepted' || state === 'duplicate')
+}
+
+/** "Each account sees its own people and those of nobody's; without an account everybody is seen." */
+export function isSeen({ account }: Pick<Witness, 'account'>, by: string): boolean {
+  return by === '' || account === '' || account === by
+}
+
+/** The order that a witness tells of, as the store would have it; `number` counts the row's witnesses from 1. */
+export function witnessedOrder(
+  witness: Witness,
+  number: number,
+  row: { baseUrl: string; packageId: number; addedAt: number },
+): Submission {
+  const { requestId, requestStatus, at = row.addedAt } = witness
+  return {
+    batchId: resultsBatch,
+    row: number,
+    // A duplicate without a request is one of an order that was not known to be made.
+    state: namesOrder(witness) ? 'accepted' : witness.state === 'pending' ? 'pending' : 'unknown',
+    attemptId: undefined,
+    baseUrl: witness.baseUrl ?? row.baseUrl,
+    userEmail: '',
+    packageId: witness.packageId ?? row.packageId,
+    recipient: undefined,
+    attempts: 1,
+    addedAt: at,
+    attemptedAt: witness.at,
+    changedAt: at,
+    requestId,
+    requestStatus,
+    requestStatusAt: undefined,
+    offeredId: undefined,
+    reason: undefined,
+    field: undefined,
+  }
+}
+
+/** `line 3 of people.results.csv`. */
+export function witnessPlace({ file, line }: Pick<Witness, 'file' | 'line'>): string {
+  return `line ${line} of ${file}`
+}

@@ -1,0 +1,176 @@
+import { basename } from 'node:path'
+
+import type { Api } from '../../api/api.ts'
+import type { NewRow } from '../../domain/batch/batch.ts'
+import { type ResultsRow, resultsReader } from '../../domain/batch/results-columns.ts'
+import type { RowReading } from '../../domain/batch/row-reading.ts'
+import { personDigests, sharedDigests } from '../../domain/submission/digests.ts'
+import { speaks, type Witness } from '../../domain/submission/witness.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
+import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { Governor } from '../quota/governor.ts'
+import { type BatchFile, openBatchFile } from './open-file.ts'
+import type { FilePlace, NoticePort } from './ports.ts'
+import { foreignResults } from './results-file.ts'
+
+export interface WitnessPorts extends NoticePort {
+  api: Pick<Api, 'baseUrl' | 'getRequest'>
+  batches: Pick<Batches, 'list' | 'rows'>
+  ledger: Pick<Ledger, 'list'>
+  governor: Pick<Governor, 'take'>
+  signal?: AbortSignal | undefined
+}
+
+/** A results file, by place and by person. */
+interface ResultsFile {
+  name: string
+  /** Rows as they stand in the file, and as a file that they were written from has them. */
+  rows: readonly (ResultsRow | undefined)[]
+  byPerson: ReadonlyMap<string, ResultsRow>
+}
+
+type Order = Extract<NewRow, { state: 'pending' }>
+
+/**
+ * What results files say of the rows of a file (ordering protocol, "Other witnesses"): the file's own columns, where it is
+ * a results file itself, and results files beside it that another store wrote. Undefined where there are none.
+ */
+export async function openWitnesses(
+  ports: WitnessPorts,
+  place: FilePlace,
+  { name, path, sheet }: BatchFile,
+): Promise<Witnesses | undefined> {
+  const own = resultsReader(sheet.columns)
+  const beside: ResultsFile[] = []
+  for (const each of path === undefined ? [] : await foreignResults(ports.batches, path)) {
+    try {
+      const found = await readResults(place, each)
+      if (found !== undefined) beside.push(found)
+    } catch (error) {
+      if (!(error instanceof RefcheckError)) throw error
+      ports.onNotice({ name: 'results-unread', file: basename(each), why: error.message })
+    }
+  }
+  if (own === undefined && beside.length === 0) return undefined
+  return new Witnesses(
+    ports,
+    own && ((row) => own(row.source.cells, { file: name, line: row.source.line })),
+    beside,
+  )
+}
+
+async function readResults(place: FilePlace, path: string): Promise<ResultsFile | undefined> {
+  const { sheet } = await openBatchFile(place, path)
+  const read = resultsReader(sheet.columns)
+  if (read === undefined) return undefined
+  const name = basename(path)
+  const rows: (ResultsRow | undefined)[] = []
+  const byPerson = new Map<string, ResultsRow>()
+  for await (const { cells, line } of sheet.rows()) {
+    const row = read(cells, { file: name, line })
+    rows.push(row)
+    if (row?.digests !== undefined && speaks(row)) byPerson.set(keyOf(row.digests), row)
+  }
+  return { name, rows, byPerson }
+}
+
+const keyOf = ({ name, email, phone }: NonNullable<ResultsRow['digests']>): string =>
+  `${name}${email}${phone}`
+
+export class Witnesses {
+  readonly #ports: WitnessPorts
+  readonly #own: ((reading: RowReading) => ResultsRow | undefined) | undefined
+  readonly #beside: readonly ResultsFile[]
+  readonly #found = new Map<number, ResultsRow[]>()
+  /** Rows of results whose person is in the file, wherever. */
+  readonly #named = new Set<ResultsRow>()
+  /** Requests that were read for rows without digests; `failed`: they could not be. */
+  readonly #read = new Map<string, Partial<ResultsRow> | 'failed'>()
+
+  constructor(
+    ports: WitnessPorts,
+    own: ((reading: RowReading) => ResultsRow | undefined) | undefined,
+    beside: readonly ResultsFile[],
+  ) {
+    this.#ports = ports
+    this.#own = own
+    this.#beside = beside
+  }
+
+  /** Notes what is said of a row; `ordinal` counts the rows that the file gives out from 0, for which is at the same place. */
+  collect(reading: RowReading, ordinal: number): void {
+    if (reading.body === undefined) return
+    const key = this.#beside.length === 0 ? '' : keyOf(personDigests(reading.body.recipient))
+    // Rows may have been put in or sorted since, so whom a row names stands before where it stands.
+    const named = this.#beside.map(({ byPerson }) => byPerson.get(key))
+    for (const each of named) if (each !== undefined) this.#named.add(each)
+    const said = [this.#own?.(reading), ...this.#beside.map(({ rows }, at) => named[at] ?? rows[ordinal])]
+    const spoken = said.filter((each) => each !== undefined && speaks(each)) as ResultsRow[]
+    if (spoken.length > 0) this.#found.set(reading.row, spoken)
+  }
+
+  /** Gives each row what is said of its person, and reports what is said of others. */
+  async attach(rows: readonly NewRow[]): Promise<void> {
+    const others = new Map<string, number>()
+    for (const row of rows) {
+      const said = row.state === 'pending' ? this.#found.get(row.row) : undefined
+      if (row.state !== 'pending' || said === undefined) continue
+      const heard: Witness[] = []
+      for (const each of said) {
+        if (await this.#isKnown(each)) continue
+        const witness = about(row, await this.#whole(each))
+        if (witness !== undefined) heard.push(witness)
+        else if (!this.#named.has(each)) others.set(each.file, (others.get(each.file) ?? 0) + 1)
+      }
+      if (heard.length > 0) row.witnesses = heard
+    }
+    for (const [file, count] of others) this.#ports.onNotice({ name: 'results-of-others', file, rows: count })
+  }
+
+  /** What this store knows itself it knows better. */
+  async #isKnown({ batchId, row, requestId }: ResultsRow): Promise<boolean> {
+    const { ledger, batches } = this.#ports
+    if (batchId !== undefined && row !== undefined) {
+      const { value: own } = await batches.rows(batchId, { after: row - 1, limit: 1 }).next()
+      if (own?.row === row && own.recipient !== undefined) return true
+    }
+    if (requestId === undefined) return false
+    return (await ledger.list({ requestId })).some(({ recipient }) => recipient !== undefined)
+  }
+
+  /** "An id without digests (0.1.0) is read once." */
+  async #whole(said: ResultsRow): Promise<ResultsRow> {
+    const { requestId } = said
+    if (said.digests !== undefined || requestId === undefined) return said
+    const read = this.#read.get(requestId) ?? (await this.#request(requestId))
+    this.#read.set(requestId, read)
+    return read === 'failed' ? said : { ...said, ...read }
+  }
+
+  async #request(requestId: string): Promise<Partial<ResultsRow> | 'failed'> {
+    const { api, governor, signal } = this.#ports
+    await governor.take('create', { signal })
+    try {
+      const { recipient, package_id, created_at, status } = await api.getRequest(requestId, signal)
+      return {
+        digests: personDigests(recipient),
+        packageId: package_id,
+        baseUrl: api.baseUrl,
+        at: Date.parse(created_at),
+        requestStatus: status,
+      }
+    } catch (error) {
+      if (error instanceof RefcheckError && signal?.aborted !== true) return 'failed'
+      throw error
+    }
+  }
+}
+
+/** What a results row says of a row's person; undefined where it is about somebody else. */
+function about({ recipient }: Order, said: ResultsRow): Witness | undefined {
+  const { digests, batchId: _, row: __, ...rest } = said
+  if (digests === undefined) return { ...rest, person: 'unclear', shares: [] }
+  const shared = sharedDigests(personDigests(recipient), digests)
+  return shared && { ...rest, ...shared }
+}

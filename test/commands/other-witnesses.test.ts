@@ -1,0 +1,322 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { type Session, session } from '../harness/session.ts'
+
+/**
+ * Issue 15, item 3: people.results.csv beside people.csv was seen only to pick another name, and all of the file were
+ * ordered again by a colleague with a store of his own.
+ */
+const run = 'batch run people.csv --package 102 --yes'
+
+/** Somebody else's machine: a store and settings of its own, the folder of people shared. */
+const colleague = ({ folder }: Session) => ({
+  env: {
+    REFCHECK_DATA_DIR: join(folder, 'other', 'data'),
+    REFCHECK_CONFIG_DIR: join(folder, 'other', 'config'),
+  },
+})
+
+const header = 'first_name,last_name,email,phone'
+
+describe('results beside the input, of a store that is not here', () => {
+  test('everybody whom they say was ordered is a duplicate, with that id, though this store knows nothing', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(3))
+    await here.type(run)
+    expect(await here.type(run, { exported: colleague(here).env })).toMatchInlineSnapshot(`
+      $ refcheck batch run people.csv --package 102 --yes
+      people.csv: 3 rows
+        0 orders to send
+        3 rows ordered before, not sent
+          row 1 is request REQUEST_1 (line 2 of people.results.csv)
+          row 2 is request REQUEST_2 (line 3 of people.results.csv)
+          row 3 is request REQUEST_3 (line 4 of people.results.csv)
+      2> Error: nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)
+      exit 2
+    `)
+    expect(here.ordered()).toEqual(emails(3))
+  })
+
+  test('a row that is added goes, wherever it stands, and the rest is told with its ids in the results', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(2))
+    await here.type(run)
+    here.write(
+      'people.csv',
+      `${header}\nNew,Row,new@example.com,+61400000100\nAna,Row1,a1@example.com,+61400000001\nAna,Row2,a2@example.com,+61400000002\n`,
+    )
+    expect(await here.type(run, { exported: colleague(here).env })).toMatchInlineSnapshot(`
+      $ refcheck batch run people.csv --package 102 --yes
+      2>
+      2> people.csv: 3 rows
+      2>   1 order of package 102
+      2>   2 rows ordered before, not sent
+      2>     row 2 is request REQUEST_1 (line 2 of people.results.csv)
+      2>     row 3 is request REQUEST_2 (line 3 of people.results.csv)
+      2> Time by quota: under a minute
+      2>
+      batch  BATCH_2
+      people.csv, package 102
+
+      1  accepted
+      2  duplicate
+      3  rows
+
+      results  HOME/people.results-2.csv
+      2> Error: 1 of 3 rows were accepted (2 duplicate)
+      2> See the reason for each row with: refcheck batch rows BATCH_2
+      exit 10
+    `)
+    expect(here.ordered()).toEqual([...emails(2), 'new@example.com'])
+    expect(here.cat('people.results-2.csv')).toMatchInlineSnapshot(`
+      $ cat people.results-2.csv
+      first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+      New,Row,new@example.com,+61400000100,accepted,REQUEST_3,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_2,1,x14d46e14e2788836e89208047b1454be,xdaf10015cc5727d381b39b53a68d3a53,xf638685f0d825080eb333fcc3d1c8974
+      Ana,Row1,a1@example.com,+61400000001,duplicate,REQUEST_1,,"is the same order as request REQUEST_1 (line 2 of people.results.csv, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_2,2,x5931154f64741b42466b02baab621880,xb092fe445001552b4d6d8e97740ee606,xac32bfb8ae31c22dd56f91ef1db8fc06
+      Ana,Row2,a2@example.com,+61400000002,duplicate,REQUEST_2,,"is the same order as request REQUEST_2 (line 3 of people.results.csv, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_2,3,x541523fdb3c8524810ab068adffc5435,x74bcd92f32d00c1ee52d51d62320dcca,x6b9e6d39ff534b7a83962f01b1f2c29a
+    `)
+  })
+
+  test('rows that wait there are held here, and go when somebody says so', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(3))
+    await here.type(`${run} --max 1`)
+    const other = colleague(here)
+    const held = await here.type(`${run} --json`, other)
+    expect([held.code, held.json()]).toMatchObject([10, { counts: { duplicate: 1, held: 2 } }])
+    const { batch_id } = held.json() as { batch_id: string }
+    expect(await here.type(`batch rows ${batch_id}`, { exported: other.env })).toMatchInlineSnapshot(`
+      $ refcheck batch rows BATCH_2
+      ROW  STATE      EMAIL           OUTCOME
+      1    duplicate  a1@example.com  is the same order as request REQUEST_1 (line 2 of people.results.csv, ordered 2026-11-20 12:00 +00:00)
+      2    held       a2@example.com  held: may have been ordered, by what a results file says: line 3 of people.results.csv (pending)
+      3    held       a3@example.com  held: may have been ordered, by what a results file says: line 4 of people.results.csv (pending)
+      exit 0
+    `)
+    const released = await here.all([`batch release ${batch_id} --row 2`, `batch resume ${batch_id} --yes`], {
+      exported: other.env,
+    })
+    expect(released).toMatchInlineSnapshot(`
+      $ refcheck batch release BATCH_2 --row 2
+      2> Released 1 row. Order with: refcheck batch resume BATCH_2
+      batch  BATCH_2
+      people.csv, package 102
+
+      1  pending
+      1  held
+      1  duplicate
+      3  rows
+
+      results  HOME/people.results-2.csv
+      exit 0
+
+      $ refcheck batch resume BATCH_2 --yes
+      batch  BATCH_2
+      people.csv, package 102
+
+      1  accepted
+      1  held
+      1  duplicate
+      3  rows
+
+      results  HOME/people.results-2.csv
+      2> Error: 1 of 3 rows were accepted (1 held, 1 duplicate)
+      2> See why rows are held: refcheck batch rows BATCH_2 --state held; two people: refcheck batch release BATCH_2 --row N; the same person: refcheck batch cancel BATCH_2 --row N
+      exit 10
+    `)
+    expect(here.ordered()).toEqual(emails(2))
+  })
+
+  test('a person in another spelling is held', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(1))
+    await here.type(run)
+    here.write('people.csv', `${header}\nAnna,Row1,a1@example.com,+61400000009\n`)
+    const { code, stderr } = await here.type(run, colleague(here))
+    expect([code, stderr]).toEqual([
+      10,
+      expect.stringContaining('the same e-mail as line 2 of people.results.csv'),
+    ])
+    expect(here.ordered()).toHaveLength(1)
+  })
+
+  test('other people in the same places (last year’s file as a template) go, and that is said', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(2))
+    await here.type(run)
+    peopleFile(here.folder, ['new1@example.com', 'new2@example.com'])
+    const { code, stderr } = await here.type(run, colleague(here))
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(
+        'people.results.csv: 2 rows name another person than this file, and were ignored.',
+      ),
+    ])
+    expect(here.ordered()).toHaveLength(4)
+  })
+
+  test.each([['run'], ['plan']])(
+    'batch %s tells of them, and --ignore-results says otherwise',
+    async (verb) => {
+      const here = await session()
+      peopleFile(here.folder, emails(2))
+      await here.type(run)
+      const flags = verb === 'run' ? '--dry-run --json' : '--json'
+      const other = colleague(here)
+      const line = `batch ${verb} people.csv --package 102 ${flags}`
+      const [told, ignored] = [
+        await here.type(line, other),
+        await here.type(`${line} --ignore-results`, other),
+      ]
+      expect([told.code, ignored.code]).toEqual([2, 0])
+      expect(existsSync(join(here.folder, 'people.results-2.csv'))).toBe(false)
+      expect((await here.type(`${run} --ignore-results`, other)).code).toBe(0)
+      expect(here.ordered()).toHaveLength(4)
+    },
+  )
+
+  test('a file that was taken in with them is ordered with --ignore-results after all', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(1))
+    await here.type(run)
+    const other = colleague(here)
+    here.write(
+      'people.csv',
+      `${header}\nAna,Row1,a1@example.com,+61400000001\nBo,Row2,bo@example.com,+61400000002\n`,
+    )
+    expect((await here.type(run, other)).code).toBe(10)
+    expect((await here.type(`${run} --ignore-results`, other)).code).toBe(0)
+    expect(here.ordered()).toEqual(['a1@example.com', 'bo@example.com', 'a1@example.com'])
+  })
+
+  test('rejected rows say nothing', async () => {
+    const here = await session()
+    peopleFile(here.folder, ['a1+reject@example.com'])
+    here.intercept((request, ask) =>
+      request.method === 'POST'
+        ? Response.json(
+            {
+              status_code: 400,
+              status_message: 'client_error',
+              message: 'recipient.email: is not deliverable',
+              data: null,
+            },
+            { status: 400 },
+          )
+        : ask(request),
+    )
+    expect((await here.type(run)).code).toBe(10)
+    here.intercept(undefined)
+    expect((await here.type(run, colleague(here))).code).toBe(0)
+  })
+})
+
+describe.each(['csv', 'xlsx', 'json'])('our own results as %s, given as input', (format) => {
+  test('to another store: nobody is ordered again', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(2))
+    await here.type(`${run} --results sent.${format}`)
+    const again = await here.type(`batch run sent.${format} --package 102 --yes --json`, colleague(here))
+    expect([again.code, here.ordered()]).toEqual([2, emails(2)])
+    const [id] = here.sandbox.requests().map(({ request_id }) => request_id)
+    expect(again.json()).toMatchObject({ error: { code: 'duplicate' }, counts: { duplicate: 2 } })
+    expect(again.stderr + again.stdout).not.toBe(id)
+  })
+})
+
+describe('results that are no witness, or not a plain one', () => {
+  const results = (rows: readonly string[]): string => `${rows.join('\n')}\n`
+
+  /** The results of one row, as a store wrote them, with some of it changed. */
+  async function changed(change: (text: string) => string): Promise<Session> {
+    const here = await session()
+    peopleFile(here.folder, emails(1))
+    await here.type(run)
+    here.write('people.results.csv', change(here.read('people.results.csv')))
+    return here
+  }
+
+  test('of a rehearsal on another loopback service: the real run goes', async () => {
+    const here = await changed((text) => text.replace(/http:\/\/localhost:\d+/, 'http://localhost:1'))
+    expect((await here.type(run, colleague(here))).code).toBe(0)
+    expect(here.ordered()).toHaveLength(2)
+  })
+
+  test('of another package: the run of this one goes', async () => {
+    const here = await changed((text) => text.replace(',102,', ',103,'))
+    expect((await here.type(run, colleague(here))).code).toBe(0)
+    expect(here.ordered()).toHaveLength(2)
+  })
+
+  test('of another account: its people are not seen', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(1))
+    await here.type(run, { env: { REFCHECK_ACCOUNT: 'acme' } })
+    const other = colleague(here).env
+    expect((await here.type(run, { env: { ...other, REFCHECK_ACCOUNT: 'beta' } })).code).toBe(0)
+    expect(here.ordered()).toHaveLength(2)
+  })
+
+  test('of the package that this one replaces: held', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(1))
+    await here.type(run)
+    const successor = here.sandbox.replacePackage(102)
+    here.write('people.csv', `${header},consent.consent_method\nAna,Row1,a1@example.com,+61400000001,email\n`)
+    const held = await here.type(`batch run people.csv --package ${successor} --yes --json`, colleague(here))
+    expect([held.code, held.json()]).toMatchObject([10, { counts: { held: 1 } }])
+    expect(here.ordered()).toHaveLength(1)
+  })
+
+  const old = (id: string, who = 'Ana,Row1,a1@example.com,+61400000001') =>
+    results([
+      `${header},refcheck_state,refcheck_request_id,refcheck_status,refcheck_error`,
+      `${who},accepted,${id},RECEIVED,`,
+    ])
+
+  test.each([
+    ['the same package and person', 'Ana,Row1,a1@example.com,+61400000001', 2, 1],
+    ['another person', 'Ben,Low,ben@example.com,+61400000077', 0, 2],
+  ])('an id without digests, of 0.1.0, is read once: %s', async (_what, now, code, orders) => {
+    const here = await session()
+    peopleFile(here.folder, emails(1))
+    await here.type(run)
+    const [request] = here.sandbox.requests()
+    here.write('people.results.csv', old(request?.request_id ?? '', now))
+    here.write('people.csv', `${header}\n${now}\n`)
+    const before = here.calls().length
+    expect((await here.type(run, colleague(here))).code).toBe(code)
+    expect(
+      here
+        .calls()
+        .slice(before)
+        .filter((call) => call.startsWith('GET /v1/requests/')),
+    ).toHaveLength(1)
+    expect(here.ordered()).toHaveLength(orders)
+  })
+
+  test('an id without digests that cannot be read: held, and told as such', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(1))
+    here.write('people.results.csv', old('9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'))
+    const { code, stderr } = await here.type(run)
+    expect([code, stderr]).toEqual([
+      10,
+      expect.stringContaining('a results file has a request of it that cannot be read'),
+    ])
+    expect(here.ordered()).toEqual([])
+  })
+
+  test('of this very store, which knows better: rows that were cancelled since go', async () => {
+    const here = await session()
+    peopleFile(here.folder, emails(2))
+    const first = await here.type(`${run} --max 1 --json`)
+    await here.type(`batch cancel ${(first.json() as { batch_id: string }).batch_id} --yes`)
+    const again = await here.type('batch run people.results.csv --package 102 --yes')
+    expect([again.code, here.ordered()]).toEqual([10, emails(2)])
+  })
+})

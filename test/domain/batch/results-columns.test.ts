@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+
+import { resultCells, resultColumns, resultsReader } from '../../../src/domain/batch/results-columns.ts'
+import { personDigests } from '../../../src/domain/submission/digests.ts'
+import { ann, batchRow } from './rows.ts'
+
+const id = '9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'
+const place = { file: 'people.results.csv', line: 2 }
+
+test('what is written of a row reads back as what it was', () => {
+  const row = batchRow({ state: 'accepted', requestId: id, requestStatus: 'RECEIVED', attemptedAt: 1_000 })
+  const read = resultsReader(['email', ...resultColumns])
+  expect(read?.([ann.email, ...resultCells(row, { account: 'acme' })], place)).toEqual({
+    ...place,
+    state: 'accepted',
+    requestId: id,
+    requestStatus: 'RECEIVED',
+    account: 'acme',
+    baseUrl: row.baseUrl,
+    packageId: 7,
+    at: 1_000,
+    batchId: 'b-1',
+    row: 1,
+    digests: personDigests(ann),
+  })
+})
+
+test('a removed person has no digests', () => {
+  const cells = resultCells(batchRow({ state: 'accepted', requestId: id, recipient: undefined }), {})
+  expect(resultsReader(resultColumns)?.(cells, place)?.digests).toBeUndefined()
+})
+
+test('a table without our columns is no results file', () => {
+  expect(resultsReader(['email', 'refcheck_problem'])).toBeUndefined()
+})
+
+test('0.1.0 named the request alone; a row that says nothing is none', () => {
+  const read = resultsReader(['refcheck_state', 'refcheck_request_id'])
+  expect(read?.(['accepted', id.toUpperCase()], place)).toMatchObject({
+    state: 'accepted',
+    requestId: id,
+    digests: undefined,
+    packageId: undefined,
+    baseUrl: undefined,
+    at: undefined,
+  })
+  expect(read?.(['', id], place)).toMatchObject({ state: 'accepted', requestId: id })
+  expect(read?.(['', ''], place)).toBeUndefined()
+  expect(read?.(['no state', 'no id'], place)).toBeUndefined()
+})
+
+test('what a spreadsheet program made of a digest is none', () => {
+  const read = resultsReader(resultColumns)
+  const cells = resultCells(batchRow({ state: 'pending' }), {})
+  cells[resultColumns.indexOf('refcheck_email_digest')] = '1.5E+31'
+  expect(read?.(cells, place)?.digests).toBeUndefined()
+})

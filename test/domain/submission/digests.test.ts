@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+
+import { personDigests, sharedDigests } from '../../../src/domain/submission/digests.ts'
+import { ann } from '../batch/rows.ts'
+
+const shared = (change: Partial<typeof ann>) =>
+  sharedDigests(personDigests(ann), personDigests({ ...ann, ...change }))
+
+test('digests are normalised as the fingerprint is, and no spreadsheet reads a number in them', () => {
+  const { first_name, last_name, email, phone } = ann
+  const other = {
+    first_name: ` ${first_name.toUpperCase()} `,
+    last_name,
+    email: email.toUpperCase(),
+    phone: phone.replace('+61', '+61 '),
+  }
+  expect(personDigests(other)).toEqual(personDigests(ann))
+  expect(Object.values(personDigests(ann))).toEqual(Array(3).fill(expect.stringMatching(/^x[0-9a-f]{32}$/)))
+})
+
+test.each([
+  ['nothing changed', {}, { person: 'same', shares: [] }],
+  ['a corrected phone', { phone: '+61400000009' }, { person: 'similar', shares: ['name', 'email'] }],
+  ['a new e-mail', { email: 'x@example.com' }, { person: 'similar', shares: ['name', 'phone'] }],
+  ['another first name', { first_name: 'Anne' }, { person: 'similar', shares: ['email', 'phone'] }],
+  ['another e-mail and phone', { email: 'x@example.com', phone: '+61400000009' }, undefined],
+])('%s', (_what, change, found) => expect(shared(change)).toEqual(found))

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+
+import { type Compared, nothingAllowed, stopOf } from '../../../src/domain/submission/match.ts'
+import { submissionStates } from '../../../src/domain/submission/states.ts'
+import { speaks, type Witness, witnessPlace } from '../../../src/domain/submission/witness.ts'
+import { ann } from '../batch/rows.ts'
+
+const day = 86_400_000
+const row: Compared = {
+  batchId: 'new',
+  row: 1,
+  baseUrl: 'https://api.example.com',
+  packageId: 7,
+  recipient: ann,
+  addedAt: 100 * day,
+  kind: 'file',
+}
+const witness: Witness = {
+  file: 'people.results.csv',
+  line: 3,
+  state: 'accepted',
+  requestId: 'r-1',
+  requestStatus: undefined,
+  account: '',
+  baseUrl: row.baseUrl,
+  packageId: 7,
+  at: 99 * day,
+  person: 'same',
+  shares: [],
+}
+
+function verdict(
+  change: Partial<Witness>,
+  allowed = {},
+  over: Partial<Compared> = {},
+  released = false,
+): string {
+  const stop = stopOf(
+    { ...row, ...over, witnesses: [{ ...witness, ...change }] },
+    [],
+    { ...nothingAllowed, ...allowed },
+    {
+      joined: new Set([7]),
+      predecessors: new Set([6]),
+      isSameService: () => undefined,
+      released: () => released,
+    },
+  )
+  return stop === undefined ? 'goes' : `${stop.becomes}: ${stop.reason}`
+}
+
+test('rejected, invalid, cancelled and held rows say nothing', () => {
+  expect(submissionStates.filter((state) => !speaks({ state }))).toEqual([
+    'rejected',
+    'held',
+    'invalid',
+    'cancelled',
+  ])
+})
+
+test.each([
+  ['accepted', { state: 'accepted' }, 'duplicate: same'],
+  ['duplicate with an id', { state: 'duplicate' }, 'duplicate: same'],
+  ['duplicate without one', { state: 'duplicate', requestId: undefined }, 'held: results_open'],
+  ['pending', { state: 'pending', requestId: undefined }, 'held: results_open'],
+  ['sending', { state: 'sending', requestId: undefined }, 'held: results_open'],
+  ['unknown', { state: 'unknown', requestId: undefined }, 'held: results_open'],
+  ['dropped', { state: 'dropped', requestId: undefined }, 'held: results_open'],
+  ['cancelled', { state: 'cancelled' }, 'goes'],
+  ['somebody similar', { person: 'similar', shares: ['email'] }, 'held: similar'],
+  ['somebody similar, unknown', { person: 'similar', shares: ['phone'], state: 'unknown' }, 'held: similar'],
+  ['an id that cannot be read', { person: 'unclear', packageId: undefined }, 'held: results_unclear'],
+  ['another package', { packageId: 8 }, 'goes'],
+  ['the package that this one replaces', { packageId: 6 }, 'held: replaced_package'],
+  ['another URL', { baseUrl: 'https://other.example.com' }, 'held: other_service'],
+  ['a rehearsal on this machine', { baseUrl: 'http://localhost:4010' }, 'goes'],
+  ['a request that ended in ERROR', { requestStatus: 'ERROR' }, 'held: ended_in_error'],
+] as [string, Partial<Witness>, string][])('%s', (_what, change, said) => expect(verdict(change)).toBe(said))
+
+test('a person who released the row has decided', () => {
+  expect(verdict({ state: 'pending', requestId: undefined }, {}, {}, true)).toBe('goes')
+  expect(verdict({}, {}, {}, true)).toBe('goes')
+})
+
+test('another account is not seen; without one everybody is', () => {
+  expect(verdict({ account: 'acme' }, {}, { account: 'beta' })).toBe('goes')
+  expect(verdict({ account: 'acme' }, {}, { account: 'acme' })).toBe('duplicate: same')
+  expect(verdict({ account: 'acme' })).toBe('duplicate: same')
+})
+
+test('--allow-duplicate passes what was ordered more than 7 days ago, as ever', () => {
+  expect(verdict({}, { duplicate: true })).toBe('held: recent')
+  expect(verdict({ at: 90 * day }, { duplicate: true })).toBe('goes')
+  expect(verdict({ state: 'pending', at: 90 * day, requestId: undefined }, { duplicate: true })).toBe(
+    'held: results_open',
+  )
+})
+
+test('it is told with its place', () => {
+  expect(witnessPlace(witness)).toBe('line 3 of people.results.csv')
+})
