@@ -92,7 +92,6 @@ test('three unknowns in a row halt it though the service pings well', async () =
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
     2> The service is up again; continuing.
     2> row 3 unknown: 127.0.0.1:PORT: the connection was cut
-    2> The service is up again; continuing.
     batch  BATCH_1
     people.csv, package 102
 

@@ -1,8 +1,7 @@
 import type { BatchRow } from '../../domain/batch/batch.ts'
-import { isAboutPackage, manyUnknown, refusedAlike, usedUp } from '../../domain/batch/halting.ts'
 import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
+import { noRows, paced, type Step, weigh } from '../../domain/batch/weigh.ts'
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
-import { backoffMs } from '../../domain/submission/backoff.ts'
 import { stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'
 import type { Outcome } from '../../domain/submission/outcome.ts'
@@ -19,8 +18,7 @@ import { settle, untilRecorded } from '../request/settle.ts'
 import { rowsNoLongerFit } from './schema-watch.ts'
 import { untilWell } from './until-well.ts'
 
-const mostUnknownsInARow = 3
-const mostRefusalsAlike = 5
+type Accepted = Extract<Outcome, { kind: 'accepted' }>
 
 /** A row whose attempt is journaled. */
 interface Journaled {
@@ -41,11 +39,7 @@ class Run {
   readonly #ports: RunPorts
   readonly #batchId: string
   readonly #limits: RunLimits
-  #sent = 0
-  #unknownsInARow = 0
-  #refusals = { message: '', inARow: 0 }
-  #unsentInARow = 0
-  #waitedMs = 0
+  #counters = noRows
 
   constructor(ports: RunPorts, batchId: string, limits: RunLimits) {
     this.#ports = ports
@@ -55,7 +49,8 @@ class Run {
 
   async go(): Promise<RunEnd> {
     try {
-      const refused = this.#limits.afterUnknown === true ? await this.#refused() : undefined
+      const asks: Step = { kind: 'ask whether it is well', afterwards: { kind: 'go on' } }
+      const refused = this.#limits.afterUnknown === true ? await this.#take(asks) : undefined
       if (refused !== undefined) return refused
       for (let ahead: Journaled | undefined; ;) {
         const current = ahead ?? (await this.#begin())
@@ -63,7 +58,6 @@ class Run {
         const { row, attempt } = current
         if (ahead !== undefined && this.#ports.signal?.aborted) return await this.#takeBack(attempt)
         const [outcome, following] = await Promise.all([sendAttempt(this.#ports, attempt), this.#following()])
-        if (outcome.kind !== 'throttled' && outcome.kind !== 'unsent') this.#sent += 1
         const tried = { attempt, outcome }
         const together = await this.#settleAndGoOn(tried, following)
         ahead = together.ahead
@@ -97,8 +91,9 @@ class Run {
         continue
       }
       if (waitMs === 0) throw changedElsewhere()
-      this.#waitedMs += waitMs
-      if (this.#waitedMs > this.#limits.waitBudgetMs) return { kind: 'halted', error: usedUp(waitMs) }
+      const { counters, step } = paced(this.#counters, waitMs, this.#limits)
+      this.#counters = counters
+      if (step.kind === 'halt') return { kind: 'halted', error: step.error }
       onEvent?.({ name: 'paced', seconds: waitMs / 1000 })
       await clock.sleep(waitMs, signal)
     }
@@ -116,7 +111,7 @@ class Run {
     if (this.#ports.signal?.aborted) return { kind: 'interrupted' }
     const row = await this.#pending()
     if (row === undefined) return { kind: 'done' }
-    return this.#sent >= this.#limits.max ? { kind: 'limited' } : row
+    return this.#counters.sent >= this.#limits.max ? { kind: 'limited' } : row
   }
 
   async #pending(): Promise<BatchRow | undefined> {
@@ -139,7 +134,7 @@ class Run {
     row: BatchRow | undefined,
   ): Promise<{ settled: boolean; ahead?: Journaled }> {
     const { ledger, clock, governor, signal } = this.#ports
-    const goesOn = signal?.aborted !== true && this.#sent < this.#limits.max
+    const goesOn = signal?.aborted !== true && this.#counters.sent + 1 < this.#limits.max
     if (outcome.kind !== 'accepted' || row === undefined || !goesOn) return { settled: false }
     const change = changeFor(outcome, clock.now())
     const {
@@ -156,95 +151,74 @@ class Run {
   /** What an outcome, which is journaled, means for the rows after it. */
   async #weigh(row: BatchRow, { attempt, outcome }: Tried): Promise<RunEnd | undefined> {
     this.#tell(row, outcome)
-    if (outcome.kind !== 'unsent') this.#unsentInARow = 0
-    if (outcome.kind === 'accepted' || outcome.kind === 'rejected') this.#unknownsInARow = 0
-    if (outcome.kind === 'accepted') this.#refusals.inARow = 0
-    switch (outcome.kind) {
-      case 'accepted':
+    const proven = outcome.kind === 'unknown' ? await this.#proven(row, attempt, outcome.offeredId) : undefined
+    const { waitBudgetMs } = this.#limits
+    const fraction = outcome.kind === 'unsent' ? this.#ports.random.fraction() : 0
+    const options = { waitBudgetMs, fraction }
+    const { counters, step } = weigh(this.#counters, proven ?? outcome, options)
+    this.#counters = counters
+    if (outcome.kind === 'throttled')
+      await this.#ports.governor.throttled(outcome.seconds, outcome.understood)
+    if (step.kind === 'wait') this.#announceWait(outcome, step.waitMs)
+    return this.#take(step, row)
+  }
+
+  /** Undefined where the run goes on. */
+  async #take(step: Step, row?: BatchRow): Promise<RunEnd | undefined> {
+    const { clock, signal, onEvent } = this.#ports
+    switch (step.kind) {
+      case 'go on':
         return undefined
-      case 'rejected':
-        return this.#rejected(row, outcome.error)
-      case 'halted':
-        return { kind: 'halted', error: outcome.error }
-      case 'throttled':
-      case 'unsent':
-        return this.#wait(outcome)
-      case 'unknown':
-        return this.#unknown(row, attempt, outcome)
+      case 'halt':
+        return { kind: 'halted', error: step.error }
+      case 'wait':
+        await clock.sleep(step.waitMs, signal)
+        return undefined
+      case 'ask why': {
+        const error = await this.#why(step, row)
+        return error === undefined ? this.#take(step.otherwise, row) : { kind: 'halted', error }
+      }
+      case 'ask whether it is well': {
+        const error = await untilWell(this.#ports, this.#limits.waitBudgetMs)
+        if (error !== undefined) return { kind: 'halted', error }
+        if (step.afterwards.kind === 'go on') onEvent?.({ name: 'well' })
+        return this.#take(step.afterwards, row)
+      }
     }
   }
 
-  /** One cause must not reject a thousand rows. */
-  async #rejected(row: BatchRow, error: RefcheckError): Promise<RunEnd | undefined> {
-    const { message, inARow } = this.#refusals
-    this.#refusals = { message: error.message, inARow: message === error.message ? inARow + 1 : 1 }
-    const { packageId } = row
-    const isPackage = isAboutPackage(error)
-    const gone =
-      packageId !== undefined && isPackage
-        ? await packageGone([packageId], { ...this.#ports, batchId: this.#batchId })
-        : undefined
-    const unfit =
-      packageId !== undefined && error.field?.startsWith('additional_information') === true
-        ? await rowsNoLongerFit(this.#ports, this.#batchId, packageId)
-        : undefined
-    const alike =
-      this.#refusals.inARow >= mostRefusalsAlike ? refusedAlike(error, mostRefusalsAlike) : undefined
-    // Without the package the next row would be told the same, whatever the list of packages says.
-    const halt = gone ?? unfit ?? alike ?? (isPackage ? error : undefined)
-    return halt && { kind: 'halted', error: halt }
+  /** Why the rest would be rejected as this row was, as far as the service says. */
+  async #why(asks: { package: boolean; schema: boolean }, row?: BatchRow): Promise<RefcheckError | undefined> {
+    const packageId = row?.packageId
+    if (packageId === undefined) return undefined
+    const gone = asks.package
+      ? await packageGone([packageId], { ...this.#ports, batchId: this.#batchId })
+      : undefined
+    return gone ?? (asks.schema ? rowsNoLongerFit(this.#ports, this.#batchId, packageId) : undefined)
   }
 
-  async #unknown(
-    row: BatchRow,
-    attempt: Attempt,
-    outcome: Extract<Outcome, { kind: 'unknown' }>,
-  ): Promise<RunEnd | undefined> {
-    if (await this.#proven(row, attempt, outcome.offeredId)) {
-      this.#unknownsInARow = 0
-      return undefined
-    }
-    if (outcome.halts === true && outcome.error !== undefined) return { kind: 'halted', error: outcome.error }
-    this.#unknownsInARow += 1
-    const refused = await this.#refused()
-    if (refused !== undefined || this.#unknownsInARow < mostUnknownsInARow) return refused
-    return { kind: 'halted', error: manyUnknown(outcome.reason, mostUnknownsInARow) }
-  }
-
-  /** "After any unknown nothing more is sent until a ping and a read answer well": what keeps them from it. */
-  async #refused(): Promise<RunEnd | undefined> {
-    const end = await untilWell(this.#ports, this.#limits.waitBudgetMs)
-    return end.kind === 'refused' ? { kind: 'halted', error: end.error } : undefined
-  }
-
-  /** Whether an id that came with a failed answer turned out to be this order's. */
-  async #proven(row: BatchRow, attempt: Attempt, offeredId: string | undefined): Promise<boolean> {
+  /** The acceptance, where an id that came with a failed answer turned out to be this order's. */
+  async #proven(row: BatchRow, attempt: Attempt, offeredId: string | undefined): Promise<Accepted | undefined> {
     const { packageId, recipient } = row
-    if (offeredId === undefined || packageId === undefined || recipient === undefined) return false
+    if (offeredId === undefined || packageId === undefined || recipient === undefined) return undefined
     const order = { package_id: packageId, recipient }
     const request = await prove(this.#ports, { ...attempt, state: 'unknown' }, order, offeredId)
-    if (request !== undefined) this.#event(row, 'accepted')
-    return request !== undefined
+    if (request === undefined) return undefined
+    this.#event(row, 'accepted')
+    const { request_id: requestId, status: requestStatus } = request
+    return { kind: 'accepted', requestId, requestStatus, answerStatus: 200 }
   }
 
-  /** Nothing was created; the same row goes again. */
-  async #wait(outcome: Extract<Outcome, { kind: 'throttled' | 'unsent' }>): Promise<RunEnd | undefined> {
-    const { clock, random, governor, signal, onEvent } = this.#ports
-    const reason = outcome.error.message
-    if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds, outcome.understood)
-    else this.#unsentInARow += 1
-    const waitMs =
-      outcome.kind === 'throttled' ? outcome.seconds * 1000 : backoffMs(this.#unsentInARow, random.fraction())
-    this.#waitedMs += waitMs
-    if (this.#waitedMs > this.#limits.waitBudgetMs) return { kind: 'halted', error: outcome.error }
+  #announceWait(outcome: Outcome, waitMs: number): void {
     const seconds = waitMs / 1000
-    onEvent?.(
-      outcome.kind === 'throttled'
-        ? { name: 'waiting', cause: 'throttled', seconds, understood: outcome.understood, reason }
-        : { name: 'waiting', cause: 'unreachable', seconds, reason },
-    )
-    await clock.sleep(waitMs, signal)
-    return undefined
+    if (outcome.kind === 'throttled') {
+      const { understood, error } = outcome
+      const reason = error.message
+      this.#ports.onEvent?.({ name: 'waiting', cause: 'throttled', seconds, understood, reason })
+    } else if (outcome.kind === 'unsent') {
+      const reason = outcome.error.message
+      this.#ports.onEvent?.({ name: 'waiting', cause: 'unreachable', seconds, reason })
+    }
   }
 
   #tell(row: BatchRow, outcome: Outcome): void {

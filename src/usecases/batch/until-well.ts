@@ -4,27 +4,21 @@ import type { RunPorts } from './ports.ts'
 const firstPauseMs = 5_000
 const longestPauseMs = 60_000
 
-/** What ends a wait for the service otherwise than by its answering well. */
-export type OutageEnd = { kind: 'well' } | { kind: 'refused'; error: RefcheckError }
-
 /**
  * "After any unknown nothing more is sent until a ping and a read answer well, so an outage costs one
- * row" (ordering protocol). `refused`: the read was answered with something that waiting does not mend,
- * or `budgetMs` ran out. Rejects when the signal aborts.
+ * row" (ordering protocol). Undefined once it answers well; an error where waiting does not help, or `budgetMs` ran out.
+ * Rejects when the signal aborts.
  */
-export async function untilWell(ports: RunPorts, budgetMs: number): Promise<OutageEnd> {
+export async function untilWell(ports: RunPorts, budgetMs: number): Promise<RefcheckError | undefined> {
   const { api, clock, signal, onEvent } = ports
   const deadline = clock.monotonic() + budgetMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
     const error = await trouble()
-    if (error === undefined) {
-      onEvent?.({ name: 'well' })
-      return { kind: 'well' }
-    }
+    if (error === undefined) return undefined
     signal?.throwIfAborted()
     const passes = error.code === 'unavailable' || error.code === 'throttled'
     const waitMs = Math.max(pauseMs, (error.retryAfter ?? 0) * 1000)
-    if (!passes || clock.monotonic() + waitMs > deadline) return { kind: 'refused', error }
+    if (!passes || clock.monotonic() + waitMs > deadline) return error
     onEvent?.({ name: 'outage', reason: error.message, seconds: waitMs / 1000 })
     await clock.sleep(waitMs, signal)
   }
