@@ -151,7 +151,8 @@ class Run {
   /** What an outcome, which is journaled, means for the rows after it. */
   async #weigh(row: BatchRow, { attempt, outcome }: Tried): Promise<RunEnd | undefined> {
     this.#tell(row, outcome)
-    const proven = outcome.kind === 'unknown' ? await this.#proven(row, attempt, outcome.offeredId) : undefined
+    const proven =
+      outcome.kind === 'unknown' ? await this.#proven(row, attempt, outcome.offeredId) : undefined
     const { waitBudgetMs } = this.#limits
     const fraction = outcome.kind === 'unsent' ? this.#ports.random.fraction() : 0
     const options = { waitBudgetMs, fraction }
@@ -188,7 +189,10 @@ class Run {
   }
 
   /** Why the rest would be rejected as this row was, as far as the service says. */
-  async #why(asks: { package: boolean; schema: boolean }, row?: BatchRow): Promise<RefcheckError | undefined> {
+  async #why(
+    asks: { package: boolean; schema: boolean },
+    row?: BatchRow,
+  ): Promise<RefcheckError | undefined> {
     const packageId = row?.packageId
     if (packageId === undefined) return undefined
     const gone = asks.package
@@ -198,7 +202,11 @@ class Run {
   }
 
   /** The acceptance, where an id that came with a failed answer turned out to be this order's. */
-  async #proven(row: BatchRow, attempt: Attempt, offeredId: string | undefined): Promise<Accepted | undefined> {
+  async #proven(
+    row: BatchRow,
+    attempt: Attempt,
+    offeredId: string | undefined,
+  ): Promise<Accepted | undefined> {
     const { packageId, recipient } = row
     if (offeredId === undefined || packageId === undefined || recipient === undefined) return undefined
     const order = { package_id: packageId, recipient }

@@ -24,7 +24,11 @@ const lost: Outcome = {
 const unsent: Outcome = { kind: 'unsent', error: new UnavailableError('connection refused') }
 
 function rejected(field: string, message = `${field}: is wrong`): Outcome {
-  return { kind: 'rejected', error: new InvalidInputError(message, { status: 400, field }), answerStatus: 400 }
+  return {
+    kind: 'rejected',
+    error: new InvalidInputError(message, { status: 400, field }),
+    answerStatus: 400,
+  }
 }
 
 function throttled(seconds: number): Outcome {

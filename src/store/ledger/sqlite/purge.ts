@@ -1,8 +1,9 @@
 import type { AttemptAge } from './age.ts'
 import type { Database, Values } from './connection.ts'
 import { type Named, namesPerson } from '../../../domain/store/forget.ts'
+import { columnsWith, statesLeft } from '../../../domain/store/forgetting.ts'
 import type { Forgotten, Purged } from '../../../domain/store/told.ts'
-import { unsettledStates, waitingStates } from '../../../domain/submission/states.ts'
+import { waitingStates } from '../../../domain/submission/states.ts'
 import { StoreBusyError } from '../../../errors/kinds.ts'
 import { metaText, setMeta } from './meta.ts'
 import { sqlList } from '../sql.ts'
@@ -13,7 +14,6 @@ const unscrubbedName = 'unscrubbed'
 
 /** States of rows that nothing was sent of; a person who is removed is not ordered any more. */
 const waiting = sqlList(waitingStates)
-const unsettled = sqlList(unsettledStates)
 
 const named = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
 
@@ -33,9 +33,7 @@ export function purge(
   const { where, values } = chosenRows(who)
   const events = chosenEvents(who)
   const isPerson = !('endedBefore' in who)
-  const stays = isPerson
-    ? `(s.state IN ${unsettled} AND s.state NOT IN ${waiting})`
-    : `s.state IN ${unsettled}`
+  const stays = `s.state IN ${sqlList(statesLeft(who))}`
   const settled = `${where} AND NOT ${stays}`
   const found = database.transaction(() => {
     const count = (sql: string, more: Values): number => (database.get(sql, more) as { count: number }).count
@@ -84,11 +82,8 @@ function removeFileNames(database: Database, settled: string, values: Values): v
 }
 
 function forgetFile(database: Database, where: string, values: Values): void {
-  database.run(
-    `UPDATE batches AS b SET name = NULL, path = NULL, results_file = NULL, halt_message = NULL, halt_hint = NULL
-      WHERE ${where}`,
-    values,
-  )
+  const texts = columnsWith('batches', 'emptied').filter((column) => column !== 'shared')
+  database.run(`UPDATE batches AS b SET ${emptied(texts)} WHERE ${where}`, values)
 }
 
 function attemptsOf(database: Database, settled: string, values: Values): Set<string> {
@@ -104,19 +99,19 @@ function empty(database: Database, settled: string, values: Values, completely: 
   const rows = `SELECT s.batch_id, s.row_number FROM submissions s WHERE ${settled}`
   database.run(`UPDATE attempts SET reason = NULL WHERE (batch_id, row_number) IN (${rows})`, values)
   database.run(`UPDATE decisions SET why = 'removed' WHERE (batch_id, row_number) IN (${rows})`, values)
-  // Every row that was a whole order has a fingerprint; what stands in for it is nobody's.
-  const fingerprint = completely
-    ? ', fingerprint = iif(fingerprint IS NULL, NULL, lower(hex(randomblob(32)))), person_print = NULL, email_print = NULL, phone_print = NULL'
-    : ''
-  database.run(
-    `UPDATE submissions AS s SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL,
-      reason = NULL, field = NULL, offered_id = NULL, witnesses = NULL ${fingerprint} WHERE ${settled}`,
-    values,
-  )
+  const columns = columnsWith('submissions', 'emptied')
+  if (completely) columns.push(...columnsWith('submissions', 'emptied with --completely'))
+  database.run(`UPDATE submissions AS s SET ${emptied(columns)} WHERE ${settled}`, values)
   const nobody = `SELECT 1 FROM submissions s
     WHERE s.batch_id = b.id AND (s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
   forgetFile(database, `b.kind = 'file' AND NOT EXISTS (${nobody})`, {})
   database.run(`UPDATE batches AS b SET reading = NULL WHERE b.kind = 'file' AND NOT EXISTS (${nobody})`)
+}
+
+/** Every row that was a whole order has a fingerprint; what stands in for it is nobody's. */
+function emptied(columns: readonly string[]): string {
+  const noOne = 'fingerprint = iif(fingerprint IS NULL, NULL, lower(hex(randomblob(32))))'
+  return columns.map((column) => (column === 'fingerprint' ? noOne : `${column} = NULL`)).join(', ')
 }
 
 /**

@@ -1,0 +1,105 @@
+import type { Forgotten } from './told.ts'
+import { type SubmissionState, unsettledStates, waitingStates } from '../submission/states.ts'
+
+/**
+ * What becomes of a column when a person is removed (ordering protocol, "Forgetting a person"). What is kept names
+ * nobody: a fingerprint is keyed, and without it an old file would order the person again.
+ */
+export type Fate = 'kept' | 'emptied' | 'emptied with --completely'
+
+/** By table, every column that a store keeps of an order; the names are the same in each store. */
+export const fates = {
+  submissions: {
+    batch_id: 'kept',
+    row_number: 'kept',
+    state: 'kept',
+    attempt_id: 'kept',
+    changed_at: 'kept',
+    package_id: 'kept',
+    first_name: 'emptied',
+    last_name: 'emptied',
+    email: 'emptied',
+    phone: 'emptied',
+    body: 'emptied',
+    body_sha256: 'kept',
+    fingerprint: 'emptied with --completely',
+    request_id: 'kept',
+    request_status: 'kept',
+    request_status_at: 'kept',
+    offered_id: 'emptied',
+    // A reason, and the field it is about, may quote what was sent.
+    reason: 'emptied',
+    field: 'emptied',
+    matches_batch: 'kept',
+    matches_row: 'kept',
+    person_print: 'emptied with --completely',
+    email_print: 'emptied with --completely',
+    phone_print: 'emptied with --completely',
+    held_for: 'kept',
+    shares: 'kept',
+    witnesses: 'emptied',
+  },
+  attempts: {
+    id: 'kept',
+    batch_id: 'kept',
+    row_number: 'kept',
+    user_email: 'kept',
+    body_sha256: 'kept',
+    began_at: 'kept',
+    began_monotonic: 'kept',
+    ended_at: 'kept',
+    became: 'kept',
+    answer_status: 'kept',
+    reason: 'emptied',
+  },
+  decisions: {
+    id: 'kept',
+    batch_id: 'kept',
+    row_number: 'kept',
+    attempt_id: 'kept',
+    became: 'kept',
+    made_at: 'kept',
+    made_by: 'kept',
+    why: 'emptied',
+  },
+  /** Of a file that holds nobody any more, or whose name names the person. */
+  batches: {
+    id: 'kept',
+    kind: 'kept',
+    base_url: 'kept',
+    user_email: 'kept',
+    added_at: 'kept',
+    name: 'emptied',
+    identity: 'kept',
+    sha256: 'kept',
+    package_id: 'kept',
+    path: 'emptied',
+    results_file: 'emptied',
+    // How it was read: its headers. Needed as long as a row of it names somebody.
+    reading: 'kept',
+    allow_duplicate: 'kept',
+    halted_at: 'kept',
+    halt_code: 'kept',
+    halt_message: 'emptied',
+    halt_hint: 'emptied',
+    account: 'kept',
+    allow_similar: 'kept',
+    // An e-mail or a phone that many share may be the person's own.
+    shared: 'emptied',
+  },
+} as const satisfies Record<string, Record<string, Fate>>
+
+/** The columns of a table that a fate befalls. */
+export function columnsWith(table: keyof typeof fates, fate: Fate): string[] {
+  return Object.entries<Fate>(fates[table]).flatMap(([column, its]) => (its === fate ? [column] : []))
+}
+
+/**
+ * States of rows that are left as they are: an order may still be sent, or its outcome be learned. Where a person is
+ * named, what only waits is cancelled instead: "rows of the person that wait are cancelled".
+ */
+export function statesLeft(who: Forgotten): readonly SubmissionState[] {
+  return 'endedBefore' in who
+    ? unsettledStates
+    : unsettledStates.filter((state) => !waitingStates.includes(state))
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+
+import { columnsWith, fates, statesLeft } from '../../../src/domain/store/forgetting.ts'
+import type { Submission } from '../../../src/domain/submission/submission.ts'
+
+/** Where each field of a submission is kept; a new one does not compile until it is said. */
+const columnsOf: Record<keyof Submission, readonly string[]> = {
+  batchId: ['submissions.batch_id'],
+  row: ['submissions.row_number'],
+  state: ['submissions.state'],
+  attemptId: ['submissions.attempt_id'],
+  baseUrl: ['batches.base_url'],
+  userEmail: ['batches.user_email', 'attempts.user_email'],
+  packageId: ['submissions.package_id'],
+  recipient: ['submissions.first_name', 'submissions.last_name', 'submissions.email', 'submissions.phone'],
+  attempts: ['attempts.id'],
+  addedAt: ['batches.added_at'],
+  attemptedAt: ['attempts.began_at'],
+  changedAt: ['submissions.changed_at'],
+  requestId: ['submissions.request_id'],
+  requestStatus: ['submissions.request_status'],
+  requestStatusAt: ['submissions.request_status_at'],
+  offeredId: ['submissions.offered_id'],
+  reason: ['submissions.reason'],
+  field: ['submissions.field'],
+}
+
+test('of every field of a submission it is said what becomes of it', () => {
+  const known = new Set(
+    Object.entries(fates).flatMap(([table, columns]) =>
+      Object.keys(columns).map((name) => `${table}.${name}`),
+    ),
+  )
+  expect(
+    Object.values(columnsOf)
+      .flat()
+      .filter((column) => !known.has(column)),
+  ).toEqual([])
+})
+
+test('whatever names the person, or quotes what was sent, is emptied', () => {
+  expect(columnsWith('submissions', 'emptied')).toEqual([
+    'first_name',
+    'last_name',
+    'email',
+    'phone',
+    'body',
+    'offered_id',
+    'reason',
+    'field',
+    'witnesses',
+  ])
+  expect(columnsWith('attempts', 'emptied')).toEqual(['reason'])
+  expect(columnsWith('decisions', 'emptied')).toEqual(['why'])
+})
+
+test('the keyed fingerprints go with --completely alone, so that an old file orders nobody twice', () => {
+  expect(columnsWith('submissions', 'emptied with --completely')).toEqual([
+    'fingerprint',
+    'person_print',
+    'email_print',
+    'phone_print',
+  ])
+})
+
+test('a named person’s rows that wait are cancelled, and only what may be in flight stays', () => {
+  expect(statesLeft({ email: 'ann@example.com' })).toEqual(['sending', 'unknown', 'dropped'])
+  expect(statesLeft({ requestId: 'r' })).toEqual(['sending', 'unknown', 'dropped'])
+})
+
+test('by age, nothing that may still be sent or settled is touched', () => {
+  expect(statesLeft({ endedBefore: 0 })).toEqual(['pending', 'sending', 'unknown', 'dropped', 'held'])
+})

@@ -1,0 +1,24 @@
+import { DatabaseSync } from 'node:sqlite'
+
+import { expect, test } from 'vitest'
+
+import { scratch } from '../scratch.ts'
+import { fates } from '../../../../src/domain/store/forgetting.ts'
+
+test('what becomes of it when a person is removed is said of every column that the store has', async () => {
+  const place = scratch()
+  await place.store()
+  const database = new DatabaseSync(place.path)
+  const namesIn = (table: string): Set<unknown> =>
+    new Set(
+      database
+        .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+        .all()
+        .map(({ name }) => name),
+    )
+  expect(Object.keys(fates).map((table) => [table, namesIn(table)])).toEqual(
+    Object.entries(fates).map(([table, said]) => [table, new Set(Object.keys(said))]),
+  )
+  database.close()
+  await place.end()
+})
