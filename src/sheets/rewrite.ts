@@ -1,47 +1,49 @@
 import { csvBytes } from './csv/write.ts'
-import { type Cell, type Dialect, plainDialect, type SheetRow, textOf } from '../domain/sheet/cell.ts'
+import {
+  type Cell,
+  columnName,
+  type Dialect,
+  plainDialect,
+  type SheetRow,
+  textOf,
+} from '../domain/sheet/cell.ts'
 import { refusedMark } from '../domain/sheet/loss.ts'
 import { jsonBytes } from './json/write.ts'
-import type { Sheet } from './sheet.ts'
+import { noLook, type Sheet } from './sheet.ts'
 import { bookBytes } from './xlsx/book.ts'
+import type { XlsxLink, XlsxRow, XlsxSheet } from './xlsx/sheet-xml.ts'
 
 /** A row of the person's own, and what we have to say about it. */
 export interface AnnotatedRow {
-  row: Pick<SheetRow, 'cells' | 'source'>
+  row: Pick<SheetRow, 'cells' | 'source' | 'hidden' | 'struck'> & { line?: number }
   added: readonly Cell[]
   /** Columns of the person's own whose cells were refused: where a file has texts only, they stay so. */
   refused?: ReadonlySet<number> | undefined
 }
 
 export interface Annotated {
-  sheet: Pick<Sheet, 'columns'>
+  sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'headerLine' | 'hiddenColumns' | 'look'>>
   /** Our columns; ones of the same names in the sheet make way. */
   addedColumns: readonly string[]
   rows: AsyncIterable<AnnotatedRow>
 }
 
 /** A person's table written back, every column in its order, with ours at the end. */
-export function annotatedBytes(
-  { sheet, addedColumns, rows }: Annotated,
-  dialect: Dialect,
-): AsyncGenerator<Uint8Array> {
+export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerator<Uint8Array> {
+  const { sheet, addedColumns, rows } = table
   const kept = [...sheet.columns.keys()].filter(
     (at) => !addedColumns.includes(sheet.columns[at]?.trim() ?? ''),
   )
-  const own = kept.map((at) => sheet.columns[at] ?? '')
-  const header = [...own, ...addedColumns]
-  const isText = dialect.format === 'csv'
-  const cells = flat(isText ? stillRefused(rows) : rows, kept)
   switch (dialect.format) {
-    case 'csv':
-      return csvBytes(header, cells, dialect)
+    case 'csv': {
+      const own = kept.map((at) => sheet.columns[at] ?? '')
+      return csvBytes([...own, ...addedColumns], flat(stillRefused(rows), kept), dialect)
+    }
     // OpenDocument is read, and written back as what every program opens.
     case 'ods':
     case 'xlsx':
       return bookBytes({
-        sheets: [
-          { name: dialect.sheet ?? 'Sheet1', columns: header.map((each) => ({ header: each })), rows: cells },
-        ],
+        sheets: [{ name: dialect.sheet ?? 'Sheet1', ...bookSheet(table, kept) }],
         from1904: dialect.from1904,
       })
     case 'json':
@@ -67,6 +69,39 @@ async function* bare(rows: Iterable<readonly Cell[]>): AsyncGenerator<AnnotatedR
 
 async function* flat(rows: AsyncIterable<AnnotatedRow>, kept: readonly number[]): AsyncGenerator<Cell[]> {
   for await (const { row, added } of rows) yield [...kept.map((at) => row.cells[at] ?? ''), ...added]
+}
+
+/** The same as a sheet of a workbook, which has its widths, links and hidden rows too. */
+function bookSheet(
+  { sheet, addedColumns, rows }: Annotated,
+  kept: readonly number[],
+): Omit<XlsxSheet, 'name'> {
+  const { columns, headerLine = 0, hiddenColumns, look = () => noLook } = sheet
+  const { widths } = look()
+  const own = kept.map((at) => ({
+    header: columns[at] ?? '',
+    width: widths.get(at),
+    hidden: hiddenColumns?.has(at),
+  }))
+  /** Where a line of the person's own stands now. */
+  const places = new Map([[headerLine, 1]])
+  async function* written(): AsyncGenerator<XlsxRow> {
+    let place = 1
+    for await (const { row, added } of rows) {
+      place += 1
+      if (row.line !== undefined) places.set(row.line, place)
+      const struck = row.struck?.flatMap((at) => (kept.includes(at) ? [kept.indexOf(at)] : []))
+      yield { cells: [...kept.map((at) => row.cells[at] ?? ''), ...added], hidden: row.hidden, struck }
+    }
+  }
+  function links(): XlsxLink[] {
+    return look().links.flatMap(({ line, column, target, tip }) => {
+      const [place, at] = [places.get(line), kept.indexOf(column)]
+      if (place === undefined || at === -1) return []
+      return [{ cell: `${columnName(at)}${String(place)}`, target, tip }]
+    })
+  }
+  return { columns: [...own, ...addedColumns.map((header) => ({ header }))], rows: written(), links }
 }
 
 /** A cell whose type says why it was refused would be any text where it is written as one. */

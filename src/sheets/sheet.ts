@@ -1,4 +1,5 @@
 import type { Dialect, MergedCells, SheetRow } from '../domain/sheet/cell.ts'
+import type { SheetLook } from '../domain/sheet/look.ts'
 import type { UndecidedError } from '../errors/undecided.ts'
 
 /** An opened table. Each call of `rows` reads the file from its start. */
@@ -18,12 +19,16 @@ export interface Sheet {
   parts(): AsyncGenerator<SheetRow[]>
   /** What was found merged, once all rows have been read. */
   merged(): readonly MergedCells[]
+  look(): SheetLook
   /**
    * The refusal of values whose encoding nobody has named, with the likeliest ones. `place` says where the first
    * stands; `samples` are their texts as the cells of kind `bytes` have them.
    */
   undecided(place: string, samples: readonly string[]): Promise<UndecidedError>
 }
+
+/** What a file shows that has values alone. */
+export const noLook: SheetLook = { widths: new Map(), links: [], lost: new Set(), otherSheets: [] }
 
 /** Rows that come by parts, one by one. */
 export async function* oneByOne(parts: AsyncIterable<readonly SheetRow[]>): AsyncGenerator<SheetRow> {

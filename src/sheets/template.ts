@@ -29,7 +29,7 @@ export function templateBytes(
       {
         name: exampleSheet,
         columns: columns.map(({ header, required, text }) => ({ header, required, text })),
-        rows: [columns.map(({ example }) => example)],
+        rows: [{ cells: columns.map(({ example }) => example) }],
       },
     ],
   })

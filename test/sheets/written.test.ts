@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import type { Written } from '../system/sheets/written.ts'
-import { all, openBytes, plain } from './table.ts'
+import { annotatedBytes } from '../../src/sheets/rewrite.ts'
+import type { SheetRow } from '../../src/domain/sheet/cell.ts'
+import { all, bytesOf, openBytes, plain } from './table.ts'
 
 /* Files that other programs wrote (test/system/sheets/make.ts), and beside each what a person sees in it there. */
 const folder = join(import.meta.dirname, '../vectors/sheets/written')
@@ -31,6 +33,60 @@ test.each(seen)('$file is read cell by cell as it is seen ($program)', async ({ 
   expect([...sheet.hiddenColumns]).toEqual(expected.hiddenColumns ?? [])
   expect(sheet.merged().map(({ range }) => range)).toEqual(expected.merged ?? [])
 })
+
+/** What is seen of rows besides their texts, whichever lines they stand on. */
+const looks = (rows: readonly SheetRow[]) =>
+  rows.map(({ cells, hidden, struck }) => ({
+    hidden,
+    struck,
+    formats: cells.flatMap((cell, at) =>
+      typeof cell === 'object' && cell.kind === 'date' ? [[at, cell.format, cell.serial, cell.text]] : [],
+    ),
+  }))
+
+const books = seen.filter(({ file }) => /\.(?:xlsx|ods)$/.test(file))
+
+test.each(books)(
+  '$file keeps its widths, links, formats of dates, hidden and struck rows where it is written again ($program)',
+  async ({ file, how, look }) => {
+    const sheet = await openBytes(readFileSync(join(folder, file)), file, how ?? {})
+    const rows = await all(sheet.rows())
+    const annotated = (async function* () {
+      for (const row of rows) yield { row, added: ['accepted'] }
+    })()
+    const bytes = await bytesOf(
+      annotatedBytes({ sheet, addedColumns: ['refcheck_state'], rows: annotated }, sheet.dialect),
+    )
+    const again = await openBytes(bytes, 'results.xlsx')
+    const rowsAgain = await all(again.rows())
+    expect(again.columns).toEqual([...sheet.columns, 'refcheck_state'])
+    expect(looks(rowsAgain)).toEqual(looks(rows))
+    const { widths, links, lost, otherSheets } = sheet.look()
+    const lines = new Map([[sheet.headerLine, 1], ...rows.map(({ line }, at) => [line, at + 2] as const)])
+    expect(again.look().links).toEqual(links.map((link) => ({ ...link, line: lines.get(link.line) })))
+    for (const [at, width] of widths) {
+      if (at < sheet.columns.length) expect(again.look().widths.get(at)).toBe(width)
+    }
+    expect([...again.hiddenColumns]).toEqual([...sheet.hiddenColumns])
+    if (look === undefined) return
+    const dates = rows.flatMap(({ line, cells }) =>
+      cells.flatMap((cell, at) =>
+        typeof cell === 'object' && cell.kind === 'date'
+          ? [[`${String(line)},${String(at)}`, cell.format]]
+          : [],
+      ),
+    )
+    expect({
+      widths: Object.fromEntries(widths),
+      links: Object.fromEntries(
+        links.map((each) => [`${String(each.line)},${String(each.column)}`, each.target]),
+      ),
+      lost: [...lost].sort(),
+      otherSheets,
+      formats: Object.fromEntries(dates),
+    }).toEqual(look)
+  },
+)
 
 test('every file has what is seen in it beside it', () => {
   const files = readdirSync(folder).filter((file) => !file.endsWith('.json'))

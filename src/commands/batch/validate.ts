@@ -42,15 +42,16 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const { flags, scope } = this
     const place = filePlace(scope)
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(scope))
-    const { file, orders, check } = await readAsAnswered(choices, scope.prompter(), async () => {
+    const { file, orders, check, onNotice } = await readAsAnswered(choices, scope.prompter(), async () => {
       const opened = await openBatchFile(place, this.args.file, choices)
       const ports = await batchFilePorts(scope)
       choices.packageId = await packageFor(ports, opened, choices)
       const understood = await readOrders(ports, opened, choices, choices.packageId)
-      return { file: opened, orders: understood, check: await checkBatch(understood) }
+      const checked = await checkBatch(understood)
+      return { file: opened, orders: understood, check: checked, onNotice: ports.onNotice }
     })
     if (flags.errors !== undefined) {
-      const path = await writeBatchErrors(place, orders, check, flags.errors)
+      const path = await writeBatchErrors({ ...place, onNotice }, orders, check, flags.errors)
       scope.reporter.note(`The invalid rows are in ${path}`)
     }
     const failure = badRows(check, file.name)

@@ -1,3 +1,4 @@
+import type { SheetLook } from '../sheet/look.ts'
 import type { Reconciliation } from './proof.ts'
 
 /** What is worth a word while a file is read, ordered, and its results are written. */
@@ -15,6 +16,8 @@ export type BatchNotice =
   | { name: 'file-changed'; file: string; batchId: string }
   /** `batchId` where the store's own export can stand in for it. */
   | { name: 'results-unwritten'; why: string; batchId: string | undefined }
+  /** A workbook is written that lacks what the person's own shows. */
+  | { name: 'look-lost'; file: string; look: Pick<SheetLook, 'lost' | 'otherSheets'> }
   | { name: 'may-order-again'; row: number }
   /** A results file beside the file of people could not be read. */
   | { name: 'results-unread'; file: string; why: string }

@@ -14,6 +14,9 @@ export interface XlsxColumn {
   note?: string | undefined
   /** Empty cells take text as it is typed, so that a leading + or 0 stays. */
   text?: boolean | undefined
+  /** In characters; by the header's length where it is left out. */
+  width?: number | undefined
+  hidden?: boolean | undefined
   /** What a cell may be chosen from. */
   choices?: readonly string[] | undefined
 }

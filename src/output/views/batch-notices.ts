@@ -1,5 +1,7 @@
 import type { BatchNotice } from '../../domain/batch/notice.ts'
+import type { SheetLook } from '../../domain/sheet/look.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { sanitize } from '../../host/text.ts'
 import { reconciliationText } from './batches.ts'
 
 /** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
@@ -46,6 +48,12 @@ export function batchNoticeText(notice: BatchNotice): { text: string; matters: b
         `${notice.file}: ${rows} another person than this file, and ${notice.rows === 1 ? 'was' : 'were'} ignored.`,
       )
     }
+    case 'look-lost': {
+      const { file, look } = notice
+      return note(
+        `${file} keeps the values, number formats, column widths and links, but not: ${lostText(look)}. Your own file is not changed.`,
+      )
+    }
     case 'may-order-again':
       return warning(
         `row ${notice.row} may have been ordered already. Sending it again may order, and charge for, a second check on the same person.`,
@@ -55,3 +63,13 @@ export function batchNoticeText(notice: BatchNotice): { text: string; matters: b
 
 const note = (text: string) => ({ text, matters: false })
 const warning = (text: string) => ({ text, matters: true })
+
+const mostSheets = 5
+
+function lostText({ lost, otherSheets }: Pick<SheetLook, 'lost' | 'otherSheets'>): string {
+  const parts = [...lost].sort().map((part) => (part === 'formulas' ? 'formulas (only their values)' : part))
+  if (otherSheets.length === 0) return parts.join(', ')
+  const names = otherSheets.slice(0, mostSheets).map((name) => `"${sanitize(name)}"`)
+  const more = otherSheets.length > mostSheets ? ', …' : ''
+  return [...parts, `the sheet${otherSheets.length === 1 ? '' : 's'} ${names.join(', ')}${more}`].join(', ')
+}

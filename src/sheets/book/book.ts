@@ -1,4 +1,5 @@
 import type { Cell, MergedCells } from '../../domain/sheet/cell.ts'
+import type { CellLink, LostPart } from '../../domain/sheet/look.ts'
 
 export interface BookRow {
   /** The sheet's own number, from 1. */
@@ -8,12 +9,23 @@ export interface BookRow {
   hidden: boolean
   /** Columns whose text is struck through. */
   struck: number[]
+  /** Whether a cell has a font, a colour or a border of its own. */
+  adorned: boolean
 }
 
 /** What a sheet says of itself besides its rows, as far as it was read. */
 export interface Findings {
   hiddenColumns: Set<number>
   merged: MergedCells[]
+  /** By column, in characters. */
+  widths: Map<number, number>
+  links: CellLink[]
+  /** What is there and is not written again. */
+  lost: Set<LostPart>
+}
+
+export function noFindings(): Findings {
+  return { hiddenColumns: new Set(), merged: [], widths: new Map(), links: [], lost: new Set() }
 }
 
 /** A sheet of a workbook of either kind. */

@@ -18,7 +18,8 @@ export async function openBook(book: Book, options: BookOptions, name: string): 
   const { format, from1904 } = book
   const chosen = await chosenSheet(book.sheets, options, name)
   const dialect: Dialect = { ...plainDialect, format, sheet: chosen.name, from1904 }
-  const header = await headerCells(chosen, options.headerRow, name)
+  const { header, hasAbove } = await headerCells(chosen, options.headerRow, name)
+  const others = book.sheets.filter(({ name: each }) => each !== chosen.name && !options.aside.includes(each))
   const columns = headerOf(header.cells.map(headerText(name, header.number)), name)
   const people = (): AsyncGenerator<SheetRow[]> => dataRows(chosen, columns, header.number, name)
   return {
@@ -30,6 +31,12 @@ export async function openBook(book: Book, options: BookOptions, name: string): 
     parts: people,
     rows: () => oneByOne(people()),
     merged: () => chosen.found.merged,
+    look: () => ({
+      widths: new Map([...chosen.found.widths].filter(([at]) => at < columns.length)),
+      links: chosen.found.links,
+      lost: new Set([...(hasAbove ? (['lines above the header'] as const) : []), ...chosen.found.lost]),
+      otherSheets: others.map((each) => each.name),
+    }),
     undecided: (place, samples) => undecidedEncoding(name, place, samples),
   }
 }
@@ -43,11 +50,13 @@ async function headerCells(
   { rows, name: sheet }: BookSheet,
   asked: number | undefined,
   name: string,
-): Promise<HeaderCells> {
+): Promise<{ header: HeaderCells; hasAbove: boolean }> {
   const head: (HeadRow & HeaderCells)[] = []
+  let count = 0
   reading: for await (const part of rows()) {
     for (const { number, cells } of part) {
       const whole = Array.from(cells, (cell) => cell ?? '')
+      count += 1
       head.push({ line: number, number, cells: whole, texts: whole.map(textOf) })
       if (asked === undefined ? head.length === headRows : number >= asked) break reading
       if (asked !== undefined) head.splice(0, head.length - 1)
@@ -61,7 +70,8 @@ async function headerCells(
     )
   }
   const { line } = headerRow(head, asked, name)
-  return head.find(({ number }) => number === line) ?? { number: line, cells: [] }
+  const header = head.find(({ number }) => number === line) ?? { number: line, cells: [] }
+  return { header, hasAbove: count > head.length || head[0] !== header }
 }
 
 function headerText(name: string, line: number) {
@@ -76,15 +86,16 @@ function headerText(name: string, line: number) {
 }
 
 async function* dataRows(
-  { rows: all }: BookSheet,
+  { rows: all, found }: BookSheet,
   columns: readonly string[],
   header: number,
   name: string,
 ): AsyncGenerator<SheetRow[]> {
   for await (const part of all()) {
     const rows: SheetRow[] = []
-    for (const { number, cells, hidden, struck } of part) {
+    for (const { number, cells, hidden, struck, adorned } of part) {
       if (number <= header) continue
+      if (adorned) found.lost.add('fonts and colours')
       const whole: Cell[] = []
       for (let at = 0; at < Math.max(columns.length, cells.length); at += 1) {
         const cell = cells[at] ?? ''

@@ -4,7 +4,7 @@ import { headerOf, type HeadRow, headerRow, headRows } from '../header.ts'
 import { limits } from '../limits.ts'
 import { refusal, shown } from '../refusal.ts'
 import { type Cell, type Dialect, plainDialect, type SheetRow } from '../../domain/sheet/cell.ts'
-import { oneByOne, type Sheet } from '../sheet.ts'
+import { noLook, oneByOne, type Sheet } from '../sheet.ts'
 import type { SheetSource } from '../source.ts'
 import { type DecodedText, decodedText } from '../text.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
@@ -40,6 +40,7 @@ export async function openCsv(source: SheetSource, options: CsvOptions = {}): Pr
     parts,
     rows: () => oneByOne(parts()),
     merged: () => [],
+    look: () => noLook,
     undecided: (place, samples) => undecidedEncoding(name, place, samples),
   }
 }

@@ -10,7 +10,7 @@ import {
   plainDialect,
   type SheetRow,
 } from '../../domain/sheet/cell.ts'
-import { type Sheet } from '../sheet.ts'
+import { noLook, type Sheet } from '../sheet.ts'
 import type { SheetSource } from '../source.ts'
 import { type DecodedText, decodedText } from '../text.ts'
 import { type Element, elements, type JsonLayout } from './elements.ts'
@@ -45,6 +45,7 @@ export async function openJson(source: SheetSource, { array, read, encoding }: J
     rows,
     parts: () => alone(rows()),
     merged: () => [],
+    look: () => noLook,
     undecided: (place, samples) => undecidedEncoding(name, place, samples),
   }
 }

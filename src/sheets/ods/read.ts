@@ -1,4 +1,4 @@
-import type { Book, BookSheet, Findings } from '../book/book.ts'
+import { type Book, type BookSheet, noFindings } from '../book/book.ts'
 import { refusal } from '../refusal.ts'
 import type { Archive } from '../xlsx/archive.ts'
 import { limits } from '../limits.ts'
@@ -13,7 +13,7 @@ export async function odsBook(archive: Archive, name: string): Promise<Book> {
   const styles = await stylesOf(archive, name)
   const sheets: BookSheet[] = []
   for (const [number, { title, hidden }] of (await tablesOf(archive, styles, name)).entries()) {
-    const found: Findings = { hiddenColumns: new Set(), merged: [] }
+    const found = noFindings()
     const rows = (): ReturnType<BookSheet['rows']> => sheetRows(archive, { number, name, styles, found })
     sheets.push({ name: title, hidden, found, rows })
   }

@@ -1,5 +1,5 @@
 import { beyond, holdsAnything } from '../book/rows.ts'
-import type { BookRow, Findings } from '../book/book.ts'
+import { type BookRow, type Findings, noFindings } from '../book/book.ts'
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import { type Cell, columnName } from '../../domain/sheet/cell.ts'
@@ -58,7 +58,7 @@ class Walk {
   #beside = 0
   #number = 1
   #times = 1
-  #row: BookRow = { number: 1, cells: [], hidden: false, struck: [] }
+  #row: BookRow = { number: 1, cells: [], hidden: false, struck: [], adorned: false }
   #column = 0
   /** Styles of the columns' cells that say none of their own, as far as one of them strikes through. */
   readonly #columnStyles: string[] = []
@@ -68,8 +68,7 @@ class Walk {
 
   constructor(place: SheetPlace) {
     this.#place = place
-    place.found.hiddenColumns.clear()
-    place.found.merged = []
+    Object.assign(place.found, noFindings())
   }
 
   readonly open = (tag: string, attributes: Attributes): void => {
@@ -80,6 +79,8 @@ class Walk {
     }
     if (this.#table !== this.#place.number || this.#depth !== 1) return
     if (this.#beside > 0 || besides.has(tag) || tag.startsWith('draw:')) {
+      if (tag === 'office:annotation') this.#place.found.lost.add('comments')
+      if (tag.startsWith('draw:') && this.#beside === 0) this.#place.found.lost.add('pictures')
       this.#beside += 1
       return
     }
@@ -96,6 +97,7 @@ class Walk {
       default:
         if (this.#raw === undefined) return
         if (this.#place.styles.struck.has(attributes['text:style-name'] ?? '')) this.#raw.struck = true
+        if (tag === 'text:a') this.#link(attributes)
         this.#text.open(tag, attributes)
     }
   }
@@ -122,16 +124,18 @@ class Walk {
   #openColumn(attributes: Attributes): void {
     const times = repeated(attributes['table:number-columns-repeated'])
     const isHidden = hides(attributes)
+    const width = this.#place.styles.widths.get(attributes['table:style-name'] ?? '')
     const style = attributes['table:default-cell-style-name'] ?? ''
     for (let done = 0; done < times && this.#columnStyles.length < limits.columns; done += 1) {
       if (isHidden) this.#place.found.hiddenColumns.add(this.#columnStyles.length)
+      if (width !== undefined) this.#place.found.widths.set(this.#columnStyles.length, width)
       this.#columnStyles.push(style)
     }
   }
 
   #openRow(attributes: Attributes): void {
     this.#times = repeated(attributes['table:number-rows-repeated'])
-    this.#row = { number: this.#number, cells: [], hidden: hides(attributes), struck: [] }
+    this.#row = { number: this.#number, cells: [], hidden: hides(attributes), struck: [], adorned: false }
     this.#rowStyle = attributes['table:default-cell-style-name']
     this.#column = 0
   }
@@ -153,7 +157,10 @@ class Walk {
     const cell = cellOf(raw)
     const times = repeated(raw.attributes['table:number-columns-repeated'])
     this.#merge(raw.attributes)
-    if (cell !== '') this.#put(cell, raw, times)
+    if (cell !== '') {
+      this.#put(cell, raw, times)
+      this.#noteLook(cell, raw)
+    }
     this.#column += times
   }
 
@@ -166,11 +173,31 @@ class Walk {
     }
   }
 
+  #noteLook(cell: Cell, { attributes, text }: RawCell): void {
+    const { found, styles } = this.#place
+    if (attributes['table:formula'] !== undefined) found.lost.add('formulas')
+    if (attributes['table:content-validation-name'] !== undefined) found.lost.add('data validations')
+    if (styles.adorned.has(attributes['table:style-name'] ?? '')) this.#row.adorned = true
+    if (typeof cell !== 'string' && cell.kind === 'date' && text !== undefined && text !== cell.text) {
+      found.lost.add('date formats')
+    }
+  }
+
+  #link(attributes: Attributes): void {
+    const { found } = this.#place
+    const target = attributes['xlink:href'] ?? ''
+    if (target === '' || target.startsWith('#')) found.lost.add('links within the workbook')
+    else if (found.links.length < limits.links) {
+      found.links.push({ line: this.#row.number, column: this.#column, target })
+    }
+  }
+
   #merge(attributes: Attributes): void {
     const columns = repeated(attributes['table:number-columns-spanned'])
     const rows = repeated(attributes['table:number-rows-spanned'])
     if (columns === 1 && rows === 1) return
-    const { merged } = this.#place.found
+    const { merged, lost } = this.#place.found
+    lost.add('merged cells')
     if (merged.length === limits.merged) throw new Error('it has too many merged cells')
     const [firstRow, firstColumn] = [this.#row.number, this.#column]
     const [last, lastColumn] = [firstRow + rows - 1, firstColumn + columns - 1]

@@ -8,6 +8,10 @@ export interface Styles {
   /** Of cells and of parts of texts, by name. */
   struck: ReadonlySet<string>
   hiddenTables: ReadonlySet<string>
+  /** Of columns, in characters. */
+  widths: ReadonlyMap<string, number>
+  /** Of cells and texts that have a font, a colour or a border of their own. */
+  adorned: ReadonlySet<string>
 }
 
 interface Style {
@@ -19,6 +23,8 @@ interface Style {
 export async function stylesOf(archive: Archive, name: string): Promise<Styles> {
   const styles = new Map<string, Style>()
   const hiddenTables = new Set<string>()
+  const widths = new Map<string, number>()
+  const adorned = new Set<string>()
   for (const part of ['styles.xml', 'content.xml']) {
     if (!archive.has(part)) continue
     let style: Style | undefined
@@ -33,8 +39,13 @@ export async function stylesOf(archive: Archive, name: string): Promise<Styles> 
           if (styles.size > limits.styles) throw new Error('it has too many styles')
         }
         if (style === undefined) return
+        if (part === 'content.xml' && isAdorned(tag, attributes)) adorned.add(style.name)
         if (tag === 'style:text-properties') style.struck = struckBy(attributes) ?? style.struck
-        else if (tag === 'style:table-properties' && attributes['table:display'] === 'false') {
+        else if (tag === 'style:table-column-properties') {
+          const width = characters(attributes['style:column-width'])
+          if (width !== undefined) widths.set(style.name, width)
+        }
+        if (tag === 'style:table-properties' && attributes['table:display'] === 'false') {
           hiddenTables.add(style.name)
         }
       },
@@ -44,7 +55,26 @@ export async function stylesOf(archive: Archive, name: string): Promise<Styles> 
     })
   }
   const struck = new Set([...styles.keys()].filter((each) => isStruck(each, styles)))
-  return { struck, hiddenTables }
+  return { struck, hiddenTables, widths, adorned }
+}
+
+/** Widths of characters at 96 points an inch, 7 points wide each, in a cell of 5 points more. */
+function characters(length = ''): number | undefined {
+  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)(cm|mm|in|pt|pc)$/.exec(length) ?? []
+  const inches: Record<string, number> = { cm: 1 / 2.54, mm: 1 / 25.4, in: 1, pt: 1 / 72, pc: 1 / 6 }
+  const width = (Number(digits) * (inches[unit] ?? 0) * 96 - 5) / 7
+  return width > 0 && width <= 255 ? Math.round(width * 100) / 100 : undefined
+}
+
+function isAdorned(tag: string, attributes: Readonly<Record<string, string>>): boolean {
+  if (tag === 'style:text-properties') {
+    return ['fo:color', 'fo:font-weight', 'fo:font-style', 'fo:font-size', 'style:font-name'].some(
+      (each) => attributes[each] !== undefined,
+    )
+  }
+  if (tag !== 'style:table-cell-properties') return false
+  const { 'fo:background-color': background = 'transparent', 'fo:border': border = 'none' } = attributes
+  return background !== 'transparent' || border !== 'none'
 }
 
 function struckBy(attributes: Readonly<Record<string, string>>): boolean | undefined {

@@ -1,7 +1,8 @@
 import { dateText } from './dates.ts'
 import type { Cell } from '../../domain/sheet/cell.ts'
 import { unescaped } from './escapes.ts'
-import type { CellFormat, CommonTexts } from './parts.ts'
+import type { CellFormat } from './cell-formats.ts'
+import type { CommonTexts } from './parts.ts'
 
 /** What cells refer to. */
 export interface CellContext {

@@ -1,10 +1,5 @@
-/** Formats of dates and times among the built-in ones (ECMA-376 part 1, 18.8.30). */
-const builtIn = (id: number): boolean =>
-  (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58)
-
-/** Whether numbers in this format are shown as dates or times. */
-export function isDateFormat(id: number, code: string): boolean {
-  if (code === '') return builtIn(id)
+/** Whether numbers in a format of this code are shown as dates or times. */
+export function isDateCode(code: string): boolean {
   const [positive = ''] = code.slice(0, 300).split(';')
   const bare = positive
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')

@@ -1,6 +1,7 @@
-import type { Book, BookSheet, Findings } from '../book/book.ts'
+import { type Book, type BookSheet, noFindings } from '../book/book.ts'
 import type { Archive } from './archive.ts'
-import { cellFormats, type SheetPart, sharedStrings, workbookParts } from './parts.ts'
+import { cellFormats } from './cell-formats.ts'
+import { type SheetPart, sharedStrings, workbookParts } from './parts.ts'
 import { sheetRows } from './rows.ts'
 
 /** A workbook of Office Open XML. Nothing of its sheets is read yet. */
@@ -13,7 +14,7 @@ export async function xlsxBook(archive: Archive, name: string): Promise<Book> {
     uncomputed,
   }
   const sheetOf = ({ name: title, hidden, part }: SheetPart): BookSheet => {
-    const found: Findings = { hiddenColumns: new Set(), merged: [] }
+    const found = noFindings()
     return {
       name: title,
       hidden,

@@ -1,9 +1,11 @@
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
-import type { BookRow, Findings } from '../book/book.ts'
+import { type BookRow, type Findings, noFindings } from '../book/book.ts'
 import { beyond, holdsAnything } from '../book/rows.ts'
 import type { Archive } from './archive.ts'
 import { type CellContext, cellOf, isStruck, type RawCell } from './cells.ts'
+import { columnAt, noteComments, noteLook } from './look.ts'
+import { type Relation, relations } from './parts.ts'
 import { type Attributes, xmlChunks } from './xml.ts'
 
 export interface SheetPlace {
@@ -18,7 +20,7 @@ export async function* sheetRows(
   archive: Archive,
   { part, name, context, found }: SheetPlace,
 ): AsyncGenerator<BookRow[]> {
-  const walk = new Walk(name, context, found)
+  const walk = new Walk(name, context, found, await relations(archive, part, name))
   for await (const _ of xmlChunks(archive, part, name, walk, limits.sheetBytes)) {
     if (walk.rows.length > 0) yield walk.rows.splice(0)
   }
@@ -29,19 +31,20 @@ class Walk {
   readonly #found: Findings
   readonly #name: string
   readonly #context: CellContext
-  #row: BookRow = { number: 0, cells: [], hidden: false, struck: [] }
+  readonly #related: ReadonlyMap<string, Relation>
+  #row: BookRow = { number: 0, cells: [], hidden: false, struck: [], adorned: false }
   #column = -1
   #raw: RawCell | undefined
   /** Where texts go now. */
   #into: 'text' | 'formula' | undefined
   #aloud = 0
 
-  constructor(name: string, context: CellContext, found: Findings) {
+  constructor(name: string, context: CellContext, found: Findings, related: ReadonlyMap<string, Relation>) {
     this.#name = name
     this.#context = context
-    this.#found = found
-    found.hiddenColumns.clear()
-    found.merged = []
+    this.#related = related
+    this.#found = Object.assign(found, noFindings())
+    noteComments(found, related)
   }
 
   readonly open = (tag: string, attributes: Attributes): void => {
@@ -70,9 +73,11 @@ class Walk {
         if (this.#raw !== undefined && attributes['val'] !== '0') this.#raw.struck = true
         return
       case 'col':
-        return this.#hideColumns(attributes)
+        return this.#openColumns(attributes)
       case 'mergeCell':
-        this.#merge(attributes['ref'] ?? '')
+        return this.#merge(attributes['ref'] ?? '')
+      default:
+        noteLook(this.#found, this.#related, tag, attributes)
     }
   }
 
@@ -99,13 +104,14 @@ class Walk {
     }
   }
 
-  #openRow({ r: text, hidden, ht }: Attributes): void {
+  #openRow({ r: text, hidden, ht, customHeight }: Attributes): void {
+    if (customHeight === '1' || customHeight === 'true') this.#found.lost.add('row heights')
     const number = text === undefined ? this.#row.number + 1 : Number(text)
     if (!Number.isInteger(number) || number <= this.#row.number || number > 1_048_576) {
       throw this.#damaged(`row ${String(text).slice(0, 20)} after row ${String(this.#row.number)}`)
     }
     const isHidden = hidden === '1' || hidden === 'true' || (ht !== undefined && Number(ht) === 0)
-    this.#row = { number, cells: [], hidden: isHidden, struck: [] }
+    this.#row = { number, cells: [], hidden: isHidden, struck: [], adorned: false }
     this.#column = -1
   }
 
@@ -136,15 +142,20 @@ class Walk {
     if (raw === undefined) return
     const cell = cellOf(raw, this.#context)
     if (cell === '') return
+    if (raw.formula !== undefined) this.#found.lost.add('formulas')
+    const isAdorned = this.#context.formats[raw.style]?.adorned === true
+    if (isAdorned || (raw.type === 's' && this.#context.strings.rich)) this.#row.adorned = true
     if (this.#column >= limits.columns) throw beyond(this.#name, this.#column, this.#row.number)
     this.#row.cells[this.#column] = cell
     if (isStruck(raw, this.#context)) this.#row.struck.push(this.#column)
   }
 
-  #hideColumns({ min, max, hidden, width }: Attributes): void {
-    if (hidden !== '1' && hidden !== 'true' && (width === undefined || Number(width) !== 0)) return
+  #openColumns({ min, max, hidden, width: written }: Attributes): void {
+    const width = written === undefined ? undefined : Number(written)
+    const isHidden = hidden === '1' || hidden === 'true' || width === 0
     for (let at = Number(min); at <= Math.min(Number(max), limits.columns); at += 1) {
-      this.#found.hiddenColumns.add(at - 1)
+      if (isHidden) this.#found.hiddenColumns.add(at - 1)
+      if (width !== undefined && width > 0 && width <= 255) this.#found.widths.set(at - 1, width)
     }
   }
 
@@ -154,6 +165,7 @@ class Walk {
     const corners = /^([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})$/.exec(range)
     if (corners === null) return
     const [, left = '', top, right = '', bottom] = corners
+    this.#found.lost.add('merged cells')
     merged.push({
       range,
       firstRow: Number(top),
@@ -170,9 +182,4 @@ class Walk {
       'Open it in a spreadsheet program and save it again.',
     )
   }
-}
-
-/** A → 0, AA → 26. */
-function columnAt(letters: string): number {
-  return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
 }

@@ -3,10 +3,26 @@ import type { XlsxColumn } from '../../domain/sheet/column.ts'
 import { escaped } from './escapes.ts'
 import { Styles } from './styles.ts'
 
+export interface XlsxRow {
+  cells: readonly Cell[]
+  hidden?: boolean | undefined
+  /** Columns whose text is struck through. */
+  struck?: readonly number[] | undefined
+}
+
+export interface XlsxLink {
+  /** The cell's name. */
+  cell: string
+  target: string
+  tip?: string | undefined
+}
+
 export interface XlsxSheet {
   name: string
   columns: readonly XlsxColumn[]
-  rows: AsyncIterable<readonly Cell[]> | Iterable<readonly Cell[]>
+  rows: AsyncIterable<XlsxRow> | Iterable<XlsxRow>
+  /** Where cells lead; asked for once all rows have gone. */
+  links?: (() => readonly XlsxLink[]) | undefined
 }
 
 const head =
@@ -17,18 +33,18 @@ const head =
 const rowsAtOnce = 200
 
 /** A sheet as XML, its header frozen. Texts are written in place, so that nothing has to be remembered. */
-export async function* sheetXml({ columns, rows }: XlsxSheet, styles: Styles): AsyncGenerator<Buffer> {
+export async function* sheetXml({ columns, rows, links }: XlsxSheet, styles: Styles): AsyncGenerator<Buffer> {
   let text = `${head}${view}${widths(columns)}<sheetData>${headerRow(columns)}`
   let number = 1
-  for await (const cells of rows) {
+  for await (const each of rows) {
     number += 1
-    text += row(number, cells, styles)
+    text += row(number, each, styles)
     if (number % rowsAtOnce !== 0) continue
     yield Buffer.from(text)
     text = ''
   }
   yield Buffer.from(
-    `${text}</sheetData>${validations(columns)}${textNumbers(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
+    `${text}</sheetData>${validations(columns)}${hyperlinks(links?.() ?? [])}${textNumbers(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
   )
 }
 
@@ -41,52 +57,67 @@ const view =
   '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>'
 
 function widths(columns: readonly XlsxColumn[]): string {
-  const cols = columns.map(({ header, text = true }, at) => {
+  const cols = columns.map(({ header, width, hidden, text = true }, at) => {
     const place = String(at + 1)
-    const width = String(Math.min(40, Math.max(14, header.length + 3)))
+    const wide = String(width ?? Math.min(40, Math.max(14, header.length + 3)))
     const style = text ? ` style="${String(Styles.text)}"` : ''
-    return `<col min="${place}" max="${place}" width="${width}"${style} customWidth="1"/>`
+    const shown = hidden === true ? ' hidden="1"' : ''
+    return `<col min="${place}" max="${place}" width="${wide}"${style}${shown} customWidth="1"/>`
   })
   return cols.length === 0 ? '' : `<cols>${cols.join('')}</cols>`
 }
 
 function headerRow(columns: readonly XlsxColumn[]): string {
   const cells = columns.map(({ header, required }, at) =>
-    inline(`${columnName(at)}1`, header, required === true ? Styles.required : Styles.header),
+    inline(`${columnName(at)}1`, header, String(required === true ? Styles.required : Styles.header)),
   )
   return `<row r="1">${cells.join('')}</row>`
 }
 
-function row(number: number, cells: readonly Cell[], styles: Styles): string {
-  const written = cells.map((cell, at) => cellXml(`${columnName(at)}${String(number)}`, cell, styles))
-  return `<row r="${String(number)}">${written.join('')}</row>`
+function row(number: number, { cells, hidden, struck = [] }: XlsxRow, styles: Styles): string {
+  const written = cells.map((cell, at) =>
+    cellXml(`${columnName(at)}${String(number)}`, cell, styles, struck.includes(at)),
+  )
+  return `<row r="${String(number)}"${hidden === true ? ' hidden="1"' : ''}>${written.join('')}</row>`
 }
 
-function cellXml(name: string, cell: Cell, styles: Styles): string {
+function cellXml(name: string, cell: Cell, styles: Styles, struck: boolean): string {
   if (cell === '') return ''
-  if (typeof cell === 'string') return inline(name, cell, Styles.text)
+  const styled = (format: string): string => String(styles.of(format, struck))
+  if (typeof cell === 'string') return inline(name, cell, styled('@'))
   switch (cell.kind) {
     case 'number':
-      return `<c r="${name}" s="${String(styles.of(cell.format))}"><v>${String(cell.value)}</v></c>`
+      return `<c r="${name}" s="${styled(cell.format)}"><v>${String(cell.value)}</v></c>`
     case 'date':
-      return `<c r="${name}" s="${String(styles.of(cell.format))}"><v>${String(cell.serial)}</v></c>`
+      return `<c r="${name}" s="${styled(cell.format)}"><v>${String(cell.serial)}</v></c>`
     case 'boolean':
-      return `<c r="${name}" s="${String(styles.of(booleanFormat))}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
+      return `<c r="${name}" s="${styled(booleanFormat)}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
     case 'fault':
       // What had no value may not come back as a text that has one.
-      return `<c r="${name}" t="e"><v>${escaped(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
+      return `<c r="${name}" s="${styled('General')}" t="e"><v>${escaped(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
     case 'json':
     case 'marked':
     case 'bytes':
-      return inline(name, cell.text, Styles.text)
+      return inline(name, cell.text, styled('@'))
   }
 }
 
 /** LibreOffice would show 1 or 0 and save that; this is its own format of booleans. */
 const booleanFormat = '"TRUE";"TRUE";"FALSE"'
 
-function inline(name: string, text: string, style: number): string {
-  return `<c r="${name}" s="${String(style)}" t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
+function inline(name: string, text: string, style: string): string {
+  return `<c r="${name}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
+}
+
+/** What a sheet's own relationships call its first link: notes come before. */
+export const firstLinkId = 3
+
+function hyperlinks(links: readonly XlsxLink[]): string {
+  const each = links.map(({ cell, tip }, at) => {
+    const tooltip = tip === undefined ? '' : ` tooltip="${escaped(tip)}"`
+    return `<hyperlink ref="${cell}" r:id="rId${String(firstLinkId + at)}"${tooltip}/>`
+  })
+  return each.length === 0 ? '' : `<hyperlinks>${each.join('')}</hyperlinks>`
 }
 
 const lastFillable = 10_000

@@ -7,6 +7,15 @@ import type { Archive } from './archive.ts'
 
 export type Attributes = Readonly<Record<string, string>>
 
+export function isTrue(text: string | undefined): boolean {
+  return text === '1' || text === 'true'
+}
+
+/** A property that is there and not switched off. */
+export function isOn({ val }: Attributes): boolean {
+  return val === undefined || isTrue(val)
+}
+
 /** What is listened to. Elements of other namespaces are passed over, with their names and ends. */
 export interface XmlHandlers {
   /** Namespaces that are listened to, and the prefix their names come with. */

@@ -12,7 +12,7 @@ import { notOrderable } from './linked-packages.ts'
 import { planBatch, type PlanPorts } from './plan.ts'
 import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
 import { packageFor, readOrders } from './read-orders.ts'
-import { resultsPlace } from './results-file.ts'
+import { noteLostLook, resultsPlace } from './results-file.ts'
 import { findToRun } from './standing.ts'
 
 export interface OrderFilePorts
@@ -85,6 +85,7 @@ export async function orderFile(
         ))
   if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
   talk.onPlan(plan)
+  if (resultsFile !== undefined) noteLostLook(ports, resultsFile, file.sheet)
   if (plan.counts.pending > 0) await talk.confirm(plan.counts.pending)
   return takenIn(ports, planned.batch, planned.intake.rows, goOn)
 }

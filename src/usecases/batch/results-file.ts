@@ -15,7 +15,7 @@ import type { Batches } from '../../store/ledger/batches.ts'
 
 /** Writes the rows to mend; where they are. A file that is already there is refused. */
 export async function writeBatchErrors(
-  { cwd }: Pick<FilePlace, 'cwd'>,
+  { cwd, onNotice }: Pick<FilePlace, 'cwd'> & NoticePort,
   { sheet }: ReadableBatch,
   { problems }: BatchCheck,
   typed: string,
@@ -24,6 +24,7 @@ export async function writeBatchErrors(
   const path = resolve(cwd, typed)
   await requireFree(path, typed, '--errors')
   await writeTable(path, sheet, errorColumns, rowsToMend(sheet, problems))
+  noteLostLook({ onNotice }, path, sheet)
   return path
 }
 
@@ -75,13 +76,20 @@ async function ownResults(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<s
 function placeBeside(path: string, number: number): string {
   const own = extname(path)
   const stem = join(dirname(path), basename(path, own))
-  // OpenDocument is read, not written.
-  const extension = own.toLowerCase() === '.ods' ? '.xlsx' : own
+  const extension = unwritten.has(own.toLowerCase()) ? '.xlsx' : own
   return `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
 }
 
 const isThere = async (place: string): Promise<boolean> =>
   (await lstat(place).catch(() => undefined)) !== undefined
+
+/** Says what of a workbook's look is not written to a path; all of its rows have to be read by then. */
+export function noteLostLook({ onNotice }: NoticePort, path: string, sheet: Sheet): void {
+  const { format } = dialectFor(path, sheet)
+  const look = sheet.look()
+  if ((format !== 'xlsx' && format !== 'ods') || look.lost.size + look.otherSheets.length === 0) return
+  onNotice({ name: 'look-lost', file: basename(path), look })
+}
 
 async function isWritable(folder: string): Promise<boolean> {
   return access(folder, constants.W_OK).then(
@@ -90,19 +98,22 @@ async function isWritable(folder: string): Promise<boolean> {
   )
 }
 
+/** Workbooks that are read or refused, and never written. */
+const unwritten = new Set(['.ods', '.ots', '.xls', '.xlsb', '.xlsm', '.xltm', '.xltx'])
+
 /** Looked at before anything is sent: a file that is not there yet, in a folder that takes it. */
 async function requireFree(path: string, typed: string, flag: string): Promise<void> {
   const standing = await lstat(path).catch(() => undefined)
-  const problem =
-    extname(path).toLowerCase() === '.ods'
-      ? 'would be OpenDocument, which is read and not written: let its name end in .xlsx'
-      : standing?.isDirectory() === true
-        ? 'is a folder'
-        : standing !== undefined
-          ? 'already exists'
-          : (await isWritable(dirname(path)))
-            ? undefined
-            : 'is in a folder that is not writable'
+  const extension = extname(path).toLowerCase()
+  const problem = unwritten.has(extension)
+    ? `ends in ${extension}, a format that is not written: let its name end in .xlsx`
+    : standing?.isDirectory() === true
+      ? 'is a folder'
+      : standing !== undefined
+        ? 'already exists'
+        : (await isWritable(dirname(path)))
+          ? undefined
+          : 'is in a folder that is not writable'
   if (problem === undefined) return
   throw new UsageError(`${flag}: ${typed} ${problem}`, { hint: 'Nothing was sent. Choose another name.' })
 }

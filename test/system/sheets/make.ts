@@ -1,6 +1,7 @@
 /*
  * Writes the vectors of test/vectors/sheets/written anew: each file by its program, and beside it as JSON what a
- * person sees in it there. Run: node test/system/sheets/make.ts MODULES, a folder with exceljs and xlsx installed.
+ * person sees in it there. Run: node test/system/sheets/make.ts MODULES [FILE…], MODULES a folder with exceljs and
+ * xlsx installed; without names every file.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,10 +10,11 @@ import { startPrograms } from './programs.ts'
 import { written } from './written.ts'
 
 const folder = join(import.meta.dirname, '../../vectors/sheets/written')
-const [modules = '.'] = process.argv.slice(2)
+const [modules = '.', ...names] = process.argv.slice(2)
 const programs = await startPrograms(modules)
 try {
   for (const { write, file, ...rest } of written) {
+    if (names.length > 0 && !names.includes(file)) continue
     writeFileSync(join(folder, file), await write(programs))
     writeFileSync(join(folder, `${file}.json`), `${JSON.stringify({ file, ...rest }, null, 2)}\n`)
     console.log(file)

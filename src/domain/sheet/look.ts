@@ -1,0 +1,36 @@
+/** A cell that leads somewhere when it is clicked. */
+export interface CellLink {
+  /** As a spreadsheet counts, from 1. */
+  line: number
+  /** From 0. */
+  column: number
+  target: string
+  /** Shown when one points at it. */
+  tip?: string | undefined
+}
+
+/** What a program shows of a sheet and a workbook of ours does not have. */
+export type LostPart =
+  | 'formulas'
+  | 'fonts and colours'
+  | 'row heights'
+  | 'comments'
+  | 'pictures'
+  | 'merged cells'
+  | 'filters'
+  | 'tables'
+  | 'conditional formats'
+  | 'data validations'
+  | 'date formats'
+  | 'links within the workbook'
+  | 'lines above the header'
+
+/** What a workbook's sheet shows besides its values; final once all of its rows were read. */
+export interface SheetLook {
+  /** By column, in characters. */
+  widths: ReadonlyMap<number, number>
+  links: readonly CellLink[]
+  lost: ReadonlySet<LostPart>
+  /** Sheets beside the one that is read, by name. */
+  otherSheets: readonly string[]
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { session } from '../harness/session.ts'
+import { all, openBytes, plain } from '../sheets/table.ts'
+import { type Parts, excelParts, zipped } from '../sheets/workbook.ts'
+
+const related = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+
+const head = ['first_name', 'last_name', 'email', 'phone', 'cv']
+const ana = ['Ana', 'Silva', 'ana@example.com', '+61400000001', 'CV']
+const bo = ['Bo', 'Li', 'no e-mail', '+61400000002', 'CV']
+
+const cellXml = (text: string, at: number, row: number, formula = ''): string =>
+  `<c r="${String.fromCodePoint(65 + at)}${String(row)}" t="str">${formula}<v>${text}</v></c>`
+
+const rowXml = (texts: readonly string[], row: number): string =>
+  `<row r="${String(row)}">${texts.map((text, at) => cellXml(text, at, row, at === 4 && row > 1 ? '<f>"C"&amp;"V"</f>' : '')).join('')}</row>`
+
+/** People with a width, a link, a formula, a comment and a rule of colours; a second, hidden sheet. */
+function dressed(...rows: string[][]): Promise<Buffer> {
+  const inside = `<cols><col min="5" max="5" width="33.5" customWidth="1"/></cols><sheetData>${[head, ...rows].map((row, at) => rowXml(row, at + 1)).join('')}</sheetData><conditionalFormatting sqref="A2:A9"><cfRule type="duplicateValues" priority="1"/></conditionalFormatting><hyperlinks><hyperlink ref="E2" xmlns:r="${related}" r:id="rId7"/></hyperlinks>`
+  const link = `<Relationship Id="rId7" Type="${related}/hyperlink" Target="https://example.com/cv?a=1&amp;b=2" TargetMode="External"/>`
+  const comments = `<Relationship Id="rId8" Type="${related}/comments" Target="../comments1.xml"/>`
+  const parts: Parts = {
+    'xl/worksheets/_rels/sheet1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${link}${comments}</Relationships>`,
+  }
+  const whole = excelParts(inside, parts)
+  whole['xl/workbook.xml'] = String(whole['xl/workbook.xml']).replace(
+    '</sheets>',
+    '<sheet name="Notes" sheetId="2" state="hidden" r:id="rId1"/></sheets>',
+  )
+  return zipped(whole)
+}
+
+test('the results of a workbook keep widths and links, and it is said what they do not keep', async () => {
+  const { type, write, folder } = await session()
+  write('people.xlsx', await dressed(ana))
+  expect(await type('batch run people.xlsx --package 102 --ignore cv --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run people.xlsx --package 102 --ignore cv --yes
+    2>
+    2> people.xlsx: 1 row
+    2>   1 order of package 102
+    2> Time by quota: under a minute
+    2>
+    2> people.results.xlsx keeps the values, number formats, column widths and links, but not: comments, conditional formats, formulas (only their values), the sheet "Notes". Your own file is not changed.
+    batch  BATCH_1
+    people.xlsx, package 102
+
+    1  accepted
+    1  rows
+
+    results  HOME/people.results.xlsx
+    exit 0
+  `)
+  const results = await openBytes(readFileSync(join(folder, 'people.results.xlsx')), 'people.results.xlsx')
+  const rows = await all(results.rows())
+  expect(rows.map(({ cells }) => cells.slice(0, 6).map(plain))).toEqual([[...ana, 'accepted']])
+  expect(results.look().links).toEqual([
+    { line: 2, column: 4, target: 'https://example.com/cv?a=1&b=2', tip: undefined },
+  ])
+  expect(results.look().widths.get(4)).toBe(33.5)
+})
+
+test('the same is said of the file of invalid rows', async () => {
+  const { type, write, folder } = await session()
+  write('people.xlsx', await dressed(ana, bo))
+  expect(await type('batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx'))
+    .toMatchInlineSnapshot(`
+    $ refcheck batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx
+    2> fix.xlsx keeps the values, number formats, column widths and links, but not: comments, conditional formats, formulas (only their values), the sheet "Notes". Your own file is not changed.
+    2> The invalid rows are in HOME/fix.xlsx
+    people.xlsx: 2 rows, 1 valid, 1 invalid
+
+    LINE  PERSON  COLUMN  VALUE      PROBLEM
+    3     Bo Li   email   no e-mail  has no @; an e-mail address looks like ann@example.com
+    2> Error: people.xlsx: 1 of 2 rows is invalid, not sent
+    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    exit 2
+  `)
+  const fix = await openBytes(readFileSync(join(folder, 'fix.xlsx')), 'fix.xlsx')
+  expect((await all(fix.rows())).map(({ cells }) => cells.slice(0, 5).map(plain))).toEqual([bo])
+})
+
+test('results of a workbook with macros are a workbook without, and end so', async () => {
+  const { type, write } = await session()
+  write('people.xlsm', await dressed(ana))
+  expect(await type('batch run people.xlsm --package 102 --ignore cv --yes --quiet')).toMatchInlineSnapshot(`
+    $ refcheck batch run people.xlsm --package 102 --ignore cv --yes --quiet
+    batch  BATCH_1
+    people.xlsm, package 102
+
+    1  accepted
+    1  rows
+
+    results  HOME/people.results.xlsx
+    exit 0
+  `)
+  expect(await type('batch run people.xlsm --package 102 --ignore cv --yes --results again.xlsm'))
+    .toMatchInlineSnapshot(`
+    $ refcheck batch run people.xlsm --package 102 --ignore cv --yes --results again.xlsm
+    2> people.xlsm is batch BATCH_1: 1 of 1 accepted, nothing left to send.
+    2> Error: --results: again.xlsm ends in .xlsm, a format that is not written: let its name end in .xlsx
+    2> Nothing was sent. Choose another name.
+    exit 2
+  `)
+})
