@@ -1,0 +1,98 @@
+import { xlsxwriter } from './preambles.ts'
+import type { Written } from './written.ts'
+
+const look: Written = {
+  file: 'xlsxwriter-look.xlsx',
+  program:
+    'XlsxWriter: widths, links, formats of dates, a computed formula, a colour, a comment, another sheet',
+  how: { sheet: 'Sheet1' },
+  table: [
+    ['name', 'born', 'start', 'profile', 'rate'],
+    ['Ann', '1990-04-30', '2026-11-22', 'CV', '2'],
+    ['Bob', '1991-12-01', '2026-11-23', 'https://example.com/b?x=1&y=2', '3'],
+    ['Cid', '1992-01-02', '2026-11-24', 'c@example.com', '4'],
+  ],
+  hidden: [3],
+  struck: [4],
+  hiddenColumns: [2],
+  look: {
+    widths: { 0: 30.7109375, 1: 12.7109375, 2: 9.7109375, 3: 40.7109375 },
+    links: {
+      '2,3': 'https://example.com/cv/ann#page=2',
+      '3,3': 'https://example.com/b?x=1&y=2',
+      '4,3': 'mailto:c@example.com',
+    },
+    lost: [
+      'comments',
+      'conditional formats',
+      'data validations',
+      'filters',
+      'fonts and colours',
+      'formulas',
+      'links within the workbook',
+      'row heights',
+    ],
+    otherSheets: ['Notes'],
+    formats: {
+      '2,1': 'd mmmm yyyy',
+      '2,2': 'dd/mm/yyyy',
+      '3,1': '[built-in 14]yyyy-mm-dd',
+      '3,2': 'dd/mm/yyyy',
+      '4,1': 'd-mmm-yy',
+      '4,2': 'dd/mm/yyyy',
+    },
+  },
+  write: ({ python }) =>
+    python(
+      `${xlsxwriter('{}')}import datetime as dt
+ws.set_column(0, 0, 30); ws.set_column(1, 1, 12); ws.set_column(2, 2, 9, None, {"hidden": True}); ws.set_column(3, 3, 40)
+fill([["name", "born", "start", "profile", "rate"]])
+rows = [("Ann", dt.datetime(1990, 4, 30), {"num_format": "d mmmm yyyy"}), ("Bob", dt.datetime(1991, 12, 1), {"num_format": 14}), ("Cid", dt.datetime(1992, 1, 2), {"num_format": 15})]
+for r, (name, born, shown) in enumerate(rows):
+    ws.write(r + 1, 0, name, wb.add_format({"font_strikeout": r == 2, "bg_color": "yellow" if r == 1 else "white"}))
+    ws.write_datetime(r + 1, 1, born, wb.add_format(shown))
+    ws.write_datetime(r + 1, 2, dt.datetime(2026, 11, 22 + r), day)
+    ws.write_formula(r + 1, 4, "=1+%d" % (r + 1), None, r + 2)
+ws.write_url(1, 3, "https://example.com/cv/ann#page=2", None, "CV", "Curriculum vitae")
+ws.write_url(2, 3, "https://example.com/b?x=1&y=2")
+ws.write_url(3, 3, "mailto:c@example.com", None, "c@example.com")
+ws.write_url(0, 3, "internal:Notes!A1", None, "profile")
+ws.set_row(2, None, None, {"hidden": True})
+ws.set_row(3, 30)
+ws.write_comment(1, 0, "Call her after five")
+ws.autofilter(0, 0, 3, 4)
+ws.data_validation(1, 4, 3, 4, {"validate": "integer", "criteria": ">", "value": 0})
+ws.conditional_format(1, 4, 3, 4, {"type": "cell", "criteria": ">", "value": 3, "format": wb.add_format({"bold": True})})
+wb.add_worksheet("Notes").write(0, 0, "Only for us")
+wb.calc_on_load = False
+wb.close()`,
+      'w.xlsx',
+    ),
+}
+
+/** Workbooks that are told by what they show besides their values. */
+export const looks: Written[] = [
+  look,
+  {
+    ...look,
+    file: 'libreoffice-look.ods',
+    program: 'LibreOffice: the same as ODS',
+    look: {
+      widths: { 0: 40.24, 1: 16.24, 2: 12.24, 3: 53.57, 4: 10.67 },
+      links: look.look?.links ?? {},
+      lost: [
+        'comments',
+        'data validations',
+        'date formats',
+        'fonts and colours',
+        'formulas',
+        'links within the workbook',
+      ],
+      otherSheets: ['Notes'],
+      formats: Object.fromEntries(
+        ['2,1', '2,2', '3,1', '3,2', '4,1', '4,2'].map((place) => [place, 'yyyy-mm-dd']),
+      ),
+    },
+    write: async (run) => run.office({ name: 'w.xlsx', bytes: await look.write(run) }, 'ods'),
+  },
+]
