@@ -1,242 +1,217 @@
-import { randomUUID } from 'node:crypto'
-
-import { Crash, Mortality } from './crash.ts'
-import { seeded } from '../harness/seeded-random.ts'
-import { ManualClock } from '../harness/manual-clock.ts'
-import type { Mutant } from './mutants.ts'
-import { connectApi } from '../../src/api/service.ts'
-import type { BatchCounts, NewRow } from '../../src/domain/batch/batch.ts'
-import { RefcheckError } from '../../src/errors/base.ts'
-import type { Random } from '../../src/host/random.ts'
-import { createSandbox, type Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
-import type { Hold } from '../../src/store/ledger/ledger.ts'
-import { openStore } from '../../src/store/ledger/open.ts'
-import type { Store } from '../../src/store/ledger/store.ts'
-import { carryOut } from '../../src/usecases/batch/carry-out.ts'
-import type { RunPorts } from '../../src/usecases/batch/ports.ts'
-import { governor } from '../../src/usecases/quota/governor.ts'
+import {
+  type Deed,
+  done,
+  moveAll,
+  one,
+  orderOne,
+  purgeOne,
+  receive,
+  reconcileAll,
+  replace,
+  resume,
+  retryOne,
+  runFile,
+  settleOne,
+  spelling,
+  tried,
+} from './deeds.ts'
+import { judge } from './judge.ts'
+import { type Mutant, sound } from './mutants.ts'
 import { stormOver, trouble } from './storm.ts'
-import { simulatedWire } from './wire.ts'
-
-const baseUrl = 'http://127.0.0.1:4010'
-const windows = [
-  { calls: 60, seconds: 60 },
-  { calls: 1000, seconds: 3600 },
-]
-const mostRuns = 12
+import { harms } from './store-files.ts'
+import { type Process, World } from './world.ts'
+import { noCounts, type BatchCounts, type BatchRow } from '../../src/domain/batch/batch.ts'
+import { cancelBatch } from '../../src/usecases/batch/cancel.ts'
+import { releaseRows } from '../../src/usecases/batch/release.ts'
 
 export interface SimulationResult {
   seed: number
   /** What was broken; empty where all held. */
   broken: string[]
+  /** People with more than one order that nobody asked for, and orders that the store knows nothing of. */
+  twice: number
+  lost: number
+  people: number
+  orders: number
+  /** Rows, in all batches together. */
   counts: BatchCounts
   kills: number
+  /** What befell the files of the store. */
+  harmed: string[]
+  /** How often it was found closed. */
+  closed: number
 }
 
-/** One world: its clock, its service, its store, and all the processes that ever ran the batch. */
-class Simulation {
-  readonly clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9), auto: true })
-  readonly rng: () => number
-  readonly sandbox: Sandbox
-  readonly mutant: Mutant
-  readonly rows: number
-  readonly held = new Set<Hold>()
-  readonly batchId = randomUUID()
-  store!: Store
-  kills = 0
-  /** Creates whose answers left nobody the wiser. */
-  lostAnswers = 0
-  /** Calls that the service refused of itself, for want of quota. */
-  refused = 0
+/** Deeds with how often of a hundred. */
+const deeds: readonly [weight: number, deed: Deed][] = [
+  [22, orderOne],
+  [12, receive],
+  [12, reconcileAll],
+  [14, settleOne],
+  [6, retryOne],
+  [4, purgeOne],
+  [5, replace],
+  [6, moveAll],
+]
 
-  constructor(seed: number, mutant: Mutant) {
-    this.rng = seeded(seed)
-    this.mutant = mutant
-    this.sandbox = createSandbox({ clock: this.clock, seed, rules: 'seeded' })
-    this.rows = 4 + Math.floor(this.rng() * 20)
-    this.sandbox.log.subscribe((entry) => {
-      if (entry.kind !== 'call') return
-      if (entry.status === 429 && entry.fault === null) this.refused += 1
-      // A refusal that a fault made up is clear; whatever else a fault does leaves the answer in doubt.
-      const isClear =
-        entry.fault === null || (entry.fault === 'status' && [400, 429].includes(entry.status ?? 0))
-      if (entry.method === 'POST' && !isClear) this.lostAnswers += 1
-    })
-  }
-
-  async start(): Promise<void> {
-    const { clock } = this
-    const paths = { config: '/nowhere', data: '/nowhere' }
-    this.store = await openStore({ chosen: ':memory:', paths, cwd: '/', clock, random: this.#random })
-    await this.store.batches.add(
-      {
-        id: this.batchId,
-        addedAt: clock.now(),
-        baseUrl,
-        userEmail: this.sandbox.credentials.userEmail,
-        identity: this.batchId,
-        name: 'people.csv',
-        sha256: '',
-        packageId: this.sandbox.packageIds.simple,
-        path: undefined,
-        resultsFile: undefined,
-        reading: '{}',
-        allowDuplicate: false,
-      },
-      Array.from({ length: this.rows }, (_, at) => simulatedRow(at + 1, this.sandbox.packageIds.simple)),
-    )
-  }
-
-  /** One process, which may be killed at a step, beside another one now and then. */
-  async process(stormy: boolean): Promise<'done' | 'again'> {
-    const mend = stormy ? trouble(this.sandbox, this.rng) : () => undefined
-    if (stormy) stormOver(this.sandbox, this.rng)
-    else this.#calm()
-    const dieAt =
-      stormy && this.rng() < 0.7 ? 1 + Math.floor(this.rng() * this.rows * 6) : Number.POSITIVE_INFINITY
-    const processes = [this.#run(new Mortality(dieAt))]
-    if (this.rng() < 0.2) processes.push(this.#run(new Mortality(Number.POSITIVE_INFINITY)))
-    await Promise.all(processes)
-    // The kernel frees what a dead process held.
-    for (const hold of this.held) await hold.release()
-    this.held.clear()
-    mend()
-    await this.clock.sleep(1000)
-    const { pending, sending } = await this.store.batches.counts(this.batchId)
-    return pending + sending === 0 ? 'done' : 'again'
-  }
-
-  /** Whatever was broken on the service is mended. */
-  #calm(): void {
-    this.sandbox.clearFaults()
-    this.sandbox.setCredits(null)
-    this.sandbox.setUserActive(this.sandbox.credentials.userEmail, true)
-  }
-
-  async #run(mortality: Mortality): Promise<void> {
-    const { clock, sandbox, store, rng } = this
-    const { apiKey, userEmail } = sandbox.credentials
-    const http = simulatedWire(sandbox, { connects: () => rng() > 0.02 })
-    const api = connectApi({
-      http,
-      clock,
-      random: this.#random,
-      baseUrl,
-      credentials: { apiKey, userEmail },
-      budgetMs: 60_000,
-    })
-    const account = store.quota.account(baseUrl, apiKey)
-    const ledger = { ...methods(store.ledger), hold: this.#holding(store.ledger.hold.bind(store.ledger)) }
-    const batches = { ...methods(store.batches), hold: this.#holding(store.batches.hold.bind(store.batches)) }
-    let undo: (() => Promise<void>) | undefined
-    const mutated = this.mutant({ api, ledger, batches, clock, onDeath: (work) => (undo = work) })
-    const running: RunPorts = {
-      api: mortality.of(mutated.api),
-      ledger: mortality.of(mutated.ledger),
-      batches: mortality.of(mutated.batches),
-      waiting: store.waiting,
-      governor: governor({ quota: store.quota, account, windows, clock }),
-      clock,
-      random: this.#random,
-      cache: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
+/** Runs one seed to its end: storms, kills and harm first, then in peace until every row has come to an end. */
+export async function simulate(seed: number, mutant: Mutant = sound): Promise<SimulationResult> {
+  const world = new World(seed, mutant)
+  try {
+    for (let count = 2 + Math.floor(world.rng() * 2); count > 0; count -= 1) newFile(world)
+    for (let round = 1 + Math.floor(world.rng() * 4); round > 0; round -= 1) {
+      await stormyRound(world)
+      await accepted(world)
     }
-    try {
-      await carryOut(running, this.batchId, {
-        max: Number.POSITIVE_INFINITY,
-        waitBudgetMs: Number.POSITIVE_INFINITY,
-        unclaimed: () => Promise.resolve([]),
-        writeResults: () => Promise.resolve(undefined),
-      })
-    } catch (error) {
-      if (mortality.dead) {
-        this.kills += 1
-        await undo?.()
-      } else if (!(error instanceof RefcheckError) && !(error instanceof Crash)) throw error
-    }
-  }
-
-  #holding<A extends unknown[]>(hold: (...args: A) => Promise<Hold | undefined>) {
-    return async (...args: A): Promise<Hold | undefined> => {
-      const taken = await hold(...args)
-      if (taken !== undefined) this.held.add(taken)
-      return taken
-    }
-  }
-
-  readonly #random: Random = {
-    uuid: () => randomUUID(),
-    bytes: (count) => Buffer.alloc(count, 7),
-    fraction: () => this.rng(),
-  }
-
-  /** What has to hold whatever happened. */
-  async verdict(): Promise<{ broken: string[]; counts: BatchCounts }> {
-    const broken: string[] = []
-    const counts = await this.store.batches.counts(this.batchId)
-    const ordered = new Map<string, string[]>()
-    for (const { request_id, recipient } of this.sandbox.requests()) {
-      ordered.set(recipient.email, [...(ordered.get(recipient.email) ?? []), request_id])
-    }
-    for (const [email, ids] of ordered)
-      if (ids.length > 1) broken.push(`${email} was ordered ${ids.length} times`)
-    if (counts.total !== this.rows) broken.push(`${counts.total} of ${this.rows} rows are accounted for`)
-    if (counts.pending + counts.sending > 0)
-      broken.push(`${counts.pending + counts.sending} rows never came to an end`)
-    for await (const row of this.store.batches.rows(this.batchId)) {
-      const ids = ordered.get(row.recipient?.email ?? '') ?? []
-      const known = row.requestId === undefined ? [] : [row.requestId]
-      if (row.state === 'accepted' && !ids.includes(row.requestId ?? ''))
-        broken.push(`row ${row.row}: an id that is not there`)
-      const lost = row.state !== 'unknown' && ids.some((id) => !known.includes(id))
-      if (lost) broken.push(`row ${row.row} (${row.state}): an order on the service that nobody knows of`)
-    }
-    if (this.refused > 0) broken.push(`the quota was passed ${this.refused} times`)
-    if (counts.unknown > this.lostAnswers + this.kills) {
-      broken.push(
-        `${counts.unknown} rows unknown after ${this.kills} kills and ${this.lostAnswers} lost answers`,
-      )
-    }
-    return { broken, counts }
+    calm(world)
+    await peace(world)
+    const { twice, lost, orders } = await judge(world)
+    const { broken, everybody, kills, harmed, closed } = world
+    const counts = await countsOf(world)
+    await world.endRound()
+    return { seed, broken, twice, lost, orders, people: everybody.length, counts, kills, harmed, closed }
+  } finally {
+    world.sandbox.close()
+    world.files.remove()
   }
 }
 
-/** Runs one seed to its end: storms and kills first, then in peace until every row has come to one. */
-export async function simulate(seed: number, mutant: Mutant): Promise<SimulationResult> {
-  const simulation = new Simulation(seed, mutant)
-  await simulation.start()
-  const stormyRuns = 1 + Math.floor(simulation.rng() * 4)
-  for (let run = 0; run < mostRuns; run += 1) {
-    if ((await simulation.process(run < stormyRuns)) === 'done' && run >= stormyRuns) break
-  }
-  const verdict = await simulation.verdict()
-  const { kills } = simulation
-  await simulation.store.close()
-  simulation.sandbox.close()
-  return { seed, ...verdict, kills }
+function newFile({ peopleFiles, everybody, rng, offer }: World): void {
+  const rows = everybody.flatMap((human) => (rng() < 0.6 ? [{ human, spelling: spelling(rng) }] : []))
+  if (rows.length === 0) return
+  // Nobody knows who wrote the same person twice into one file, nor why.
+  if (rng() < 0.3) rows.push({ human: one(everybody, rng), spelling: spelling(rng) })
+  peopleFiles.push({ name: `people-${peopleFiles.length}.csv`, rows, offer, allowDuplicate: rng() < 0.1 })
 }
 
-/** An object's methods as functions of their own, for a mutant or a proxy to stand before. */
-function methods<T extends object>(object: T): T {
-  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(object) as object).filter(
-    (name) => name !== 'constructor',
+/** Several processes side by side, most of which are killed; then something befalls the files. */
+async function stormyRound(world: World): Promise<void> {
+  const { rng, sandbox, files } = world
+  const mend = trouble(sandbox, rng)
+  stormOver(sandbox, rng)
+  if (world.offer.hasConsent && rng() < 0.5) newFile(world)
+  const copyAt = Math.floor(rng() * world.everybody.length)
+  const stop = sandbox.log.subscribe(() => {
+    if (sandbox.requests().length === copyAt) files.copy('backup')
+  })
+  const chosen = Array.from({ length: 1 + Math.floor(rng() * 4) }, () => deedOf(world))
+  await sideBySide(world, chosen, () =>
+    rng() < 0.7 ? 3 + Math.floor(rng() ** 2 * 90) : Number.POSITIVE_INFINITY,
   )
-  const own = Object.fromEntries(
-    names.map((name) => {
-      const value: unknown = Reflect.get(object, name, object)
-      return [name, typeof value === 'function' ? (value.bind(object) as unknown) : value]
-    }),
-  )
-  return { ...object, ...own }
+  stop()
+  mend()
+  await world.clock.sleep(1000)
+  await world.endRound()
+  if (rng() > 0.35) return
+  const harm = one(harms, rng)
+  world.harmed.push(harm)
+  files.harm(harm, rng)
 }
 
-/** A row of people of whom nobody resembles another. */
-export function simulatedRow(row: number, packageId: number): NewRow {
-  const recipient = {
-    first_name: 'Ana',
-    last_name: `Row ${row}`,
-    email: `row${row}@example.com`,
-    phone: `+614000${String(row).padStart(5, '0')}`,
+function deedOf({ rng, peopleFiles }: World): Deed {
+  let roll = rng() * 150
+  for (const [weight, deed] of deeds) {
+    roll -= weight
+    if (roll < 0) return deed
   }
-  const body = Buffer.from(JSON.stringify({ package_id: packageId, recipient }))
-  return { row, state: 'pending', packageId, recipient, body }
+  return runFile(one(peopleFiles, rng))
+}
+
+async function sideBySide(world: World, chosen: readonly Deed[], dieAt: () => number): Promise<void> {
+  const lives: { life: Process['life']; work: () => Promise<void> }[] = []
+  for (const deed of chosen) {
+    const process = await world.process(dieAt())
+    lives.push({ life: process.life, work: () => done(world, process, deed) })
+  }
+  await world.turns.all(lives)
+}
+
+/** Accepts a store that was found closed, once it was seen that nothing was sent with it. */
+async function accepted(world: World): Promise<void> {
+  const store = await world.open()
+  const closed = await store.maintenance.closed()
+  await store.close()
+  if (closed === undefined) return
+  world.closed += 1
+  const before = world.sandbox.requests().length
+  await sideBySide(
+    world,
+    [runFile(one(world.peopleFiles, world.rng)), orderOne],
+    () => Number.POSITIVE_INFINITY,
+  )
+  if (world.sandbox.requests().length > before) world.broken.push('a closed store sent')
+  const again = await world.open()
+  await again.maintenance.acceptOlder()
+  await again.close()
+  await world.endRound()
+}
+
+function calm({ sandbox }: World): void {
+  sandbox.clearFaults()
+  sandbox.setCredits(null)
+  sandbox.setUserActive(sandbox.credentials.userEmail, true)
+}
+
+/** Nobody is in a hurry: whatever waits is gone on with, and whatever needs a person gets one who tells the truth. */
+async function peace(world: World): Promise<void> {
+  for (let round = 0; round < 12; round += 1) {
+    await sideBySide(world, [inPeace], () => Number.POSITIVE_INFINITY)
+    await world.endRound()
+    const { pending, sending, held, unknown } = await countsOf(world)
+    if (pending + sending + held + unknown === 0) return
+  }
+}
+
+const inPeace: Deed = async (world, process) => {
+  const { ports } = process
+  for (const file of world.peopleFiles) await tried(world, process, runFile(file))
+  for (const { id } of await ports.batches.list()) {
+    await tried(world, process, resume(id))
+    await tried(world, process, decideHeld(id))
+  }
+  for (const deed of [moveAll, receive, reconcileAll]) await tried(world, process, deed)
+  const unknown = await ports.ledger.list({ states: ['unknown'] })
+  for (let each = 0; each < unknown.length; each += 1) await tried(world, process, settleOne)
+}
+
+/** Each held row is looked at with what it is said to match, and released where these are two people. */
+const decideHeld =
+  (batchId: string): Deed =>
+  async (world, { ports }) => {
+    const batch = await ports.batches.find(batchId)
+    if (batch === undefined) return
+    const held: BatchRow[] = []
+    for await (const row of ports.batches.rows(batchId, { states: ['held'] })) held.push(row)
+    for (const row of held) {
+      if (row.heldFor === 'similar_unknown') continue
+      if (await areTwo(world, ports, row)) {
+        const by = 'somebody who looked'
+        await releaseRows(ports, batch, { kind: 'rows', rows: [row.row] }, by)
+      } else await cancelBatch(ports, batch, [row.row])
+    }
+  }
+
+async function areTwo(
+  world: World,
+  ports: Process['ports'],
+  { recipient, matches }: BatchRow,
+): Promise<boolean> {
+  if (recipient === undefined) return false
+  const human = world.humanOf({ recipient })
+  if (matches !== undefined) {
+    const orders = await ports.ledger.list({ batchId: matches.batchId })
+    const other = orders.find(({ row }) => row === matches.row)?.recipient
+    return other !== undefined && world.humanOf({ recipient: other }) !== human
+  }
+  // A store that had forgotten: only the provider knows.
+  return !world.sandbox.requests().some((request) => world.humanOf(request) === human)
+}
+
+async function countsOf(world: World): Promise<BatchCounts> {
+  const store = await world.open()
+  const counts = noCounts()
+  for (const batch of await store.batches.list({ singles: true }))
+    for (const state of Object.keys(counts) as (keyof BatchCounts)[]) counts[state] += batch.counts[state]
+  await store.close()
+  return counts
 }

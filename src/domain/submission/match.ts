@@ -199,7 +199,11 @@ function isGraver(one: Stop, other: Stop): boolean {
   const rank = ({ reason }: Stop): number => reasonsToStop.indexOf(reason)
   const state = ({ order }: Stop): number => (inTheWay as readonly string[]).indexOf(order.state)
   return (
-    (rank(one) - rank(other) || state(one) - state(other) || other.order.changedAt - one.order.changedAt) < 0
+    (rank(one) - rank(other) ||
+      // Whoever is the most alike is shown: the one that may be the same person.
+      other.shares.length - one.shares.length ||
+      state(one) - state(other) ||
+      other.order.changedAt - one.order.changedAt) < 0
   )
 }
 
@@ -209,19 +213,14 @@ function comparedWith(row: Compared, candidate: Candidate, allowed: Allowed, kin
   const service = relation(row.baseUrl, order.baseUrl, kin)
   if (service === 'other') return undefined
   const isSamePackage = kin.joined.has(order.packageId)
+  const wasReplaced = service === 'one' && isOrdered(order) && kin.predecessors.has(order.packageId)
   if (candidate.samePerson) {
     if (isSamePackage) return same(row, order, service, allowed, kin)
-    if (
-      service === 'one' &&
-      isOrdered(order) &&
-      kin.predecessors.has(order.packageId) &&
-      !kin.released(order)
-    ) {
-      return held('replaced_package', order)
-    }
-    return undefined
+    const isAllowed = (row.kind === 'single' && allowed.similar) || kin.released(order)
+    return wasReplaced && !isAllowed ? held('replaced_package', order) : undefined
   }
-  if (!isSamePackage || service !== 'one') return undefined
+  // Under a package that this one replaces somebody similar may be the same person as well.
+  if (service !== 'one' || (!isSamePackage && !wasReplaced)) return undefined
   return similar(row, candidate, allowed, kin)
 }
 

@@ -16,6 +16,14 @@ export interface Hold {
   release(): Promise<void>
 }
 
+/** What a person allowed along with a new order. */
+export interface AddGuard {
+  allowDuplicate: boolean
+  allowSimilar?: boolean | undefined
+  /** Orders that the person was shown, and said of each that it is no reason to stop; kept as releases. */
+  shown?: readonly RowVersion[] | undefined
+}
+
 /** What came of a row's turn: an attempt, a wait for the quota, or what stood in its way, which is journaled. */
 export interface Begun {
   waitMs: number
@@ -45,10 +53,7 @@ export interface Ledger {
    * Adds a batch with its rows, `pending`, unless an order stands in the way of one of them: then nothing is added
    * and that is returned (domain/submission/match). Look and insertion are one step for all processes.
    */
-  add(
-    batch: NewBatch,
-    guard: { allowDuplicate: boolean; allowSimilar?: boolean | undefined },
-  ): Promise<Stop | undefined>
+  add(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined>
 
   /**
    * `pending → sending`: journals one attempt. Undefined where the row no longer stands as `from` says, or is

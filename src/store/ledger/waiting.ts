@@ -17,7 +17,7 @@ export interface Released {
   /** Pending from now on. */
   rows: number[]
   /** Rows that it names and that wait on, with why. */
-  left: { row: number; reason: StopReason | 'same' }[]
+  left: { row: number; reason: StopReason }[]
 }
 
 /** Rows that wait until something is settled or said, and what was said of packages and services. */

@@ -1,7 +1,7 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { heldWords } from '../../domain/submission/duplicate.ts'
-import type { Release } from '../../domain/submission/match.ts'
+import { type Release, releasable } from '../../domain/submission/match.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Released } from '../../store/ledger/waiting.ts'
 import type { BatchPorts } from './standing.ts'
@@ -32,6 +32,11 @@ function requireAll(batchId: string, rows: readonly number[], { rows: done, left
   if (why === undefined) {
     throw new UsageError(`row ${first} of batch ${batchId} is not held${rest}`, {
       hint: `Held rows: refcheck batch rows ${batchId} --state held`,
+    })
+  }
+  if (releasable.includes(why)) {
+    throw new UsageError(`row ${first} stays held, for another order too: it ${heldWords[why]}${rest}`, {
+      hint: `See that order, and release the row again if these are two people: refcheck batch rows ${batchId} --state held`,
     })
   }
   throw new UsageError(`row ${first} cannot be released: it ${heldWords[why]}${rest}`, {

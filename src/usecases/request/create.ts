@@ -66,22 +66,19 @@ async function add(
   }
   const { baseUrl, userEmail } = api
   const newBatch = { ...batch, addedAt: clock.now(), baseUrl, userEmail, account, submissions: [submission] }
-  const stop = await ledger.add(newBatch, options)
-  if (stop !== undefined)
-    await stopped(stop, options, () => ledger.add(newBatch, { ...options, allowSimilar: true }))
+  const shown: Stop['order'][] = []
+  for (let stop = await ledger.add(newBatch, options); stop !== undefined;) {
+    await requireYes(stop, options)
+    shown.push(stop.order)
+    stop = await ledger.add(newBatch, { ...options, shown })
+  }
   return { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
 }
 
-/** "Names the earlier order in its one final question (default No)": asked about what is merely similar, and once. */
-async function stopped(
-  stop: Stop,
-  { onSimilar }: CreateOptions & SimilarQuestion,
-  again: () => Promise<Stop | undefined>,
-): Promise<void> {
+/** "Names the earlier order in its one final question (default No)": asked about each that is merely similar. */
+async function requireYes(stop: Stop, { onSimilar }: CreateOptions & SimilarQuestion): Promise<void> {
   const mayAsk = stop.reason === 'similar' || stop.reason === 'replaced_package'
   if (!mayAsk || onSimilar === undefined || !(await onSimilar(stop))) throw refusedOrder(stop)
-  const left = await again()
-  if (left !== undefined) throw refusedOrder(left)
 }
 
 /** Only where it is certain that nothing was created is there another attempt. */

@@ -15,7 +15,7 @@ import type {
 } from '../../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../../errors/kinds.ts'
 import { orderIdentity } from '../../../domain/submission/identity.ts'
-import type { Stop } from '../../../domain/submission/match.ts'
+import { gravestOf, releasable, type Stop } from '../../../domain/submission/match.ts'
 import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
 import { Matching, type StoredRow } from './matching.ts'
 import { holdForOrdering } from './holds.ts'
@@ -29,7 +29,8 @@ import {
   selectUnfinishedRows,
   updateStatus,
 } from './ledger-statements.ts'
-import type { Begun, Hold, Ledger } from '../ledger.ts'
+import type { AddGuard, Begun, Hold, Ledger } from '../ledger.ts'
+import { insertRelease } from './matching-statements.ts'
 import { takePlace } from './quota.ts'
 import type { AttemptAge } from './age.ts'
 import { orphaned } from '../../../domain/submission/recovery.ts'
@@ -78,13 +79,13 @@ export class SqliteLedger implements Ledger {
     return found
   }
 
-  async add(
-    batch: NewBatch,
-    guard: { allowDuplicate: boolean; allowSimilar?: boolean | undefined },
-  ): Promise<Stop | undefined> {
+  async add(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined> {
     refuseForgetting(this.location, batch.baseUrl)
     const { account = '', baseUrl, addedAt, kind } = batch
     const allowed = { duplicate: guard.allowDuplicate, similar: guard.allowSimilar === true, shared: [] }
+    const shown = guard.shown ?? []
+    const wasShown = (order: RowVersion): boolean =>
+      shown.some((each) => each.batchId === order.batchId && each.row === order.row)
     return this.#database.transaction(() => {
       const fingerprint = fingerprinting(this.#database)
       const stop = batch.submissions
@@ -98,7 +99,12 @@ export class SqliteLedger implements Ledger {
           batchId: batch.id,
           row: index + 1,
         }))
-        .map((each) => this.#matching.stopOf({ ...each, prints: undefined }))
+        .map((each) => {
+          const stops = this.#matching.stopsOf({ ...each, prints: undefined })
+          return gravestOf(
+            stops.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)),
+          )
+        })
         .find((each) => each !== undefined)
       if (stop !== undefined) return stop
       this.#database.run(insertBatch, {
@@ -127,6 +133,16 @@ export class SqliteLedger implements Ledger {
           fingerprint: key,
           ...personPrints(fingerprint, recipient),
         })
+        for (const other of shown) {
+          this.#database.run(insertRelease, {
+            batch_id: batch.id,
+            row_number: index + 1,
+            other_batch: other.batchId,
+            other_row: other.row,
+            at: addedAt,
+            by: batch.userEmail,
+          })
+        }
       }
       return undefined
     })

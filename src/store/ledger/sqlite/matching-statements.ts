@@ -58,7 +58,7 @@ UPDATE submissions SET state = 'pending', changed_at = :at, reason = NULL, field
 WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from`
 
 export const selectWaitingRows = `
-SELECT row_number, state, held_for FROM submissions
+SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
 WHERE batch_id = :batch_id AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
 /** A person says that results files say nothing of rows that wait. */

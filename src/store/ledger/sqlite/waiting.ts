@@ -2,7 +2,7 @@ import type { Database } from './connection.ts'
 import { fileIdentity } from '../../../domain/batch/new-row.ts'
 import { noStops, type Stops } from '../../../domain/batch/stops.ts'
 import { orderIdentity, serviceOf } from '../../../domain/submission/identity.ts'
-import { covers, type Release, type StopReason } from '../../../domain/submission/match.ts'
+import { covers, type Release, type Stop, type StopReason } from '../../../domain/submission/match.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
 import { fingerprinting, sha256 } from './fingerprints.ts'
 import { Matching } from './matching.ts'
@@ -26,6 +26,8 @@ interface WaitingRow {
   row_number: number
   state: 'held' | 'duplicate'
   held_for: StopReason | null
+  matches_batch: string | null
+  matches_row: number | null
 }
 
 /** Rows that wait, in an SQLite file. */
@@ -95,12 +97,15 @@ export class SqliteWaiting implements Waiting {
       }
       const released: Released = { rows: [], left: [] }
       const waiting = this.#database.all(selectWaitingRows, { batch_id: batchId }) as WaitingRow[]
-      for (const { row_number: row, state, held_for } of waiting) {
+      for (const { row_number: row, state, held_for, matches_batch, matches_row } of waiting) {
         if (state !== 'held') continue
+        // "A release covers the matches that were shown": of a row by its number that is the one it is listed with.
+        const isShown = ({ order }: Stop): boolean =>
+          release.kind !== 'rows' || (order.batchId === matches_batch && order.row === matches_row)
         const compared = this.#matching.rowToCompare(batchId, row)
         if (compared === undefined) continue
         const stops = this.#matching.stopsOf(compared)
-        const covered = stops.filter((stop) => covers(release, compared, stop))
+        const covered = stops.filter((stop) => covers(release, compared, stop) && isShown(stop))
         const isNamed = release.kind === 'rows' && release.rows.includes(row)
         const isForgotten = held_for === 'store_forgot'
         if (!isNamed && (isForgotten ? release.kind !== 'all' : covered.length === 0 && stops.length > 0)) {

@@ -1,0 +1,63 @@
+import type { RequestBody, Recipient } from '../../src/contract/request-body.ts'
+import type { NewRow } from '../../src/domain/batch/batch.ts'
+
+/** A real person, however somebody spells them. */
+export interface Human {
+  number: number
+  /** Every way they are written somewhere; the first is the usual one. */
+  spellings: Recipient[]
+}
+
+/** A package as the sandbox has it. */
+export interface OnOffer {
+  id: number
+  /** Whether it asks for what its predecessor did not. */
+  hasConsent: boolean
+}
+
+const firstNames = ['Charlotte', 'Oliver', 'Amelia', 'Jack', 'Isla', 'Noah', 'Mia', 'Leo', 'Grace', 'Theo']
+const lastNames = ['Nguyen', 'Smith', 'Williams', 'Kaur', 'Brown', 'Rossi', 'Taylor', 'Singh']
+
+/** People, some of whom share an agency's e-mail, and each of whom is misspelt now and then. */
+export function humans(count: number, rng: () => number): Human[] {
+  const atAgency = rng() < 0.3 ? 3 : 0
+  return Array.from({ length: count }, (_, at) => {
+    const usual: Recipient = {
+      first_name: firstNames[at % firstNames.length] ?? '',
+      last_name:
+        `${lastNames[at % lastNames.length] ?? ''} ${['', 'Adams', 'Berg', 'Costa'][Math.floor(at / 8)] ?? at}`.trim(),
+      email: at < atAgency ? 'agency@example.com' : `human${at}@example.com`,
+      phone: `+61400${String(at * 7919 + 1000).padStart(6, '0')}`,
+    }
+    return {
+      number: at,
+      spellings: [
+        usual,
+        { ...usual, phone: `+61411${String(at * 7907 + 1000).padStart(6, '0')}` },
+        { ...usual, first_name: `${usual.first_name}e` },
+        { ...usual, email: usual.email.toUpperCase() },
+      ],
+    }
+  })
+}
+
+/** Who somebody is; a truthful person can always tell. */
+export function humanOf(all: readonly Human[], recipient: Recipient): Human {
+  const found = all.find(({ spellings }) =>
+    spellings.some(
+      ({ first_name, last_name }) => first_name === recipient.first_name && last_name === recipient.last_name,
+    ),
+  )
+  if (found === undefined) throw new Error(`nobody is called ${recipient.first_name} ${recipient.last_name}`)
+  return found
+}
+
+export function bodyFor(recipient: Recipient, { id, hasConsent }: OnOffer): RequestBody {
+  const consent = [{ code: 'consent', fields: { consent_method: 'email' } }]
+  return { package_id: id, recipient, ...(hasConsent ? { additional_information: consent } : {}) }
+}
+
+export function rowFor(row: number, recipient: Recipient, offer: OnOffer): NewRow {
+  const body = Buffer.from(JSON.stringify(bodyFor(recipient, offer)))
+  return { row, state: 'pending', packageId: offer.id, recipient, body }
+}

@@ -1,0 +1,241 @@
+import { Life, Turns } from './crash.ts'
+import { humanOf, type Human, humans, type OnOffer } from './people.ts'
+import { StoreFiles } from './store-files.ts'
+import { simulatedWire } from './wire.ts'
+import type { Mutant } from './mutants.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
+import { seeded } from '../harness/seeded-random.ts'
+import type { RequestBody } from '../../src/contract/request-body.ts'
+import { connectApi } from '../../src/api/service.ts'
+import type { Change } from '../../src/domain/submission/change.ts'
+import type { Attempt } from '../../src/domain/submission/submission.ts'
+import type { Random } from '../../src/host/random.ts'
+import { createSandbox, type Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
+import type { Hold } from '../../src/store/ledger/ledger.ts'
+import { openStore } from '../../src/store/ledger/open.ts'
+import type { Store } from '../../src/store/ledger/store.ts'
+import type { StartPorts } from '../../src/usecases/batch/start.ts'
+import { governor } from '../../src/usecases/quota/governor.ts'
+
+export const baseUrl = 'http://127.0.0.1:4010'
+const windows = [
+  { calls: 60, seconds: 60 },
+  { calls: 1000, seconds: 3600 },
+]
+
+/** A file of people as it lies on somebody's disk. */
+export interface PeopleFile {
+  name: string
+  rows: { human: Human; spelling: number }[]
+  offer: OnOffer
+  allowDuplicate: boolean
+}
+
+/** All that one process has. */
+export interface Process {
+  life: Life
+  store: Store
+  ports: StartPorts
+}
+
+/** One seed: its clock, its service, its people, the files of its store, and all processes that ever were. */
+export class World {
+  readonly clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9), auto: true })
+  readonly rng: () => number
+  readonly turns: Turns
+  readonly sandbox: Sandbox
+  readonly mutant: Mutant
+  readonly files = new StoreFiles()
+  readonly everybody: Human[]
+  readonly peopleFiles: PeopleFile[] = []
+  /** Which attempt a request of the service came of. */
+  readonly sentBy = new Map<string, string>()
+  readonly broken: string[] = []
+  readonly harmed: string[] = []
+  offer: OnOffer
+  kills = 0
+  closed = 0
+  /** Creates whose answers left nobody the wiser. */
+  lostAnswers = 0
+  /** Rows that became unknown while a process ran. */
+  unknown = 0
+  /** Calls that the service refused of itself, for want of quota. */
+  refused = 0
+  readonly #processes: { store: Store; holds: Set<Hold>; undo: () => Promise<void> }[] = []
+
+  constructor(seed: number, mutant: Mutant) {
+    this.rng = seeded(seed)
+    this.turns = new Turns(this.rng)
+    this.mutant = mutant
+    this.sandbox = createSandbox({ clock: this.clock, seed, rules: 'seeded' })
+    this.offer = { id: this.sandbox.packageIds.simple, hasConsent: false }
+    this.everybody = humans(5 + Math.floor(this.rng() * 9), this.rng)
+    this.sandbox.log.subscribe((entry) => {
+      if (entry.kind !== 'call') return
+      if (entry.status === 429 && entry.fault === null) this.refused += 1
+      // A refusal that a fault made up is clear; whatever else a fault does leaves the answer in doubt.
+      const isClear =
+        entry.fault === null || (entry.fault === 'status' && [400, 429].includes(entry.status ?? 0))
+      if (entry.method === 'POST' && !isClear) this.lostAnswers += 1
+    })
+  }
+
+  readonly random: Random = {
+    uuid: () => {
+      const hex = Array.from({ length: 32 }, () => Math.floor(this.rng() * 16).toString(16)).join('')
+      return [8, 12, 16, 20, 32].map((end, at, ends) => hex.slice(ends[at - 1] ?? 0, end)).join('-')
+    },
+    bytes: (count) => Buffer.from(Array.from({ length: count }, () => Math.floor(this.rng() * 256))),
+    fraction: () => this.rng(),
+  }
+
+  open(): Promise<Store> {
+    const { clock, random } = this
+    const { folder, paths } = this.files
+    return openStore({ chosen: undefined, paths, cwd: folder, clock, random, busyMs: 0 })
+  }
+
+  /** A process with everything the program has, mortal where it says `dieAt`. */
+  async process(dieAt = Number.POSITIVE_INFINITY): Promise<Process> {
+    const store = await this.open()
+    const life = new Life(this.turns, dieAt)
+    const holds = new Set<Hold>()
+    const dead = { store, holds, undo: () => Promise.resolve() }
+    this.#processes.push(dead)
+    const { clock, random } = this
+    const { apiKey, userEmail } = this.sandbox.credentials
+    const http = simulatedWire(this.sandbox, { connects: () => this.rng() > 0.02 })
+    const credentials = { apiKey, userEmail }
+    const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 60_000 })
+    const account = store.quota.account(baseUrl, apiKey)
+    const mutated = this.mutant({
+      api: {
+        ...api,
+        createRequest: (body, signal) => this.#create(life, body, () => api.createRequest(body, signal)),
+      },
+      ledger: { ...methods(store.ledger), hold: tracked(store.ledger.hold.bind(store.ledger), holds) },
+      batches: { ...methods(store.batches), hold: tracked(store.batches.hold.bind(store.batches), holds) },
+      clock,
+      onDeath: (work) => (dead.undo = work),
+    })
+    const ports: StartPorts = {
+      api: life.of(this.#noting(life, mutated.api), ['clockDifferenceMs']),
+      ledger: life.of(this.#noting(life, mutated.ledger)),
+      batches: life.of(mutated.batches, ['rows', 'bodies']),
+      waiting: life.of(store.waiting),
+      inbox: life.of(store.inbox, ['list']),
+      orphans: life.of(store.orphans),
+      governor: governor({ quota: store.quota, account, windows, clock }),
+      clock: { ...bound(clock), sleep: (ms, signal) => this.#sleep(life, ms, signal) },
+      random,
+      cache: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
+      place: { cwd: this.files.folder, stdin: { isTTY: false, stream: nothing() } },
+      prompter: undefined,
+      meter: { onStart: () => undefined, onEvent: () => undefined },
+      onNotice: () => undefined,
+      waitBudgetMs: Number.POSITIVE_INFINITY,
+    }
+    return { life, store, ports }
+  }
+
+  /** What the kernel does for a process that has ended; its connections are closed with the round. */
+  async free(process: Process): Promise<void> {
+    const found = this.#processes.find(({ store }) => store === process.store)
+    for (const hold of found?.holds ?? []) await hold.release()
+    found?.holds.clear()
+    if (!process.life.isDead) return
+    this.kills += 1
+    await found?.undo()
+    // Killed between the commit and the end of the line that tells of it.
+    const attempt = this.#attempts.get(process.life)
+    if (attempt !== undefined && /^after (begin|moveAndBegin)/.test(process.life.last) && this.rng() < 0.3)
+      this.files.tearLine(attempt)
+  }
+
+  /** Closes what is open, and leaves the files as SIGKILL does: no checkpoint, no WAL folded in. */
+  async endRound(): Promise<void> {
+    this.files.copy('left')
+    for (const { store } of this.#processes.splice(0)) await store.close()
+    this.files.putBack('left')
+  }
+
+  humanOf(request: { recipient: Human['spellings'][number] }): Human {
+    return humanOf(this.everybody, request.recipient)
+  }
+
+  /** The last attempt of each process. */
+  readonly #attempts = new Map<Life, string>()
+
+  async #sleep(life: Life, ms: number, signal?: AbortSignal): Promise<void> {
+    await life.step('before sleep')
+    await this.clock.sleep(ms, signal)
+    await life.step('after sleep')
+  }
+
+  /** Notes which attempt is under way, and how often an outcome is unknown. */
+  #noting<T extends object>(life: Life, port: T): T {
+    return new Proxy(port, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target)
+        if (!['begin', 'beginInQuota', 'moveAndBegin', 'move', 'recover'].includes(String(name))) return value
+        return async (...args: unknown[]) => {
+          const result: unknown = await Reflect.apply(value as (...all: unknown[]) => unknown, target, args)
+          if (name === 'recover') this.unknown += (result as unknown[]).length
+          else if (name === 'move')
+            this.unknown += result === true && (args[1] as Change).to === 'unknown' ? 1 : 0
+          else {
+            const { attempt = result } = (result ?? {}) as { attempt?: unknown }
+            const { attemptId } = (attempt ?? {}) as Partial<Attempt>
+            if (attemptId !== undefined) this.#attempts.set(life, attemptId)
+          }
+          return result
+        }
+      },
+    })
+  }
+
+  /** Notes what a create made. */
+  async #create<T>(life: Life, body: Uint8Array, send: () => Promise<T>): Promise<T> {
+    const attempt = this.#attempts.get(life) ?? 'nobody'
+    const { recipient } = (
+      body.length === 0 ? {} : JSON.parse(Buffer.from(body).toString())
+    ) as Partial<RequestBody>
+    const before = new Set(this.sandbox.requests().map(({ request_id }) => request_id))
+    try {
+      return await send()
+    } finally {
+      for (const made of this.sandbox.requests()) {
+        const isOurs = recipient !== undefined && this.humanOf(made) === this.humanOf({ recipient })
+        if (isOurs && !before.has(made.request_id)) this.sentBy.set(made.request_id, attempt)
+      }
+    }
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {
+  // Nothing is piped in.
+}
+
+const bound = (clock: ManualClock) => ({ now: () => clock.now(), monotonic: () => clock.monotonic() })
+
+function tracked<A extends unknown[]>(hold: (...args: A) => Promise<Hold | undefined>, holds: Set<Hold>) {
+  return async (...args: A): Promise<Hold | undefined> => {
+    const taken = await hold(...args)
+    if (taken !== undefined) holds.add(taken)
+    return taken
+  }
+}
+
+/** An object's methods as functions of their own, for a mutant or a proxy to stand before. */
+function methods<T extends object>(object: T): T {
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(object) as object).filter(
+    (name) => name !== 'constructor',
+  )
+  const own = Object.fromEntries(
+    names.map((name) => {
+      const value: unknown = Reflect.get(object, name, object)
+      return [name, typeof value === 'function' ? (value.bind(object) as unknown) : value]
+    }),
+  )
+  return { ...object, ...own }
+}
