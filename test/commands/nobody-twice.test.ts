@@ -132,3 +132,56 @@ test('whoever is under one account is not seen by another, and by everybody with
   expect((await type(run)).code).toBe(2)
   expect(ordered()).toHaveLength(2)
 })
+
+test('a release covers the order that a row is listed with, and no other that nobody was shown', async () => {
+  const { type, folder, ordered } = await session()
+  const office = (name: string, phone: string): string => `${name},Low,office@example.com,${phone}`
+  const rows = [office('Ann', '+61400000911'), office('Bob', '+61400000912')]
+  writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
+  const first = await type('batch run people.csv --package 102 --yes --json')
+  const { batch_id } = first.json() as { batch_id: string }
+  await type(`batch release ${batch_id} --row 2`)
+  await type(`batch resume ${batch_id} --yes`)
+  expect(ordered()).toHaveLength(2)
+  // Ann again, with a corrected phone: the most alike is shown, and she is not ordered for having been held for Bob.
+  writeFileSync(join(folder, 'more.csv'), `${header}\n${office('Ann', '+61400000919')}\n`)
+  const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
+  const [row] = (await type(`batch rows ${held.batch_id} --json`)).json() as { matches: object }[]
+  expect(row?.matches).toMatchObject({ batch_id, row: 1 })
+  const released = await type(`batch release ${held.batch_id} --row 1`)
+  expect([released.code, released.stderr]).toEqual([
+    2,
+    expect.stringContaining('row 1 stays held, for another order too: it is similar'),
+  ])
+  expect((await type(`batch release ${held.batch_id} --row 1`)).code).toBe(0)
+})
+
+test('a single order is asked about each order that somebody similar has, one by one', async () => {
+  const { type, folder, ordered } = await session()
+  const rows = ['Ann', 'Bob'].map((name, at) => `${name},Low,office@example.com,+6140000091${at}`)
+  writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
+  await type('batch run people.csv --package 102 --yes --shared office@example.com')
+  expect(ordered()).toHaveLength(2)
+  const line = single('Cyd', 'office@example.com', '+61400000913')
+  const yes = { ask: /Order all the same/, confirm: true }
+  const no = { ask: /Order all the same/, confirm: false }
+  expect((await type(line, { answers: [yes, no] })).code).toBe(2)
+  expect(ordered()).toHaveLength(2)
+  expect((await type(line, { answers: [yes, yes] })).code).toBe(0)
+  expect(ordered()).toHaveLength(3)
+})
+
+test('a replaced package: somebody similar under the one that is gone is held too, and --allow-similar passes the same person', async () => {
+  const { type, sandbox, ordered } = await session()
+  await type(single('Ann', 'ann@example.com', '+61400000901'))
+  const successor = sandbox.replacePackage(102)
+  const under = (line: string): string =>
+    `${line.replace('102', String(successor))} --field consent.consent_method=email`
+  const similar = await type(under(single('Anne', 'ann@example.com', '+61400000901')))
+  expect([similar.code, ordered()]).toEqual([2, ['ann@example.com']])
+  expect(similar.stderr).toContain('somebody similar is known: package 102')
+  const same = under(single('Ann', 'ann@example.com', '+61400000901'))
+  expect((await type(same)).code).toBe(2)
+  expect((await type(`${same} --allow-similar`)).code).toBe(0)
+  expect(ordered()).toHaveLength(2)
+})

@@ -30,7 +30,6 @@ import {
   updateStatus,
 } from './ledger-statements.ts'
 import type { AddGuard, Begun, Hold, Ledger } from '../ledger.ts'
-import { insertRelease } from './matching-statements.ts'
 import { takePlace } from './quota.ts'
 import type { AttemptAge } from './age.ts'
 import { orphaned } from '../../../domain/submission/recovery.ts'
@@ -133,16 +132,8 @@ export class SqliteLedger implements Ledger {
           fingerprint: key,
           ...personPrints(fingerprint, recipient),
         })
-        for (const other of shown) {
-          this.#database.run(insertRelease, {
-            batch_id: batch.id,
-            row_number: index + 1,
-            other_batch: other.batchId,
-            other_row: other.row,
-            at: addedAt,
-            by: batch.userEmail,
-          })
-        }
+        const own = { batchId: batch.id, row: index + 1 }
+        this.#matching.release(own, shown, { at: addedAt, by: batch.userEmail })
       }
       return undefined
     })

@@ -13,6 +13,7 @@ import {
 } from '../../../domain/submission/match.ts'
 import { refuseImpossible } from '../../../domain/submission/change.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
+import type { RowVersion } from '../../../domain/submission/submission.ts'
 import { fingerprinting, type PersonPrints, personPrints, sha256 } from './fingerprints.ts'
 import {
   deleteMatch,
@@ -24,6 +25,7 @@ import {
   selectReleases,
   selectToCompare,
   selectWhetherShared,
+  insertRelease,
 } from './matching-statements.ts'
 import type { Witness } from '../../../domain/submission/witness.ts'
 import { recipientOf, submissionOf, type SubmissionRow } from './submission-rows.ts'
@@ -224,6 +226,18 @@ export class Matching {
     return (
       this.#database.run(putMatch, { ...key, from, state: stop.becomes, at, ...matchColumns(stop) }) === 1
     )
+  }
+
+  /** Somebody said of a row and of each of these that they are two people. */
+  release(
+    { batchId, row }: { batchId: string; row: number },
+    others: readonly Pick<RowVersion, 'batchId' | 'row'>[],
+    by: { at: number; by: string },
+  ): void {
+    for (const other of others) {
+      const pair = { batch_id: batchId, row_number: row, other_batch: other.batchId, other_row: other.row }
+      this.#database.run(insertRelease, { ...pair, ...by })
+    }
   }
 
   /** People whom 0.1.0 forgot are known by its own form alone, package by package. */

@@ -11,7 +11,6 @@ import {
   cancelWaitingRow,
   forgetWitnesses,
   insertJoinedPackage,
-  insertRelease,
   moveBatch,
   moveRow,
   putJoinedService,
@@ -111,15 +110,11 @@ export class SqliteWaiting implements Waiting {
         if (!isNamed && (isForgotten ? release.kind !== 'all' : covered.length === 0 && stops.length > 0)) {
           continue
         }
-        for (const { order } of covered) {
-          this.#database.run(insertRelease, {
-            batch_id: batchId,
-            row_number: row,
-            other_batch: order.batchId,
-            other_row: order.row,
-            ...by,
-          })
-        }
+        this.#matching.release(
+          { batchId, row },
+          covered.map(({ order }) => order),
+          by,
+        )
         const became = this.#matching.settle({ batchId, row }, 'held', by.at)
         if (became === 'pending') released.rows.push(row)
         else released.left.push({ row, reason: this.#matching.stopOf(compared)?.reason ?? 'same' })
