@@ -4,6 +4,7 @@ import { baseUrl, type PeopleFile, type Process, type World } from './world.ts'
 import type { Batch, BatchRow } from '../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../src/domain/batch/new-row.ts'
 import { RefcheckError } from '../../src/errors/base.ts'
+import type { Movable } from '../../src/store/ledger/waiting.ts'
 import { carryOut } from '../../src/usecases/batch/carry-out.ts'
 import { linkedPackages } from '../../src/usecases/batch/linked-packages.ts'
 import { retryBatch } from '../../src/usecases/batch/retry.ts'
@@ -89,7 +90,7 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
 /** `request create`, by somebody who can tell whether two spellings are one person. */
 export const orderOne: Deed = async (world, { ports }) => {
   const human = one(world.everybody, world.rng)
-  const recipient = human.spellings[spelling(world.rng)]!
+  const recipient = human.spellings[anySpelling(world.rng)]!
   await createRequest(ports, bodyFor(recipient, world.offer), {
     allowDuplicate: false,
     waitBudgetMs: 600_000,
@@ -148,12 +149,11 @@ export const moveAll: Deed = async (world, { ports }) => {
     if (packageId === undefined || packageId === world.offer.id) continue
     const hold = await batches.hold(id)
     if (hold === undefined) continue
-    const rows = (await waiting.movable(id)).map((row) => ({
-      ...row,
-      body: Buffer.from(
-        JSON.stringify(bodyFor(row.recipient ?? world.everybody[0]!.spellings[0]!, world.offer)),
-      ),
-    }))
+    const rows: Movable[] = []
+    for (const row of await waiting.movable(id)) {
+      const recipient = row.recipient ?? world.everybody[0]!.spellings[0]!
+      rows.push({ ...row, body: Buffer.from(JSON.stringify(bodyFor(recipient, world.offer))) })
+    }
     await waiting.move(id, world.offer.id, rows, clock.now())
     await hold.release()
   }
@@ -194,7 +194,7 @@ async function settle(
   await settleManually(ports, { batchId, row, answer, reason })
 }
 
-export function spelling(rng: () => number): number {
+export function anySpelling(rng: () => number): number {
   return rng() < 0.75 ? 0 : 1 + Math.floor(rng() * 3)
 }
 

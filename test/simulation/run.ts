@@ -5,10 +5,10 @@
 import { mutants, sound } from './mutants.ts'
 import { simulate } from './simulate.ts'
 
-const [seeds = '1000', first = '1', name] = process.argv.slice(2)
-const mutant = name === undefined ? sound : mutants[name]
+const [seeds = '1000', first = '1', wanted] = process.argv.slice(2)
+const mutant = wanted === undefined ? sound : mutants[wanted]
 if (mutant === undefined)
-  throw new Error(`there is no mutant "${name}"; there are: ${Object.keys(mutants).join(', ')}`)
+  throw new Error(`there is no mutant "${wanted}"; there are: ${Object.keys(mutants).join(', ')}`)
 const totals = {
   seeds: 0,
   broken: 0,
@@ -31,7 +31,7 @@ for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) 
   if (broken.length === 0) continue
   totals.broken += 1
   console.log(
-    `seed ${seed} (${harmed.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/run.ts 1 ${seed}${name === undefined ? '' : ` "${name}"`}`,
+    `seed ${seed} (${harmed.join(', ')}): ${broken.join('; ')}\n  again: node test/simulation/run.ts 1 ${seed}${wanted === undefined ? '' : ` "${wanted}"`}`,
   )
 }
 console.log(JSON.stringify(totals))

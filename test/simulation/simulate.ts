@@ -12,7 +12,7 @@ import {
   retryOne,
   runFile,
   settleOne,
-  spelling,
+  anySpelling,
   tried,
 } from './deeds.ts'
 import { judge } from './judge.ts'
@@ -77,10 +77,10 @@ export async function simulate(seed: number, mutant: Mutant = sound): Promise<Si
 }
 
 function newFile({ peopleFiles, everybody, rng, offer }: World): void {
-  const rows = everybody.flatMap((human) => (rng() < 0.6 ? [{ human, spelling: spelling(rng) }] : []))
+  const rows = everybody.flatMap((human) => (rng() < 0.6 ? [{ human, spelling: anySpelling(rng) }] : []))
   if (rows.length === 0) return
   // Nobody knows who wrote the same person twice into one file, nor why.
-  if (rng() < 0.3) rows.push({ human: one(everybody, rng), spelling: spelling(rng) })
+  if (rng() < 0.3) rows.push({ human: one(everybody, rng), spelling: anySpelling(rng) })
   peopleFiles.push({ name: `people-${peopleFiles.length}.csv`, rows, offer, allowDuplicate: rng() < 0.1 })
 }
 

@@ -136,7 +136,7 @@ describe('another package', () => {
   test('that is gone and seems to be replaced by this one holds', () => {
     const gone = kin({ predecessors: new Set([5]) })
     expect(verdict(same({ packageId: 5 }), {}, {}, gone)).toBe('held: replaced_package')
-    expect(verdict(alike({ packageId: 5 }), {}, {}, gone)).toBe('goes')
+    expect(verdict(alike({ packageId: 5 }), {}, {}, gone)).toBe('held: similar')
     expect(verdict(same({ packageId: 5, state: 'pending' }), {}, {}, gone)).toBe('goes')
   })
 })
