@@ -30,11 +30,18 @@ export interface ExamReport {
   cases: readonly CaseReport[]
 }
 
+/** A case by name, and the rule of the document that it holds a receiver to. */
+export interface ExamCase {
+  id: string
+  title: string
+  rule: string
+}
+
 const mostAnswers = 10
 
 /** The verdict follows from the findings; with `strict`, advice counts like the rest. */
 export function caseReport(
-  { id, title, rule }: { id: string; title: string; rule: string },
+  { id, title, rule }: ExamCase,
   judged: { findings: readonly Finding[]; answers: readonly ExamAnswer[]; milliseconds: number },
   strict: boolean,
 ): CaseReport {
@@ -49,10 +56,7 @@ export function caseReport(
   return { id, title, rule, verdict, findings: judged.findings, reason: null, answers, milliseconds }
 }
 
-export function notJudged(
-  { id, title, rule }: { id: string; title: string; rule: string },
-  reason: string,
-): CaseReport {
+export function notJudged({ id, title, rule }: ExamCase, reason: string): CaseReport {
   return { id, title, rule, verdict: 'not_judged', findings: [], reason, answers: [], milliseconds: 0 }
 }
 

@@ -10,6 +10,13 @@ import type {
 } from '../../domain/batch/batch.ts'
 import type { Hold } from './ledger.ts'
 
+/** What was or will be sent for a row, to the byte. */
+export interface RowBody {
+  row: number
+  packageId: number
+  body: Uint8Array
+}
+
 /** Batches of files: many orders under one name. The orders themselves move in the ledger. */
 export interface Batches {
   /**
@@ -41,10 +48,7 @@ export interface Batches {
   rows(batchId: string, filter?: RowFilter): AsyncGenerator<BatchRow>
 
   /** What was or will be sent for the rows that have it, in the order of the file. */
-  bodies(
-    batchId: string,
-    filter?: RowFilter,
-  ): AsyncIterable<{ row: number; packageId: number; body: Uint8Array }>
+  bodies(batchId: string, filter?: RowFilter): AsyncIterable<RowBody>
 
   /** The first pending row, or the first after a row. */
   nextPending(batchId: string, after?: number): Promise<BatchRow | undefined>

@@ -31,6 +31,13 @@ export interface Begun {
   stop: Stop | undefined
 }
 
+/** `stop` says what stands in the way of the next row. */
+export interface MovedAndBegun {
+  moved: boolean
+  attempt: Attempt | undefined
+  stop: Stop | undefined
+}
+
 /**
  * The journal of every order. What a method has answered is on disk: it survives the process and a
  * power cut. A failure of the disk throws IoError, and everything after it does too: a commit that
@@ -78,7 +85,7 @@ export interface Ledger {
     next: RowVersion,
     attempt: NewAttempt,
     place: QuotaPlace,
-  ): Promise<{ moved: boolean; attempt: Attempt | undefined; stop: Stop | undefined }>
+  ): Promise<MovedAndBegun>
 
   /** Keeps what a read told of an accepted request. A terminal status is never replaced. */
   recordStatus(requestId: string, status: string, at: number): Promise<void>

@@ -6,7 +6,7 @@ import { RefcheckError } from '../../errors/base.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
-import type { SchemaCache } from '../form/load-schema.ts'
+import type { SchemaPorts } from '../form/load-schema.ts'
 import { packageGone } from './package-gone.ts'
 
 export interface LinkPorts {
@@ -38,7 +38,7 @@ export async function linkedPackages({
 
 /** What became of a package that cannot be ordered; undefined where all can, or where that is not known. */
 export async function notOrderable(
-  ports: { api: Api; cache: SchemaCache; signal?: AbortSignal | undefined },
+  ports: SchemaPorts,
   packages: readonly Package[] | undefined,
   packageIds: readonly number[],
   batchId?: string,
@@ -50,7 +50,7 @@ export async function notOrderable(
 
 /** The same for the rows of a batch that were not sent; the hint names the move to its successor. */
 export async function packageOfBatchGone(
-  ports: LinkPorts & { api: Api; cache: SchemaCache; batches: Pick<Batches, 'bodies'> },
+  ports: LinkPorts & SchemaPorts & { batches: Pick<Batches, 'bodies'> },
   batch: Batch,
 ): Promise<RefcheckError | undefined> {
   const ids = new Set<number>()

@@ -1,18 +1,13 @@
-import type { Api } from '../../api/api.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import { movedBody, notMovable } from '../../domain/batch/moving.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
-import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
+import { loadSchema, type SchemaPorts } from '../form/load-schema.ts'
 import type { Movable } from '../../store/ledger/waiting.ts'
 import type { BatchPorts } from './standing.ts'
 
-export interface MoveParts extends BatchPorts {
-  api: Api
-  cache: SchemaCache
-  signal?: AbortSignal | undefined
-}
+export interface MoveParts extends BatchPorts, SchemaPorts {}
 
 /**
  * What is left of a batch goes on under the package that replaced its own. Every row is checked against the new schema first;

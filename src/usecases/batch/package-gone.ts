@@ -1,14 +1,10 @@
-import type { Api } from '../../api/api.ts'
 import type { Package } from '../../contract/package.ts'
 import { likelySuccessor, schemaChanges } from '../../domain/batch/succession.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
-import { loadSchema, type SchemaCache } from '../form/load-schema.ts'
+import { loadSchema, type SchemaPorts } from '../form/load-schema.ts'
 
-interface Sources {
-  api: Api
-  cache: SchemaCache
-  signal?: AbortSignal | undefined
+interface Sources extends SchemaPorts {
   /** As they were read already. */
   packages?: readonly Package[] | undefined
   /** The batch whose package it is, which can be moved. */

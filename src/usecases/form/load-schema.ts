@@ -8,12 +8,15 @@ export interface SchemaCache {
   put(schema: PackageSchema): Promise<void>
 }
 
-export interface SchemaSource {
+export interface SchemaPorts {
   api: Api
   cache: SchemaCache
+  signal?: AbortSignal | undefined
+}
+
+export interface SchemaSource extends SchemaPorts {
   /** Past the copy kept here. */
   refresh?: boolean | undefined
-  signal?: AbortSignal | undefined
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   updateHalt,
   updateResultsFile,
 } from './batch-statements.ts'
-import type { Batches } from '../batches.ts'
+import type { Batches, RowBody } from '../batches.ts'
 import type { Database, Values } from './connection.ts'
 import {
   type Batch,
@@ -137,10 +137,7 @@ export class SqliteBatches implements Batches {
     for await (const row of this.#pages(selectRows, batchId, filter)) yield batchRowOf(row)
   }
 
-  async *bodies(
-    batchId: string,
-    filter: RowFilter = {},
-  ): AsyncGenerator<{ row: number; packageId: number; body: Uint8Array }> {
+  async *bodies(batchId: string, filter: RowFilter = {}): AsyncGenerator<RowBody> {
     for await (const each of this.#pages(selectBodies, batchId, filter)) {
       const { row_number, package_id, body } = each as {
         row_number: number

@@ -29,7 +29,7 @@ import {
   selectUnfinishedRows,
   updateStatus,
 } from './ledger-statements.ts'
-import type { AddGuard, Begun, Hold, Ledger } from '../ledger.ts'
+import type { AddGuard, Begun, Hold, Ledger, MovedAndBegun } from '../ledger.ts'
 import { takePlace } from './quota.ts'
 import type { AttemptAge } from './age.ts'
 import { orphaned } from '../../../domain/submission/recovery.ts'
@@ -179,7 +179,7 @@ export class SqliteLedger implements Ledger {
     next: RowVersion,
     attempt: NewAttempt,
     place: QuotaPlace,
-  ): Promise<{ moved: boolean; attempt: Attempt | undefined; stop: Stop | undefined }> {
+  ): Promise<MovedAndBegun> {
     const { moved, claimed, stop } = this.#database.transaction(() => {
       const took = changeRow(this.#database, from, change)
       const row = took && this.#age.closed() === undefined ? this.#stored(next) : undefined
