@@ -3,7 +3,7 @@ import type * as Interfaces from '@oclif/core/interfaces'
 import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { failureText } from '../output/failure.ts'
-import { arrange, jsonDocument, type ListFormat, presentList, presentText } from '../output/present.ts'
+import { arrangeColumns, jsonDocument, type ListFormat, presentList, presentText } from '../output/present.ts'
 import type { Sink } from '../output/streams.ts'
 import { type Terminal, terminalOf } from '../output/terminal.ts'
 import type { ListView, View } from '../output/view.ts'
@@ -143,7 +143,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected answerList<Row>(view: ListView<Row>, format: ListFormat, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
     this.scope.reporter.done()
-    const arranged = arrange(view, format)
+    const arranged = arrangeColumns(view, format)
     if (this.flags.json) {
       stdout.write(jsonDocument(arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))))
     } else {

@@ -69,7 +69,7 @@ export function secondEmail(visit: Visit): string {
 }
 
 /** An id that no request, check or package answers to. */
-export const nowhere = 'c0f0a11c-0000-4000-8000-000000000000'
+export const unknownId = 'c0f0a11c-0000-4000-8000-000000000000'
 
 /** An address nobody has: the domain is reserved (RFC 2606). */
 export const unknownEmail = 'nobody@conformance.invalid'

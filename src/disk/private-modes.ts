@@ -21,11 +21,11 @@ export async function privateFolder(path: string): Promise<string | undefined> {
     if (errorNumber(error) === 'EEXIST') throw diskFailure('make the folder', path, notAFolder())
     throw diskFailure('make the folder', path, error)
   }
-  return mendFolder(path)
+  return makeFolderPrivate(path)
 }
 
 /** The mending half of `privateFolder`: a folder that is not there stays so. */
-export async function mendFolder(path: string): Promise<string | undefined> {
+export async function makeFolderPrivate(path: string): Promise<string | undefined> {
   const status = await stat(path).catch((error: unknown) => {
     if (errorNumber(error) === 'ENOENT') return undefined
     throw diskFailure('read the folder', path, error)

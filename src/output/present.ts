@@ -30,7 +30,7 @@ export function presentText(view: View, stdout: Sink, terminal: Terminal): void 
 }
 
 /** The rows of a list in the order and columns asked for. */
-export function arrange<Row>(view: ListView<Row>, format: ListFormat): ListView<Row> {
+export function arrangeColumns<Row>(view: ListView<Row>, format: ListFormat): ListView<Row> {
   const columns = chosen(view.columns, format)
   return { ...view, columns, rows: sorted(view, format.sort) }
 }

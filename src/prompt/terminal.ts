@@ -30,16 +30,16 @@ export class TerminalPrompter implements Prompter {
 
   text({ message, help = '', initial = '', check }: TextQuestion): Promise<string> {
     return this.#ask(message, async (context) => {
-      const [{ textPrompt }, { lookOf }] = await Promise.all([
+      const [{ textPrompt }, { promptStyle }] = await Promise.all([
         import('./text-prompt.ts'),
-        import('./look.ts'),
+        import('./style.ts'),
       ])
       const config = {
         message: sanitize(message),
         help: sanitize(help),
         initial: sanitize(initial),
         check: cleaned(check),
-        look: lookOf(this.#options.color),
+        look: promptStyle(this.#options.color),
         columns: this.#options.output.columns,
       }
       return textPrompt(config, context)
@@ -101,8 +101,11 @@ export class TerminalPrompter implements Prompter {
   }
 
   async #inquirer(context: Context) {
-    const [{ createPromptModule }, { lookOf }] = await Promise.all([import('inquirer'), import('./look.ts')])
-    return { module: createPromptModule(context), theme: lookOf(this.#options.color) }
+    const [{ createPromptModule }, { promptStyle }] = await Promise.all([
+      import('inquirer'),
+      import('./style.ts'),
+    ])
+    return { module: createPromptModule(context), theme: promptStyle(this.#options.color) }
   }
 
   async #ask<T>(message: string, prompt: (context: Context) => Promise<T>): Promise<T> {

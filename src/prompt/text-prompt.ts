@@ -1,13 +1,13 @@
 import { createPrompt, isEnterKey, useEffect, useKeypress, useState } from '@inquirer/core'
 
-import type { Look } from './look.ts'
+import type { PromptStyle } from './style.ts'
 
 interface TextConfig {
   message: string
   help: string
   initial: string
   check: (value: string) => string | undefined
-  look: Look
+  look: PromptStyle
   /** Width of the terminal. */
   columns: number
 }

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { mendFolder, privateFolder, readPrivate } from '../../src/disk/private-modes.ts'
+import { makeFolderPrivate, privateFolder, readPrivate } from '../../src/disk/private-modes.ts'
 
 const module = new URL('../../src/disk/private-modes.ts', import.meta.url).href
 let folder: string
@@ -50,7 +50,7 @@ test('a looser folder is mended, with a word, once', async () => {
 })
 
 test('a folder that is not there is not made by mending', async () => {
-  expect(await mendFolder(path)).toBeUndefined()
+  expect(await makeFolderPrivate(path)).toBeUndefined()
   expect(existsSync(path)).toBe(false)
 })
 
@@ -68,7 +68,7 @@ test('a file where the folder should be is said plainly', async () => {
   writeFileSync(path, '')
   await expect(privateFolder(path)).rejects.toThrow(/cannot make the folder .*: a part of the path is a file/)
   await expect(privateFolder(join(path, 'a'))).rejects.toThrow(/a part of the path is a file/)
-  await expect(mendFolder(path)).rejects.toThrow(/a part of the path is a file/)
+  await expect(makeFolderPrivate(path)).rejects.toThrow(/a part of the path is a file/)
 })
 
 test('a private file is read; a missing one is undefined', async () => {

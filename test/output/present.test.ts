@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { ForbiddenError, UsageError } from '../../src/errors/kinds.ts'
 import { failureJson, failureText } from '../../src/output/failure.ts'
-import { arrange, jsonDocument, type ListFormat, presentList } from '../../src/output/present.ts'
+import { arrangeColumns, jsonDocument, type ListFormat, presentList } from '../../src/output/present.ts'
 import type { ListView } from '../../src/output/view.ts'
 import { captureStreams } from '../harness/streams.ts'
 
@@ -30,14 +30,14 @@ const terminal = { columns: undefined, color: false }
 function printed(format: Partial<ListFormat>, list = view): string {
   const streams = captureStreams()
   const whole = { ...plain, ...format }
-  presentList(arrange(list, whole), whole, streams.stdout, terminal)
+  presentList(arrangeColumns(list, whole), whole, streams.stdout, terminal)
   return streams.out().toString()
 }
 
 test('--sort sorts numbers by size and words by the alphabet, what is missing last', () => {
-  expect(arrange(view, { ...plain, sort: 'id' }).rows.map((row) => row.id)).toEqual([9, 10, 100])
-  expect(arrange(view, { ...plain, sort: '-id' }).rows.map((row) => row.id)).toEqual([100, 10, 9])
-  expect(arrange(view, { ...plain, sort: 'name' }).rows.map((row) => row.name)).toEqual([
+  expect(arrangeColumns(view, { ...plain, sort: 'id' }).rows.map((row) => row.id)).toEqual([9, 10, 100])
+  expect(arrangeColumns(view, { ...plain, sort: '-id' }).rows.map((row) => row.id)).toEqual([100, 10, 9])
+  expect(arrangeColumns(view, { ...plain, sort: 'name' }).rows.map((row) => row.name)).toEqual([
     'Alpha',
     'beta',
     null,

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { store } from '../../compose/store.ts'
 import { parseBaseUrl } from '../../domain/session/base-url.ts'
-import { saidView } from '../../output/views/store.ts'
+import { sameServiceView } from '../../output/views/store.ts'
 
 export default class StoreSameService extends BaseCommand<typeof StoreSameService> {
   static override summary = 'Say whether two base URLs are one service'
@@ -26,6 +26,6 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     const { waiting } = await store(scope)
     const by = 'a person'
     await waiting.sayService([one, other], !flags.different, { at: scope.context.clock.now(), by })
-    this.answer(saidView([one, other], !flags.different))
+    this.answer(sameServiceView([one, other], !flags.different))
   }
 }

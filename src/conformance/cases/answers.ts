@@ -1,6 +1,6 @@
 import { type Answer, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { nowhere, packageList, unknownEmail, userList } from '../discoveries.ts'
+import { unknownId, packageList, unknownEmail, userList } from '../discoveries.ts'
 import { isObject } from '../shape.ts'
 import { shown } from '../shown.ts'
 import type { Visit } from '../visit.ts'
@@ -22,7 +22,7 @@ async function everyAnswer(visit: Visit): Promise<Answer[]> {
     await probe.get('/v1/packages?status=paused')
     const as = { apiKey: target.apiKey, userEmail: unknownEmail }
     await probe.get('/v1/packages', { as, note: 'as a user nobody knows' })
-    await probe.get(`/v1/requests/${nowhere}`)
+    await probe.get(`/v1/requests/${unknownId}`)
     await probe.get('/v1/no/such/place', { note: '(no endpoint)' })
   })
   return probe.answers.filter(({ versioned }) => versioned)

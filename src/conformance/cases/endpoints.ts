@@ -1,5 +1,5 @@
 import type { Answer } from '../answer.ts'
-import { nowhere, packages } from '../discoveries.ts'
+import { unknownId, packages } from '../discoveries.ts'
 import type { CallOptions } from '../probe.ts'
 import type { Visit } from '../visit.ts'
 
@@ -13,9 +13,9 @@ export async function everyEndpoint(visit: Visit, options: CallOptions): Promise
   const paths = [
     '/v1/packages',
     `/v1/packages/${id}/schema`,
-    `/v1/requests/${nowhere}`,
-    `/v1/reports/${nowhere}`,
-    `/v1/reports/${nowhere}/referees/1`,
+    `/v1/requests/${unknownId}`,
+    `/v1/reports/${unknownId}`,
+    `/v1/reports/${unknownId}/referees/1`,
     '/v1/users',
   ]
   const answers: Answer[] = []

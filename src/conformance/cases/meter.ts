@@ -21,7 +21,7 @@ export function windowsOf({ target }: Visit): Windows {
 }
 
 /** Seconds by which time may be off: what the service rounds up, and where time goes by itself, the calls. */
-export const slack = ({ pace }: Visit): number => (pace.exact ? 1 : 2)
+export const tolerance = ({ pace }: Visit): number => (pace.exact ? 1 : 2)
 
 /** One counted call. */
 export function counted({ probe }: Visit, note?: string): Promise<Answer> {
@@ -44,7 +44,7 @@ export async function fill(visit: Visit, most: number): Promise<Filled> {
 }
 
 /** Calls until one is refused; one more than two windows take is tried at most. */
-export async function breach(visit: Visit, { minute }: Windows): Promise<Filled> {
+export async function exceedQuota(visit: Visit, { minute }: Windows): Promise<Filled> {
   return fill(visit, 2 * minute.calls + 1)
 }
 
@@ -60,9 +60,9 @@ export async function clear(visit: Visit, { hour }: Windows): Promise<void> {
 }
 
 /** Comes to the very start of a window of the minute: fills one, and waits until it is over. */
-export async function atStart(visit: Visit, windows: Windows): Promise<void> {
+export async function atStartOfWindow(visit: Visit, windows: Windows): Promise<void> {
   await clear(visit, windows)
-  const { refusal } = await breach(visit, windows)
+  const { refusal } = await exceedQuota(visit, windows)
   const wait = retryAfter(refusal)
   unless(
     wait >= 1 && wait <= windows.minute.seconds,

@@ -1,6 +1,6 @@
 import { type Answer, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { nowhere } from '../discoveries.ts'
+import { unknownId } from '../discoveries.ts'
 import { expectPdf, expectStatus } from '../expect.ts'
 import { checksOf, completed, journey } from '../journey.ts'
 import type { Visit } from '../visit.ts'
@@ -145,8 +145,8 @@ export const reportCases: readonly Case[] = [
     kind: 'read',
     async run({ probe }) {
       return [
-        ...expectStatus(await probe.get(`/v1/reports/${nowhere}`), 404),
-        ...expectStatus(await probe.get(`/v1/reports/${nowhere}/referees/1`), 404),
+        ...expectStatus(await probe.get(`/v1/reports/${unknownId}`), 404),
+        ...expectStatus(await probe.get(`/v1/reports/${unknownId}/referees/1`), 404),
       ]
     },
   },

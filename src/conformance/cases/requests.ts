@@ -1,6 +1,6 @@
 import { type Answer, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
-import { nowhere } from '../discoveries.ts'
+import { unknownId } from '../discoveries.ts'
 import { expectSame, expectStatus } from '../expect.ts'
 import { checksOf, completed, journey, journeys } from '../journey.ts'
 import { arrayOf, integer, nullable, object, oneOf, type Shape, text, timestamp, uuid } from '../shape.ts'
@@ -66,7 +66,7 @@ export const requestCases: readonly Case[] = [
     rule: 'Errors: 401; 403 (user not an active member); 404 (request not found or not available to the organisation); 429; 5xx.',
     kind: 'read',
     async run({ probe }) {
-      return expectStatus(await probe.get(`/v1/requests/${nowhere}`), 404)
+      return expectStatus(await probe.get(`/v1/requests/${unknownId}`), 404)
     },
   },
   {

@@ -5,7 +5,17 @@ import { expectStatus } from '../expect.ts'
 import { completed } from '../journey.ts'
 import type { Visit } from '../visit.ts'
 import { everyEndpoint } from './endpoints.ts'
-import { atStart, breach, clear, counted, fill, retryAfter, slack, type Windows, windowsOf } from './meter.ts'
+import {
+  atStartOfWindow,
+  exceedQuota,
+  clear,
+  counted,
+  fill,
+  retryAfter,
+  tolerance,
+  type Windows,
+  windowsOf,
+} from './meter.ts'
 import { reportUrls } from './report-urls.ts'
 
 const section = 'Limits'
@@ -22,12 +32,12 @@ const kind = 'slow'
 async function waitsExactly(visit: Visit, seconds: number): Promise<string[]> {
   const { pace } = visit
   const findings: string[] = []
-  const early = seconds - slack(visit)
+  const early = seconds - tolerance(visit)
   if (early > 0) {
     await pace.pause(early * 1000)
     findings.push(...expectStatus(await counted(visit, `${early} s into a Retry-After of ${seconds}`), 429))
   }
-  await pace.pause(Math.min(seconds, slack(visit)) * 1000)
+  await pace.pause(Math.min(seconds, tolerance(visit)) * 1000)
   return [...findings, ...expectStatus(await counted(visit, `after the Retry-After of ${seconds} s`), 200)]
 }
 
@@ -40,12 +50,12 @@ export const throttleCases: readonly Case[] = [
     async run(visit) {
       const windows = windowsOf(visit)
       await clear(visit, windows)
-      const first = await breach(visit, windows)
+      const first = await exceedQuota(visit, windows)
       if (first.refusal === undefined) {
         return [`${first.accepted} calls were accepted within ${windows.minute.seconds} s`]
       }
-      await atStart(visit, windows)
-      const { accepted } = await breach(visit, windows)
+      await atStartOfWindow(visit, windows)
+      const { accepted } = await exceedQuota(visit, windows)
       return accepted === windows.minute.calls
         ? []
         : [`expected ${windows.minute.calls} calls in a window, ${accepted} were accepted`]
@@ -60,7 +70,7 @@ export const throttleCases: readonly Case[] = [
       const windows = windowsOf(visit)
       const { minute } = windows
       await clear(visit, windows)
-      const before = await breach(visit, windows)
+      const before = await exceedQuota(visit, windows)
       const wait = retryAfter(before.refusal)
       if (!(wait >= 1 && wait <= minute.seconds)) return [unusable(before.refusal, minute.seconds)]
       await visit.pace.pause(wait * 1000)
@@ -72,7 +82,7 @@ export const throttleCases: readonly Case[] = [
       unless(refusal !== undefined, 'the window is larger than it was said to be')
       const told = retryAfter(refusal)
       const left = minute.seconds - passed
-      if (!(Math.abs(told - left) <= slack(visit))) {
+      if (!(Math.abs(told - left) <= tolerance(visit))) {
         const got = refusal.header('retry-after') ?? 'none'
         return [`${refusal.label}: expected a Retry-After of about ${left}, got ${got}`]
       }
@@ -87,7 +97,7 @@ export const throttleCases: readonly Case[] = [
     async run(visit) {
       const windows = windowsOf(visit)
       const { minute } = windows
-      await atStart(visit, windows)
+      await atStartOfWindow(visit, windows)
       await fill(visit, 1)
       await visit.pace.pause(Math.floor((minute.seconds * 2) / 3) * 1000)
       const { refusal } = await fill(visit, minute.calls)
@@ -115,7 +125,7 @@ export const throttleCases: readonly Case[] = [
           : [`expected ${hour.calls} calls in a window of ${hour.seconds} s, ${accepted} were accepted`]
       const told = retryAfter(refusal)
       const left = hour.seconds - passed
-      if (!(Math.abs(told - left) <= slack(visit))) {
+      if (!(Math.abs(told - left) <= tolerance(visit))) {
         const got = refusal?.header('retry-after') ?? 'none'
         return [...findings, `the hour is full: expected a Retry-After of about ${left}, got ${got}`]
       }
@@ -130,8 +140,8 @@ export const throttleCases: readonly Case[] = [
     async run(visit) {
       const windows = windowsOf(visit)
       await packages(visit)
-      await atStart(visit, windows)
-      await breach(visit, windows)
+      await atStartOfWindow(visit, windows)
+      await exceedQuota(visit, windows)
       const answers = await everyEndpoint(visit, { throttled: 'tell', note: 'when the quota is used up' })
       return answers.flatMap((answer) => expectStatus(answer, 429))
     },
@@ -144,10 +154,10 @@ export const throttleCases: readonly Case[] = [
     async run(visit) {
       const { probe } = visit
       const windows = windowsOf(visit)
-      await atStart(visit, windows)
+      await atStartOfWindow(visit, windows)
       const { apiKey, userEmail } = visit.target
       for (let pings = 0; pings < 3; pings += 1) await probe.get('/v1/ping', { as: { apiKey, userEmail } })
-      const { accepted } = await breach(visit, windows)
+      const { accepted } = await exceedQuota(visit, windows)
       const findings =
         accepted === windows.minute.calls
           ? []
@@ -165,7 +175,7 @@ export const throttleCases: readonly Case[] = [
     async run(visit) {
       const windows = windowsOf(visit)
       const { ordered } = await completed(visit)
-      await atStart(visit, windows)
+      await atStartOfWindow(visit, windows)
       const read = await visit.probe.get(`/v1/requests/${ordered.requestId}`, { throttled: 'tell' })
       const path = visit.probe.path(reportUrls(read.data)[0]?.url ?? '')
       unless(path !== undefined, 'no report URL of this place was seen')
@@ -186,8 +196,8 @@ export const throttleCases: readonly Case[] = [
       const windows = windowsOf(visit)
       const { stranger } = visit.target
       unless(stranger !== undefined, 'a key of another organisation is needed')
-      await atStart(visit, windows)
-      await breach(visit, windows)
+      await atStartOfWindow(visit, windows)
+      await exceedQuota(visit, windows)
       const note = 'with another key, when the quota of the first is used up'
       const answer = await visit.probe.get('/v1/users', { as: stranger, throttled: 'tell', note })
       return expectStatus(answer, 200)

@@ -2,7 +2,7 @@ import type { NewFileBatch, NewRow } from './batch.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { personIdentities, sharedKey } from '../submission/identity.ts'
 import { foldedName } from '../submission/likeness.ts'
-import { type Allowed, type Candidate, type Kin, type Stop, stopOf } from '../submission/match.ts'
+import { type Allowed, type Candidate, type KnownRelations, type Stop, stopOf } from '../submission/match.ts'
 import type { Submission } from '../submission/submission.ts'
 
 export type OrderRow = Extract<NewRow, { state: 'pending' }>
@@ -20,7 +20,7 @@ export type PersonIdentities = ReturnType<typeof personIdentities>
 /** What the store knows of a row. */
 export interface Known {
   candidates(row: OrderRow, identities: PersonIdentities): Candidate[]
-  kin(row: OrderRow): Kin
+  kin(row: OrderRow): KnownRelations
 }
 
 /** Compares the rows of a file with the store and with those before them that would be sent: "the first goes, later ones are held". */

@@ -16,7 +16,10 @@ export const longestExchangeMs = 10 * 60_000
 export const longestDifferenceMs = 24 * 60 * 60_000
 
 /** What a row was sent with, and when it ended. */
-export type Sent = Pick<Submission, 'recipient' | 'packageId' | 'userEmail' | 'attemptedAt' | 'changedAt'>
+export type SentOrder = Pick<
+  Submission,
+  'recipient' | 'packageId' | 'userEmail' | 'attemptedAt' | 'changedAt'
+>
 
 /**
  * In what a request differs from what was sent for a row; empty: it fits in all. Undefined where it is about somebody
@@ -24,7 +27,7 @@ export type Sent = Pick<Submission, 'recipient' | 'packageId' | 'userEmail' | 'a
  * its Date header told; it is allowed for, as are clocks that agree.
  */
 export function differences(
-  sent: Sent,
+  sent: SentOrder,
   request: RequestResource,
   clockDifferenceMs = 0,
 ): Difference[] | undefined {
@@ -41,7 +44,11 @@ export function differences(
   return found.flatMap(([name, differs]) => (differs ? [name] : []))
 }
 
-function isWithin({ attemptedAt, changedAt }: Sent, createdAt: number, clockDifferenceMs: number): boolean {
+function isWithin(
+  { attemptedAt, changedAt }: SentOrder,
+  createdAt: number,
+  clockDifferenceMs: number,
+): boolean {
   if (attemptedAt === undefined) return false
   const endedAt = Math.min(changedAt, attemptedAt + longestExchangeMs)
   const known = Math.abs(clockDifferenceMs) <= longestDifferenceMs ? clockDifferenceMs : 0

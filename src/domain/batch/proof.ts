@@ -15,7 +15,7 @@ export interface Reconciliation {
    * Requests for the same or a similar person that are no proof, for a person to look at: several fit, several rows
    * are fitted, or something differs.
    */
-  ambiguous: { submission: Submission; requestIds: string[]; near: Near[] }[]
+  ambiguous: { submission: Submission; requestIds: string[]; near: NearMatch[] }[]
   /** No request for such a person was seen. That proves nothing. */
   open: Submission[]
   /** Requests that were read. */
@@ -25,19 +25,19 @@ export interface Reconciliation {
 }
 
 /** A request for the same or a similar person, and in what it differs from what was sent; nothing: it fits in all. */
-export interface Near {
+export interface NearMatch {
   requestId: string
   createdAt: string
   differs: Difference[]
 }
 
 /** Why a request is shown, and not taken for proof. */
-export function nearText({ requestId, createdAt, differs }: Near): string {
+export function nearText({ requestId, createdAt, differs }: NearMatch): string {
   const why = differs.length === 0 ? 'fits' : `fits but for: ${differencesText(differs)}`
   return `request ${requestId}, created ${localTime(createdAt)}, ${why}`
 }
 
-export function wantedByOthers(
+export function fitsOthersToo(
   request: RequestResource,
   submission: Submission,
   fits: ReadonlyMap<Submission, readonly RequestResource[]>,

@@ -2,7 +2,7 @@ import type { Recipient } from '../../contract/request-body.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { DuplicateError, InvalidInputError } from '../../errors/kinds.ts'
 import type { Submission } from '../submission/submission.ts'
-import { type Difference, differences, differencesText, type Sent } from './fit.ts'
+import { type Difference, differences, differencesText, type SentOrder } from './fit.ts'
 import { localTime } from '../wording/local-time.ts'
 
 /**
@@ -11,7 +11,7 @@ import { localTime } from '../wording/local-time.ts'
  * person or package, and a DuplicateError where another order has that request.
  */
 export function toConfirm(
-  row: Sent & Pick<Submission, 'batchId' | 'row'>,
+  row: SentOrder & Pick<Submission, 'batchId' | 'row'>,
   request: RequestResource,
   holders: readonly Pick<Submission, 'batchId' | 'row'>[],
   clockDifferenceMs: number | undefined,
@@ -37,7 +37,7 @@ function notThis({ request_id }: RequestResource, row: number, what: string): In
 
 /** What a person is asked where something differs: both sides, and in what. */
 export function confirmation(
-  { row, recipient, userEmail, attemptedAt }: Sent & Pick<Submission, 'row'>,
+  { row, recipient, userEmail, attemptedAt }: SentOrder & Pick<Submission, 'row'>,
   request: RequestResource,
   differs: readonly Difference[],
 ): string {

@@ -17,7 +17,7 @@ export interface Problem {
 }
 
 /** How the values were given, and so what a field is called: `--phone` or `recipient.phone`. */
-export type Speech = 'flags' | 'json'
+export type FieldNaming = 'flags' | 'json'
 
 /** One value that will be sent otherwise than it was given. */
 export interface Change {
@@ -44,7 +44,7 @@ function jsonText(value: unknown): string {
 }
 
 /** `--phone: "0400 000 000" has no …`, `--email is required`, `recipient.email: is required`. */
-export function sentence(found: Problem, speech: Speech = 'json'): string {
+export function sentence(found: Problem, speech: FieldNaming = 'json'): string {
   const { value, problem, ofFlag = problem, suggestion } = found
   const place = placeName(found, speech)
   const meant = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
@@ -54,7 +54,7 @@ export function sentence(found: Problem, speech: Speech = 'json'): string {
 }
 
 /** A field as the person named it, or would have. */
-export function placeName({ path, column }: Pick<Problem, 'path' | 'column'>, speech: Speech): string {
+export function placeName({ path, column }: Pick<Problem, 'path' | 'column'>, speech: FieldNaming): string {
   if (speech === 'json' || column === undefined) return path
   return column.includes('.') ? `--field ${column}` : `--${column.replace('_', '-')}`
 }
@@ -63,7 +63,7 @@ export function placeName({ path, column }: Pick<Problem, 'path' | 'column'>, sp
 export function refusal(
   problems: readonly Problem[],
   hint: string,
-  speech: Speech = 'json',
+  speech: FieldNaming = 'json',
 ): InvalidInputError {
   const count = problems.length > 1 ? `${String(problems.length)} problems: ` : ''
   const told = problems.map((each) => ({

@@ -113,7 +113,7 @@ export function record(kept: QuotaBook, calls: number, now: number): QuotaBook {
  * A 429: "the number of seconds left in the window that was breached". It wins over what was counted.
  * `understood` is false where the wait was assumed: then it is waited, and nothing else is known.
  */
-export function learn(kept: QuotaBook, seconds: number, now: number, understood = true): QuotaBook {
+export function withThrottle(kept: QuotaBook, seconds: number, now: number, understood = true): QuotaBook {
   const book = settled(kept, now)
   const end = now + seconds * 1000
   const breached = understood ? breachedWindow(book, seconds, now) : undefined

@@ -78,11 +78,11 @@ export function missingReport(target: ReportTarget, error: RefcheckError): Missi
 }
 
 /** What to do where no report will ever come: nothing. */
-export const nothingComes = 'No report will follow.'
+export const noReportFollows = 'No report will follow.'
 
-export function notThere(title: string, status: string): NotFoundError {
+export function reportMissing(title: string, status: string): NotFoundError {
   return status === 'CANCELLED' || status === 'ERROR'
-    ? new NotFoundError(`${title}: no report; it ended ${status}`, { hint: nothingComes })
+    ? new NotFoundError(`${title}: no report; it ended ${status}`, { hint: noReportFollows })
     : new NotFoundError(`${title}: the report is not ready; it is ${status}`)
 }
 
@@ -92,7 +92,7 @@ export function changed(file: string): IncompleteError {
   })
 }
 
-export function inTheWay(why: string, file: string): IncompleteError {
+export function fileInTheWay(why: string, file: string): IncompleteError {
   return new IncompleteError(`"${file}" was not written: ${why}`, {
     hint: 'Move it away, choose other names with --name-template, or replace it with --overwrite.',
   })
@@ -109,7 +109,9 @@ export function isAboutOne(error: RefcheckError): boolean {
 export function withoutChecks(request: RequestResource): MissingReport {
   const { request_id: requestId, recipient, status } = request
   const error = isFinal(request)
-    ? new IncompleteError(`request ${requestId} has no reports; it ended ${status}`, { hint: nothingComes })
+    ? new IncompleteError(`request ${requestId} has no reports; it ended ${status}`, {
+        hint: noReportFollows,
+      })
     : new IncompleteError(`request ${requestId} has no checks yet; it is ${status}`)
   const person = `${recipient.first_name} ${recipient.last_name}`
   return { requestId, checkId: null, refereeId: null, person, error }
@@ -125,6 +127,6 @@ export function incomplete(missing: readonly MissingReport[]): RefcheckError | u
   )
   return new IncompleteError(
     missing.length === 1 ? why : `${missing.length} reports are unavailable; the first: ${why}`,
-    { hint: hints.find((hint) => hint !== nothingComes) ?? nothingComes },
+    { hint: hints.find((hint) => hint !== noReportFollows) ?? noReportFollows },
   )
 }

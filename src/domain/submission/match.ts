@@ -4,13 +4,13 @@ import { serviceOf, sharedKey } from './identity.ts'
 import { likeness, type Shared } from './likeness.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
-import { isSeen, namesOrder, speaks, type Witness, witnessedOrder } from './witness.ts'
+import { isSeen, namesOrder, saysSomething, type Witness, witnessedOrder } from './witness.ts'
 
 /**
  * States in which an order stands in the way of another for the same person; the first is told first. Rejected and
  * cancelled orders created nothing; a held row or a duplicate is nobody's match, since it may never be sent.
  */
-export const inTheWay = [
+export const statesThatMatch = [
   'unknown',
   'dropped',
   'sending',
@@ -65,7 +65,7 @@ export interface Candidate {
 }
 
 /** What a store knows of packages and services that were told to be one, and of what a person released. */
-export interface Kin {
+export interface KnownRelations {
   /** The package itself and all that moves have joined to it. */
   joined: ReadonlySet<number>
   /** Packages that are gone and whose likely successor this one is. */
@@ -116,14 +116,19 @@ export const releasable: readonly StopReason[] = [
 ]
 
 /** Compares a row with the orders that its fingerprints found: everything that stands in its way. */
-export function stopsOf(row: Compared, candidates: readonly Candidate[], allowed: Allowed, kin: Kin): Stop[] {
+export function stopsOf(
+  row: Compared,
+  candidates: readonly Candidate[],
+  allowed: Allowed,
+  kin: KnownRelations,
+): Stop[] {
   return [...candidates, ...witnessed(row)].flatMap((candidate) => judged(row, candidate, allowed, kin) ?? [])
 }
 
 /** Orders that results files alone tell of. */
 function witnessed({ witnesses = [], account = '', baseUrl, packageId, addedAt }: Compared): Candidate[] {
   return witnesses.flatMap((witness, at) => {
-    if (!speaks(witness) || !isSeen(witness, account)) return []
+    if (!saysSomething(witness) || !isSeen(witness, account)) return []
     const samePerson = witness.person !== 'similar'
     return {
       order: witnessedOrder(witness, at + 1, { baseUrl, packageId, addedAt }),
@@ -135,7 +140,12 @@ function witnessed({ witnesses = [], account = '', baseUrl, packageId, addedAt }
   })
 }
 
-function judged(row: Compared, candidate: Candidate, allowed: Allowed, kin: Kin): Stop | undefined {
+function judged(
+  row: Compared,
+  candidate: Candidate,
+  allowed: Allowed,
+  kin: KnownRelations,
+): Stop | undefined {
   const stop = comparedWith(row, candidate, allowed, kin)
   const { witness } = candidate
   if (stop === undefined || witness === undefined) return stop
@@ -151,7 +161,7 @@ function saidBy(witness: Witness, { becomes, reason }: Stop): Partial<Stop> {
 }
 
 /** The gravest of what stands in its way, if anything does. */
-export function gravestOf(stops: readonly Stop[]): Stop | undefined {
+export function firstToTell(stops: readonly Stop[]): Stop | undefined {
   let gravest: Stop | undefined
   for (const stop of stops) if (gravest === undefined || isGraver(stop, gravest)) gravest = stop
   const more = stops.filter(({ reason }) => reason === gravest?.reason).length - 1
@@ -162,9 +172,9 @@ export function stopOf(
   row: Compared,
   candidates: readonly Candidate[],
   allowed: Allowed,
-  kin: Kin,
+  kin: KnownRelations,
 ): Stop | undefined {
-  return gravestOf(stopsOf(row, candidates, allowed, kin))
+  return firstToTell(stopsOf(row, candidates, allowed, kin))
 }
 
 /** What a person says may be sent after all. */
@@ -197,7 +207,7 @@ function sharesOnly(
 
 function isGraver(one: Stop, other: Stop): boolean {
   const rank = ({ reason }: Stop): number => reasonsToStop.indexOf(reason)
-  const state = ({ order }: Stop): number => (inTheWay as readonly string[]).indexOf(order.state)
+  const state = ({ order }: Stop): number => (statesThatMatch as readonly string[]).indexOf(order.state)
   return (
     (rank(one) - rank(other) ||
       // Whoever is the most alike is shown: the one that may be the same person.
@@ -207,7 +217,12 @@ function isGraver(one: Stop, other: Stop): boolean {
   )
 }
 
-function comparedWith(row: Compared, candidate: Candidate, allowed: Allowed, kin: Kin): Stop | undefined {
+function comparedWith(
+  row: Compared,
+  candidate: Candidate,
+  allowed: Allowed,
+  kin: KnownRelations,
+): Stop | undefined {
   const { order } = candidate
   if (order.batchId === row.batchId && order.row === row.row) return undefined
   const service = relation(row.baseUrl, order.baseUrl, kin)
@@ -229,7 +244,7 @@ function same(
   order: Submission,
   service: 'one' | 'unsaid',
   allowed: Allowed,
-  kin: Kin,
+  kin: KnownRelations,
 ): Stop | undefined {
   if (service === 'unsaid') return held('other_service', order)
   const isOwn = order.batchId === row.batchId
@@ -248,7 +263,7 @@ function similar(
   row: Compared,
   { order, sameEmail }: Candidate,
   allowed: Allowed,
-  kin: Kin,
+  kin: KnownRelations,
 ): Stop | undefined {
   const found =
     row.recipient === undefined || order.recipient === undefined
@@ -272,7 +287,7 @@ function held(reason: StopReason, order: Submission, shares: Shared[] = []): Sto
 }
 
 /** A rehearsal on this machine says nothing of any other service, and is no other rehearsal. */
-function relation(one: string, other: string, kin: Kin): 'one' | 'other' | 'unsaid' {
+function relation(one: string, other: string, kin: KnownRelations): 'one' | 'other' | 'unsaid' {
   const service = serviceOf(other)
   if (serviceOf(one) === service) return 'one'
   if (isLoopbackUrl(one) || isLoopbackUrl(other)) return 'other'

@@ -27,7 +27,7 @@ export function changeFor(outcome: Outcome, at: number): Change {
 }
 
 /** The store failed at an outcome: this error is the only place left that tells it, and how to hand it back. */
-export function untold({ attempt, outcome }: Tried, cause: unknown): IoError {
+export function notRecorded({ attempt, outcome }: Tried, cause: unknown): IoError {
   const store = cause instanceof Error ? cause.message : 'the store failed'
   const settle = `refcheck batch reconcile ${attempt.batchId} --row ${attempt.row}`
   return new IoError(`${known(outcome)}, but this could not be recorded: ${store}`, {

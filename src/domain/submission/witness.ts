@@ -31,7 +31,7 @@ export const resultsBatch = 'results'
 /** `rejected`, `invalid`, `cancelled` and `held` rows ordered nothing, so they say nothing. */
 const silent = new Set<SubmissionState>(['rejected', 'invalid', 'cancelled', 'held'])
 
-export function speaks({ state }: Pick<Witness, 'state'>): boolean {
+export function saysSomething({ state }: Pick<Witness, 'state'>): boolean {
   return !silent.has(state)
 }
 

@@ -26,7 +26,7 @@ export interface Reply {
 }
 
 /** "The receiver must return a 2xx" ("Events", rule 2). */
-export function isTaken({ status }: Pick<Reply, 'status'>): boolean {
+export function isAccepted({ status }: Pick<Reply, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300
 }
 

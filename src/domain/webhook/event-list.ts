@@ -61,7 +61,7 @@ function forwardingOf({ forward, forwardedAt }: InboxEvent): string {
   return forward === 'waiting' || forwardedAt === undefined ? 'waits' : localTime(forwardedAt)
 }
 
-export function notTaken(missed: number, of: number): string {
+export function notForwarded(missed: number, of: number): string {
   return of === 1 ? 'the event was not acknowledged' : `${missed} of ${of} events were not acknowledged`
 }
 

@@ -12,7 +12,7 @@ export interface SentDelivery {
   said: string
 }
 
-export interface Sending {
+export interface DeliveryPlan {
   to: string
   deliveries: SentDelivery[]
   failure: RefcheckError | undefined

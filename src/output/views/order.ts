@@ -1,4 +1,4 @@
-import { type Change, placeName, type Speech } from '../../domain/form/problem.ts'
+import { type Change, placeName, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { sanitize } from '../../host/text.ts'
 import { table } from '../table.ts'
@@ -22,7 +22,7 @@ export function reviewText(rows: readonly ReviewRow[], terminal: Terminal): stri
 }
 
 /** One value that goes out otherwise than it was given. */
-export function changeText(change: Change, speech: Speech): string {
+export function changeText(change: Change, speech: FieldNaming): string {
   return `${placeName(change, speech)}: "${change.from}" is sent as "${change.to}"`
 }
 

@@ -72,7 +72,7 @@ export function storePurgeView(
 }
 
 /** What was said of two base URLs. */
-export function saidView(urls: readonly [string, string], same: boolean): View {
+export function sameServiceView(urls: readonly [string, string], same: boolean): View {
   return {
     json: { urls, same },
     text: () => `${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'one service' : 'two services'}.`,

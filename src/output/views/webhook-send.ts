@@ -1,10 +1,10 @@
-import type { Sending, SentDelivery } from '../../domain/webhook/sent.ts'
+import type { DeliveryPlan, SentDelivery } from '../../domain/webhook/sent.ts'
 import { sanitize } from '../../host/text.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
 /** A line a delivery: what it was, what the receiver answered and how fast. */
-export function sendingView({ to, deliveries }: Sending): View {
+export function sendingView({ to, deliveries }: DeliveryPlan): View {
   return {
     json: { to, deliveries },
     text: (terminal) => deliveries.map((each) => line(each, terminal)).join('\n'),

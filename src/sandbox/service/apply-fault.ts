@@ -3,7 +3,7 @@ import { type Fault, statusAnswer } from './faults.ts'
 import type { Connection } from '../../server/listen.ts'
 
 /** Whether a fault keeps the work from being done. */
-export function strikesFirst(fault: Fault): boolean {
+export function appliesBeforeService(fault: Fault): boolean {
   return 'when' in fault && fault.when === 'before'
 }
 

@@ -3,7 +3,7 @@ import { readBody } from './body.ts'
 import { authenticate, type Call, visiblePackage } from './call.ts'
 import type { Caller, PackageRecord, RequestRecord } from './records.ts'
 import { createFault, scenariosOf } from './scenarios.ts'
-import { strikesFirst } from './apply-fault.ts'
+import { appliesBeforeService } from './apply-fault.ts'
 import { checkAdditionalInformation } from './validation/additional-information.ts'
 import { parseCreateBody } from './validation/create-body.ts'
 
@@ -26,7 +26,7 @@ export async function createRequest(request: Request, call: Call): Promise<Reque
   requirePlan(caller)
   const scenarios = [...scenariosOf(body.recipient.email), ...service.takeScenarios()]
   call.fault ??= createFault(scenarios)
-  if (call.fault !== undefined && strikesFirst(call.fault)) return undefined
+  if (call.fault !== undefined && appliesBeforeService(call.fault)) return undefined
   return service.accept(body, caller, pack, scenarios, now)
 }
 

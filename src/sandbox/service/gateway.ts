@@ -7,7 +7,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Log } from './log.ts'
 import type { Connection } from '../../server/listen.ts'
 import type { Service } from './service.ts'
-import { applyFault, strikesFirst } from './apply-fault.ts'
+import { applyFault, appliesBeforeService } from './apply-fault.ts'
 import type { Switch } from './switch-names.ts'
 
 export interface GatewayOptions {
@@ -48,7 +48,7 @@ export class Gateway {
       onSwitch(fault.switch)
       return this.#settle(this.#app.fetch(request, call), undefined, passage)
     }
-    if (fault !== undefined && strikesFirst(fault)) return this.#struck(fault, undefined, passage)
+    if (fault !== undefined && appliesBeforeService(fault)) return this.#struck(fault, undefined, passage)
     const answer = this.#app.fetch(request, call)
     if (answer instanceof Promise || fault !== undefined) return this.#settle(answer, fault, passage)
     return this.#logged(answer, passage)

@@ -3,7 +3,7 @@ import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { nextStepAt, progress } from './progress/perform.ts'
-import { type Course, plan } from './progress/plan.ts'
+import { type ProgressPlan, plan } from './progress/plan.ts'
 import { inOrder } from './progress/steps.ts'
 import { currentUse, type QuotaWindow, secondsToWait } from './quota.ts'
 import type { Caller, PackageRecord, RequestRecord, Step } from './records.ts'
@@ -32,7 +32,7 @@ export class Service {
   readonly speed: number
   readonly #options: ServiceOptions
   /** Requests whose course nobody has asked for yet. */
-  readonly #unplanned = new Map<RequestRecord, Omit<Course, 'dice'>>()
+  readonly #unplanned = new Map<RequestRecord, Omit<ProgressPlan, 'dice'>>()
   readonly #armed = new Set<{ tag: string; left: number; pass: number }>()
 
   constructor(options: ServiceOptions) {

@@ -8,7 +8,7 @@ export function holdsAnything(cells: readonly Cell[]): boolean {
 }
 
 /** A cell further out than any table of people. */
-export function beyond(name: string, column: number, row: number) {
+export function beyondColumns(name: string, column: number, row: number) {
   return refusal(
     name,
     `cell ${columnName(column)}${String(row)} lies beyond the ${String(limits.columns)} columns that are read`,

@@ -1,4 +1,4 @@
-import { beyond, holdsAnything } from '../book/rows.ts'
+import { beyondColumns, holdsAnything } from '../book/rows.ts'
 import { type BookRow, type Findings, noFindings } from '../book/book.ts'
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
@@ -166,7 +166,7 @@ class Walk {
 
   #put(cell: Cell, { attributes, struck }: RawCell, times: number): void {
     for (let at = this.#column; at < this.#column + times; at += 1) {
-      if (at >= limits.columns) throw beyond(this.#place.name, at, this.#row.number)
+      if (at >= limits.columns) throw beyondColumns(this.#place.name, at, this.#row.number)
       this.#row.cells[at] = cell
       const style = attributes['table:style-name'] ?? this.#rowStyle ?? this.#columnStyles[at] ?? ''
       if (struck || this.#place.styles.struck.has(style)) this.#row.struck.push(at)

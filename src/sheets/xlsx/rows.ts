@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import { type BookRow, type Findings, noFindings } from '../book/book.ts'
-import { beyond, holdsAnything } from '../book/rows.ts'
+import { beyondColumns, holdsAnything } from '../book/rows.ts'
 import type { Archive } from './archive.ts'
 import { type CellContext, cellOf, isStruck, type RawCell } from './cells.ts'
 import { columnAt, noteComments, noteLook } from './look.ts'
@@ -145,7 +145,7 @@ class Walk {
     if (raw.formula !== undefined) this.#found.lost.add('formulas')
     const isAdorned = this.#context.formats[raw.style]?.adorned === true
     if (isAdorned || (raw.type === 's' && this.#context.strings.rich)) this.#row.adorned = true
-    if (this.#column >= limits.columns) throw beyond(this.#name, this.#column, this.#row.number)
+    if (this.#column >= limits.columns) throw beyondColumns(this.#name, this.#column, this.#row.number)
     this.#row.cells[this.#column] = cell
     if (isStruck(raw, this.#context)) this.#row.struck.push(this.#column)
   }

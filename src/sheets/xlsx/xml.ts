@@ -35,7 +35,7 @@ const workbookSpaces: ReadonlyMap<string, string> = new Map(
 )
 
 /** Stops the reading from inside a handler. */
-export class Enough extends Error {}
+export class EnoughRead extends Error {}
 
 /** Reads a part to its end. */
 export async function readXml(
@@ -67,7 +67,7 @@ export async function* xmlChunks(
     parser.close()
     yield
   } catch (error) {
-    if (error instanceof InvalidInputError || error instanceof Enough) throw error
+    if (error instanceof InvalidInputError || error instanceof EnoughRead) throw error
     const why = error instanceof Error ? error.message.slice(0, 120) : 'unknown'
     throw refusal(
       name,

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 
-import { mendFolder, readPrivate } from '../../disk/private-modes.ts'
+import { makeFolderPrivate, readPrivate } from '../../disk/private-modes.ts'
 import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
 import { checkProfileName } from '../../domain/session/profile-name.ts'
 import type { KeptSecret, SecretName, SecretStorage } from '../../domain/session/secret.ts'
@@ -138,7 +138,7 @@ class KeptSecrets implements Secrets {
   }
 
   async #read(): Promise<SecretsFile> {
-    const mended = await mendFolder(dirname(this.path))
+    const mended = await makeFolderPrivate(dirname(this.path))
     const file = await readPrivate(this.path, maxBytes)
     for (const notice of [mended, file?.notice]) {
       if (notice !== undefined) this.#options.onNotice?.(notice)

@@ -1,7 +1,7 @@
 import { basename, dirname, extname, join } from 'node:path'
 
 import { diskFailure } from '../../disk/failure.ts'
-import { mendFolder, readPrivate } from '../../disk/private-modes.ts'
+import { makeFolderPrivate, readPrivate } from '../../disk/private-modes.ts'
 import { checkProfileName } from '../../domain/session/profile-name.ts'
 import type { Profile } from '../../domain/session/profile.ts'
 import { settingDefinition, settingDefinitions } from '../../domain/session/setting-keys.ts'
@@ -77,7 +77,7 @@ type Read = () => Promise<SettingsFile>
 type Update = (change: (file: SettingsFile) => SettingsFile | undefined) => Promise<boolean>
 
 async function readSettings(path: string, options: SettingsOptions): Promise<SettingsFile> {
-  const mended = await mendFolder(dirname(path))
+  const mended = await makeFolderPrivate(dirname(path))
   const file = await readPrivate(path, maxBytes)
   for (const notice of [mended, file?.notice]) {
     if (notice !== undefined) options.onNotice?.(notice)

@@ -12,7 +12,7 @@ export const errorColumns = [
 ] as const
 
 /** The rows to mend, as they are there, with everything that is wrong with each. */
-export async function* rowsToMend(
+export async function* rowsToFix(
   sheet: Sheet,
   problems: readonly RowProblem[],
 ): AsyncGenerator<AnnotatedRow> {

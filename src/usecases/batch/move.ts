@@ -7,13 +7,13 @@ import { loadSchema, type SchemaPorts } from '../form/load-schema.ts'
 import type { Movable } from '../../store/ledger/waiting.ts'
 import type { BatchPorts } from './standing.ts'
 
-export interface MoveParts extends BatchPorts, SchemaPorts {}
+export interface MovePorts extends BatchPorts, SchemaPorts {}
 
 /**
  * What is left of a batch goes on under the package that replaced its own. Every row is checked against the new schema first;
  * where one does not fit, nothing is moved. The two packages are one from then on. How many rows moved.
  */
-export async function moveBatch(parts: MoveParts, batch: Batch, packageId: number): Promise<number> {
+export async function moveBatch(parts: MovePorts, batch: Batch, packageId: number): Promise<number> {
   const { batches, waiting, clock, api } = parts
   if (serviceOf(batch.baseUrl) !== serviceOf(api.baseUrl)) {
     throw new UsageError(
@@ -53,7 +53,7 @@ export async function moveBatch(parts: MoveParts, batch: Batch, packageId: numbe
   }
 }
 
-async function requireActive({ api, signal }: MoveParts, packageId: number): Promise<void> {
+async function requireActive({ api, signal }: MovePorts, packageId: number): Promise<void> {
   const pack = (await api.listPackages({ id: packageId }, signal)).find(({ id }) => id === packageId)
   if (pack === undefined) {
     throw new NotFoundError(`there is no package ${packageId} for this user`, {

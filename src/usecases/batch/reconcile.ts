@@ -1,7 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { differences } from '../../domain/batch/fit.ts'
-import { type Near, type Reconciliation, wantedByOthers } from '../../domain/batch/proof.ts'
+import { type NearMatch, type Reconciliation, fitsOthersToo } from '../../domain/batch/proof.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
@@ -9,7 +9,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 
-export interface ReconcileParts {
+export interface ReconcilePorts {
   api: Api
   ledger: Ledger
   clock: Clock
@@ -23,7 +23,7 @@ export interface ReconcileParts {
  * requester, created within the attempt's time) are proof, which is kept. Silence proves nothing.
  */
 export async function reconcile(
-  parts: ReconcileParts,
+  parts: ReconcilePorts,
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<Reconciliation> {
@@ -38,7 +38,7 @@ export async function reconcile(
   const result: Reconciliation = { settled: [], ambiguous: [], open: [], reads: requests.length }
   for (const submission of unknown) {
     const [only, ...more] = fits.get(submission) ?? []
-    const isProof = only !== undefined && more.length === 0 && !wantedByOthers(only, submission, fits)
+    const isProof = only !== undefined && more.length === 0 && !fitsOthersToo(only, submission, fits)
     if (isProof && (await accept(parts, submission, only))) {
       result.settled.push({ submission, requestId: only.request_id, status: only.status })
     } else result.open.push(submission)
@@ -46,11 +46,11 @@ export async function reconcile(
   return shown(result, seen)
 }
 
-interface Seen extends Near {
+interface Seen extends NearMatch {
   request: RequestResource
 }
 
-const isFit = ({ differs }: Near): boolean => differs.length === 0
+const isFit = ({ differs }: NearMatch): boolean => differs.length === 0
 
 function near(
   submission: Submission,
@@ -81,7 +81,7 @@ function shown(result: Reconciliation, seen: ReadonlyMap<Submission, readonly Se
 
 /** Every id that nobody holds, once; those that failed answers named as well. */
 async function read(
-  { api, ledger, signal, governor }: ReconcileParts,
+  { api, ledger, signal, governor }: ReconcilePorts,
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<RequestResource[]> {
@@ -102,7 +102,7 @@ async function read(
 }
 
 function accept(
-  { ledger, clock }: ReconcileParts,
+  { ledger, clock }: ReconcilePorts,
   submission: Submission,
   request: RequestResource,
 ): Promise<boolean> {

@@ -4,14 +4,14 @@ import { confirmation, toConfirm } from '../../domain/batch/recorded.ts'
 import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import type { ReconcileParts } from './reconcile.ts'
+import type { ReconcilePorts } from './reconcile.ts'
 
 /**
  * Records the request that the provider named for a row whose outcome is unknown ("they have it"), after one read that
  * shows it to be this row's. What differs is shown, and a person confirms it; without a terminal it is a UsageError.
  */
 export async function recordAnswer(
-  { api, ledger, clock, governor, signal }: ReconcileParts,
+  { api, ledger, clock, governor, signal }: ReconcilePorts,
   prompter: Prompter | undefined,
   row: BatchRow & { packageId: number },
   { requestId, why }: { requestId: string; why: string | undefined },

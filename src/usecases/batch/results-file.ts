@@ -20,10 +20,10 @@ export async function writeBatchErrors(
   { problems }: BatchCheck,
   typed: string,
 ): Promise<string> {
-  const { errorColumns, rowsToMend } = await import('./errors-file.ts')
+  const { errorColumns, rowsToFix } = await import('./errors-file.ts')
   const path = resolve(cwd, typed)
   await requireFree(path, typed, '--errors')
-  await writeTable(path, sheet, errorColumns, rowsToMend(sheet, problems))
+  await writeTable(path, sheet, errorColumns, rowsToFix(sheet, problems))
   noteLostLook({ onNotice }, path, sheet)
   return path
 }

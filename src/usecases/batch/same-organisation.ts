@@ -1,6 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
-import { type Acquaintance, needsWord, notConfirmed } from '../../domain/batch/who-orders.ts'
+import { type OrganisationProof, needsWord, notConfirmed } from '../../domain/batch/who-orders.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
@@ -39,7 +39,7 @@ export async function requireSameOrganisation(
 async function acquaintance(
   { api, batches, signal }: OrganisationPorts,
   { id, counts, userEmail }: Batch,
-): Promise<Acquaintance | undefined> {
+): Promise<OrganisationProof | undefined> {
   if (counts.accepted === 0) {
     if (userEmail.toLowerCase() === api.userEmail.toLowerCase()) return undefined
     return { by: 'users', emails: (await api.listUsers(signal)).map(({ email }) => email) }

@@ -11,9 +11,9 @@ import { samePerson } from '../../domain/submission/identity.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import type { Orphans } from '../../store/ledger/orphans.ts'
-import type { ReconcileParts } from './reconcile.ts'
+import type { ReconcilePorts } from './reconcile.ts'
 
-export interface SecondOrderPorts extends ReconcileParts {
+export interface SecondOrderPorts extends ReconcilePorts {
   orphans: Orphans
 }
 

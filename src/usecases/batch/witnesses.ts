@@ -5,7 +5,7 @@ import type { NewRow } from '../../domain/batch/batch.ts'
 import { type ResultsRow, resultsReader } from '../../domain/batch/results-columns.ts'
 import type { RowReading } from '../../domain/batch/row-reading.ts'
 import { personDigests, sharedDigests } from '../../domain/submission/digests.ts'
-import { speaks, type Witness } from '../../domain/submission/witness.ts'
+import { saysSomething, type Witness } from '../../domain/submission/witness.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
@@ -70,7 +70,7 @@ async function readResults(place: FilePlace, path: string): Promise<ResultsFile 
   for await (const { cells, line } of sheet.rows()) {
     const row = read(cells, { file: name, line })
     rows.push(row)
-    if (row?.digests !== undefined && speaks(row)) byPerson.set(keyOf(row.digests), row)
+    if (row?.digests !== undefined && saysSomething(row)) byPerson.set(keyOf(row.digests), row)
   }
   return { name, rows, byPerson }
 }
@@ -106,7 +106,7 @@ export class Witnesses {
     const named = this.#beside.map(({ byPerson }) => byPerson.get(key))
     for (const each of named) if (each !== undefined) this.#named.add(each)
     const said = [this.#own?.(reading), ...this.#beside.map(({ rows }, at) => named[at] ?? rows[ordinal])]
-    const spoken = said.filter((each) => each !== undefined && speaks(each)) as ResultsRow[]
+    const spoken = said.filter((each) => each !== undefined && saysSomething(each)) as ResultsRow[]
     if (spoken.length > 0) this.#found.set(reading.row, spoken)
   }
 

@@ -3,7 +3,7 @@ import { IoError } from '../../errors/kinds.ts'
 import type { Check } from './check-machine.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
-import { given } from '../session/chosen-profile.ts'
+import { fromEnvironment } from '../session/chosen-profile.ts'
 
 export interface MachineParts {
   clock: Clock
@@ -58,14 +58,14 @@ async function privacy({ privatePlaces, looseMode }: MachineParts): Promise<Rema
 }
 
 async function certificates({ env, unreadable }: MachineParts): Promise<Remark> {
-  if (given(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
+  if (fromEnvironment(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
     return {
       level: 'warn',
       message: 'NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is ignored except for this machine’s own addresses',
       hint: 'Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.',
     }
   }
-  const extra = given(env, 'NODE_EXTRA_CA_CERTS')
+  const extra = fromEnvironment(env, 'NODE_EXTRA_CA_CERTS')
   if (extra === undefined) return { message: 'checked against Node’s own authorities' }
   const why = await unreadable(extra)
   if (why === undefined) return { message: 'checked against Node’s own authorities and NODE_EXTRA_CA_CERTS' }

@@ -6,7 +6,7 @@ import type { Check } from './check-machine.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
 import type { Governor } from '../quota/governor.ts'
-import { given } from '../session/chosen-profile.ts'
+import { fromEnvironment } from '../session/chosen-profile.ts'
 import type { Connect } from '../session/login.ts'
 import { resolveBaseUrl, resolveSession, type SessionSources } from '../session/resolve.ts'
 import { sessionStatus } from '../session/status.ts'
@@ -46,7 +46,7 @@ async function profile(parts: ServiceParts): Promise<Remark> {
     session.profile === undefined ? 'none; everything comes from the environment' : `"${session.profile}"`
   const message = `${name}: ${baseUrl} as ${email}, key ${maskKey(apiKey)} from ${keyPlaces[keyFrom]}`
   const overruled = ['REFCHECK_BASE_URL', 'REFCHECK_API_KEY', 'REFCHECK_USER_EMAIL'].filter(
-    (each) => session.profile !== undefined && given(parts.env, each) !== undefined,
+    (each) => session.profile !== undefined && fromEnvironment(parts.env, each) !== undefined,
   )
   if (overruled.length === 0) return { message }
   return {

@@ -3,7 +3,7 @@ import {
   type CallKind,
   claim,
   emptyBook,
-  learn,
+  withThrottle,
   type QuotaBook,
   record,
   standing,
@@ -26,7 +26,7 @@ export interface GovernorOptions {
 /** Who may call next, among all processes on one store with one key. */
 export interface Governor {
   /** Waits for a place and takes it. Throws ThrottledError where that takes longer than `budgetMs`. */
-  take(kind: CallKind, options?: TakeOptions): Promise<void>
+  take(kind: CallKind, options?: ReserveOptions): Promise<void>
   /** A create's place, to be taken in one step with what is journaled. */
   place(): QuotaPlace
   /** Calls that were made without asking. */
@@ -36,7 +36,7 @@ export interface Governor {
   standing(): Promise<{ windows: WindowStanding[]; notBefore: number }>
 }
 
-export interface TakeOptions {
+export interface ReserveOptions {
   signal?: AbortSignal | undefined
   /** Milliseconds; Infinity unless told. */
   budgetMs?: number | undefined
@@ -90,7 +90,8 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
     },
     place: () => placeFor('create'),
     count: (calls) => write((book, now) => record(book, calls, now)),
-    throttled: (seconds, understood = true) => write((book, now) => learn(book, seconds, now, understood)),
+    throttled: (seconds, understood = true) =>
+      write((book, now) => withThrottle(book, seconds, now, understood)),
     async standing() {
       return standing(bookOf(await quota.read(account), windows), clock.now())
     },

@@ -1,4 +1,4 @@
-import { changed, inTheWay, notThere } from '../../domain/report/filed.ts'
+import { changed, fileInTheWay, reportMissing } from '../../domain/report/filed.ts'
 import type { ReportRecord, ReportSubject } from '../../domain/report/record.ts'
 import type { HttpStream } from '../../http/types.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
@@ -39,7 +39,7 @@ export async function fileTarget(
     if (standing === 'whole') return { record, skipped: true }
     if (standing === 'changed') throw changed(record.file)
   }
-  if (notReady !== undefined) throw notThere(subject.check_name ?? 'the report', notReady)
+  if (notReady !== undefined) throw reportMissing(subject.check_name ?? 'the report', notReady)
   const kept = await transfer(
     {
       subject,
@@ -50,7 +50,7 @@ export async function fileTarget(
     open,
     options,
   )
-  if (kept.outcome === 'refused') throw inTheWay(kept.why, file)
+  if (kept.outcome === 'refused') throw fileInTheWay(kept.why, file)
   if (overwrite && record !== undefined && record.file !== kept.record.file && standing === 'whole') {
     await folder.discard(record.file)
   }

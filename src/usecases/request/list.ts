@@ -31,7 +31,7 @@ export async function listRequests(
     .map(listed)
 }
 
-export interface RefreshParts {
+export interface RefreshPorts {
   api: Api
   ledger: Ledger
   clock: Clock
@@ -47,7 +47,7 @@ export interface RefreshParts {
  * Reads each request of this service again that is not finished, keeps its status, and lists. Requests
  * of another base URL stay as they are.
  */
-export async function refreshRequests(parts: RefreshParts, filter: RequestFilter): Promise<Refreshed> {
+export async function refreshRequests(parts: RefreshPorts, filter: RequestFilter): Promise<Refreshed> {
   const { api, ledger, clock, governor, signal, onPaced, budgetMs = Number.POSITIVE_INFINITY } = parts
   const deadline = clock.monotonic() + budgetMs
   const failures: Refreshed['failures'] = []

@@ -3,7 +3,7 @@ import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
 import { type PhoneRepair, withNationalPhone } from '../../domain/form/national-phone.ts'
-import { type Change, refusal, type Speech } from '../../domain/form/problem.ts'
+import { type Change, refusal, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/order.ts'
@@ -125,7 +125,7 @@ function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
 function checked(
   input: unknown,
   schema: PackageSchema,
-  speech: Speech,
+  speech: FieldNaming,
 ): { body: RequestBody; changes: Change[] } {
   const withPackage =
     typeof input === 'object' && input !== null && !Array.isArray(input)

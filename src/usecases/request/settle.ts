@@ -1,7 +1,7 @@
 import { changedElsewhere, type Tried } from '../../domain/submission/attempt.ts'
 import type { Change } from '../../domain/submission/change.ts'
 import { answeredWithAnothers, type Outcome } from '../../domain/submission/outcome.ts'
-import { changeFor, untold } from '../../domain/submission/settlement.ts'
+import { changeFor, notRecorded } from '../../domain/submission/settlement.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import { StoreBusyError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -61,7 +61,7 @@ export async function untilRecorded<T>(clock: Clock, tried: Tried, write: () => 
     try {
       return await write()
     } catch (error) {
-      if (!(error instanceof StoreBusyError) || clock.monotonic() >= deadline) throw untold(tried, error)
+      if (!(error instanceof StoreBusyError) || clock.monotonic() >= deadline) throw notRecorded(tried, error)
       await clock.sleep(busyPauseMs)
     }
   }

@@ -15,7 +15,7 @@ export interface ChosenProfile extends Profile {
 }
 
 /** A variable's value; an empty one counts as absent. */
-export function given(env: Environment, name: string): string | undefined {
+export function fromEnvironment(env: Environment, name: string): string | undefined {
   const value = env[name]
   return value === '' ? undefined : value
 }
@@ -26,7 +26,8 @@ export function given(env: Environment, name: string): string | undefined {
  */
 export async function chosenProfile(sources: ProfileSources): Promise<ChosenProfile | undefined> {
   const { settings } = sources
-  const name = sources.profile ?? given(sources.env, 'REFCHECK_PROFILE') ?? (await settings.currentProfile())
+  const name =
+    sources.profile ?? fromEnvironment(sources.env, 'REFCHECK_PROFILE') ?? (await settings.currentProfile())
   if (name === undefined) return undefined
   const profile = await settings.profile(name)
   if (profile === undefined) throw await unknownProfile(name, settings)

@@ -1,4 +1,4 @@
-import { type ChosenProfile, chosenProfile, given, type ProfileSources } from './chosen-profile.ts'
+import { type ChosenProfile, chosenProfile, fromEnvironment, type ProfileSources } from './chosen-profile.ts'
 import { parseBaseUrl, sameOrigin } from '../../domain/session/base-url.ts'
 import { checkApiKey, type Credentials } from '../../domain/session/credentials.ts'
 import type { KeptSecret } from '../../domain/session/secret.ts'
@@ -37,7 +37,7 @@ export async function resolveSession(sources: SessionSources): Promise<Session> 
 
 /** Where to call; for what needs no key. */
 export async function resolveBaseUrl(sources: ProfileSources): Promise<string> {
-  const text = given(sources.env, 'REFCHECK_BASE_URL')
+  const text = fromEnvironment(sources.env, 'REFCHECK_BASE_URL')
   if (sources.profile === undefined && text !== undefined) return parseBaseUrl(text, 'REFCHECK_BASE_URL')
   const profile = await chosenProfile(sources)
   if (profile === undefined) throw noBaseUrl()
@@ -51,7 +51,7 @@ function checked(
   name: string,
   check: (text: string, source: string) => string,
 ): string | undefined {
-  const text = given(env, name)
+  const text = fromEnvironment(env, name)
   return text === undefined ? undefined : check(text, name)
 }
 
@@ -103,7 +103,7 @@ async function ofNamedProfile(sources: SessionSources): Promise<Session> {
   const email = emailOf(profile)
   const kept = await sources.secrets.read(profile.name, 'api-key')
   if (kept !== undefined) return withKeptKey(profile, kept, { baseUrl, email })
-  const elsewhere = given(sources.env, 'REFCHECK_BASE_URL')
+  const elsewhere = fromEnvironment(sources.env, 'REFCHECK_BASE_URL')
   const apiKey = checked(sources.env, 'REFCHECK_API_KEY', checkApiKey)
   if (apiKey === undefined || (elsewhere !== undefined && !sameOrigin(elsewhere, baseUrl))) {
     throw noKey(profile.name)

@@ -1,4 +1,4 @@
-import { isTaken } from '../../domain/webhook/delivery.ts'
+import { isAccepted } from '../../domain/webhook/delivery.ts'
 import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
 import type { Delivered } from '../../domain/webhook/retry.ts'
 import type { ProgramRun } from '../../host/run-program.ts'
@@ -23,7 +23,7 @@ export function delivering({ to, program }: DeliverPorts): (event: InboxEvent) =
       const parcel = { body: event.body, signatures: [event.signature] }
       const reply = await postEvent(parcel, { ...to, patienceMs: forwardPatienceMs })
       answer = reply.failure ?? String(reply.status)
-      if (!isTaken(reply)) return { taken: false, answer }
+      if (!isAccepted(reply)) return { taken: false, answer }
       posted.add(event.id)
     }
     if (program !== undefined) {

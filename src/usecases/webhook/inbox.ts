@@ -4,12 +4,12 @@ import {
   type Imported,
   listed,
   type ListedEvent,
-  notTaken,
+  notForwarded,
   type ReplayReply,
 } from '../../domain/webhook/event-list.ts'
 import type { EventFilter, InboxEvent } from '../../domain/webhook/inbox-event.ts'
 import { readLog } from '../../domain/webhook/log.ts'
-import { isTaken } from '../../domain/webhook/delivery.ts'
+import { isAccepted } from '../../domain/webhook/delivery.ts'
 import { read } from '../../domain/webhook/received.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
 import { IncompleteError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
@@ -72,13 +72,13 @@ export async function replayEvents(
       { body, signatures: [signature] },
       { ...options, secret: '', patienceMs: 10_000 },
     )
-    if (!isTaken(reply)) missed += 1
+    if (!isAccepted(reply)) missed += 1
     replies.push({ id, status: reply.status, failure: reply.failure })
   }
   const failure =
     missed === 0
       ? undefined
-      : new IncompleteError(notTaken(missed, events.length), {
+      : new IncompleteError(notForwarded(missed, events.length), {
           hint: 'A receiver has to answer 2xx within 10 seconds.',
         })
   return { replies, failure }

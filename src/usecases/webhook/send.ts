@@ -1,8 +1,8 @@
 import { postEvent } from './post-event.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { eventName, eventText } from '../../domain/webhook/made-up.ts'
-import { isTaken, shownUrl, unreachable } from '../../domain/webhook/delivery.ts'
-import type { Sending, SentDelivery } from '../../domain/webhook/sent.ts'
+import { isAccepted, shownUrl, unreachable } from '../../domain/webhook/delivery.ts'
+import type { DeliveryPlan, SentDelivery } from '../../domain/webhook/sent.ts'
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
@@ -38,7 +38,7 @@ const usualReason = 'The request could not be processed.'
  * Sends made-up events to a receiver, one after the other, each once. A refusal fails it (a bad
  * signature's acceptance does); where nobody answers it stops.
  */
-export async function sendEvents(options: SendOptions): Promise<Sending> {
+export async function sendEvents(options: SendOptions): Promise<DeliveryPlan> {
   const { url, secret, badSignature, random } = options
   check(options)
   const key = signingKey(badSignature ? random.bytes(32) : secret)
@@ -59,7 +59,7 @@ export async function sendEvents(options: SendOptions): Promise<Sending> {
         signature: badSignature ? 'bad' : 'good',
         answered: reply.status,
         milliseconds: Math.round(reply.milliseconds),
-        accepted: isTaken(reply),
+        accepted: isAccepted(reply),
         said: reply.failure ?? reply.said,
       })
       if (reply.status === null) return { to: shownUrl(url), deliveries, failure: unreachable(url, reply) }

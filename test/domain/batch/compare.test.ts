@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { comparedRows } from '../../../src/domain/batch/compare.ts'
-import type { Allowed, Kin } from '../../../src/domain/submission/match.ts'
+import type { Allowed, KnownRelations } from '../../../src/domain/submission/match.ts'
 import { nothingAllowed } from '../../../src/domain/submission/match.ts'
 import { ordinaryPeople } from './ordinary-people.ts'
 
@@ -21,7 +21,7 @@ const batch: NewFileBatch = {
   allowDuplicate: false,
 }
 
-const kin: Kin = {
+const kin: KnownRelations = {
   joined: new Set([7]),
   predecessors: new Set(),
   isSameService: () => undefined,

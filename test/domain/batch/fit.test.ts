@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
 import { toConfirm } from '../../../src/domain/batch/recorded.ts'
-import { differences, type Sent } from '../../../src/domain/batch/fit.ts'
+import { differences, type SentOrder } from '../../../src/domain/batch/fit.ts'
 
 const recipient = {
   first_name: 'Ana',
@@ -12,7 +12,7 @@ const recipient = {
 }
 const attemptedAt = Date.UTC(2026, 10, 21, 9, 30)
 const changedAt = attemptedAt + 5_000
-const sent: Sent = { recipient, packageId: 102, userEmail: 'owner@example.com', attemptedAt, changedAt }
+const sent: SentOrder = { recipient, packageId: 102, userEmail: 'owner@example.com', attemptedAt, changedAt }
 const minute = 60_000
 
 function request(createdAt: number, changes: Partial<RequestResource> = {}): RequestResource {

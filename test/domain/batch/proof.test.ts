@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
-import { nearText, type Reconciliation, unsettled, wantedByOthers } from '../../../src/domain/batch/proof.ts'
+import { nearText, type Reconciliation, unsettled, fitsOthersToo } from '../../../src/domain/batch/proof.ts'
 import { batchRow } from './rows.ts'
 
 const order = (row: number) => ({ ...batchRow({ row, state: 'unknown' }), packageId: 7 })
@@ -33,8 +33,8 @@ test('a request that fits two rows proves neither', () => {
     [one, [request]],
     [two, [request]],
   ])
-  expect(wantedByOthers(request, one, fits)).toBe(true)
-  expect(wantedByOthers(request, one, new Map([[one, [request]]]))).toBe(false)
+  expect(fitsOthersToo(request, one, fits)).toBe(true)
+  expect(fitsOthersToo(request, one, new Map([[one, [request]]]))).toBe(false)
 })
 
 test('a request is shown with when it was created', () => {

@@ -4,7 +4,7 @@ import {
   bookOf,
   claim,
   emptyBook,
-  learn,
+  withThrottle,
   type QuotaBook,
   record,
   standing,
@@ -65,7 +65,7 @@ describe('while it is not known when a window starts', () => {
 describe('what a 429 says wins', () => {
   test('nothing goes before the time it names, and then a whole window is open', () => {
     const [full] = fill(emptyBook(windows), start)
-    const book = learn(full, 12, start + 1000)
+    const book = withThrottle(full, 12, start + 1000)
     const end = start + 13_000
     expect(claim(book, 'create', end - 1).waitMs).toBe(1)
     expect(standing(book, end - 1).windows[0]).toMatchObject({
@@ -78,20 +78,20 @@ describe('what a 429 says wins', () => {
   })
 
   test('what went before the end counts no more in that window, and still does in the others', () => {
-    const book = learn(record(emptyBook(windows), 60, start), 12, start + 1000)
+    const book = withThrottle(record(emptyBook(windows), 60, start), 12, start + 1000)
     expect(standing(book, start + 13_000).windows.map(({ used }) => used)).toEqual([0, 60])
   })
 
   test('calls go one by one for an hour after it, so that one of them finds out the next time', () => {
     const end = start + 13_000
-    const [after, taken, waitMs] = fill(learn(emptyBook(windows), 12, start + 1000), end)
+    const [after, taken, waitMs] = fill(withThrottle(emptyBook(windows), 12, start + 1000), end)
     expect([taken, waitMs]).toEqual([1, 1000])
     expect(fill(after, end + 1000)[1]).toBe(1)
     expect(fill(after, start + 3_602_000)[1]).toBe(60)
   })
 
   test('a wait that was assumed is waited, and teaches nothing', () => {
-    const book = learn(record(emptyBook(windows), 990, start - 600_000), 60, start, false)
+    const book = withThrottle(record(emptyBook(windows), 990, start - 600_000), 60, start, false)
     expect(claim(book, 'create', start).waitMs).toBe(60_000)
     expect(standing(book, start + 60_000).windows).toMatchObject([
       { used: 0, learnt: false },
@@ -100,13 +100,13 @@ describe('what a 429 says wins', () => {
   })
 
   test('a wait that ends where the hour was told to end is about the hour', () => {
-    const once = learn(emptyBook(windows), 1800, start)
+    const once = withThrottle(emptyBook(windows), 1800, start)
     const later = start + 1_800_000 + 3_600_000 - 20_000
-    expect(standing(learn(once, 20, later), later).windows[1]).toMatchObject({ learnt: true })
+    expect(standing(withThrottle(once, 20, later), later).windows[1]).toMatchObject({ learnt: true })
   })
 
   test('a long wait is about the hour', () => {
-    const book = learn(emptyBook(windows), 1800, start)
+    const book = withThrottle(emptyBook(windows), 1800, start)
     expect(claim(book, 'create', start + 1).waitMs).toBe(1_799_999)
     expect(standing(book, start).windows.map(({ learnt, left }) => [learnt, left])).toEqual([
       [false, 60],
@@ -117,7 +117,7 @@ describe('what a 429 says wins', () => {
   test('a short wait is about the window that is fuller', () => {
     let book = emptyBook(windows)
     book = record(book, 990, start)
-    expect(standing(learn(book, 30, start + 3_570_000), start + 3_570_000).windows[1]).toMatchObject({
+    expect(standing(withThrottle(book, 30, start + 3_570_000), start + 3_570_000).windows[1]).toMatchObject({
       learnt: true,
     })
   })
@@ -167,7 +167,9 @@ describe('a clock that jumps', () => {
     const { waitMs } = claim(book, 'create', start - day)
     expect(waitMs).toBeGreaterThan(0)
     expect(waitMs).toBeLessThan(62_000)
-    expect(claim(learn(book, 3600, start), 'create', start - day).waitMs).toBeLessThanOrEqual(3_660_000)
+    expect(claim(withThrottle(book, 3600, start), 'create', start - day).waitMs).toBeLessThanOrEqual(
+      3_660_000,
+    )
   })
 
   test('forward by a day: windows are over', () => {

@@ -4,12 +4,12 @@ import type { RequestResource } from '../../../src/contract/request.ts'
 import {
   changed,
   incomplete,
-  inTheWay,
+  fileInTheWay,
   isAboutOne,
   isFinal,
   missingReport,
-  notThere,
-  nothingComes,
+  reportMissing,
+  noReportFollows,
   storedReport,
   subjectOf,
   withoutChecks,
@@ -77,9 +77,10 @@ test.each(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'ON_HOLD'])('%s is not', (statu
 })
 
 test('a check that ended without a report has none to come; any other may still have one', () => {
-  for (const status of ['CANCELLED', 'ERROR']) expect(notThere('Police', status).hint).toBe(nothingComes)
-  for (const status of ['RECEIVED', 'COMPLETED']) expect(notThere('Police', status).hint).toBeUndefined()
-  expect(notThere('Police', 'RECEIVED')).toMatchObject({ code: 'not_found' })
+  for (const status of ['CANCELLED', 'ERROR'])
+    expect(reportMissing('Police', status).hint).toBe(noReportFollows)
+  for (const status of ['RECEIVED', 'COMPLETED']) expect(reportMissing('Police', status).hint).toBeUndefined()
+  expect(reportMissing('Police', 'RECEIVED')).toMatchObject({ code: 'not_found' })
 })
 
 test('so has a request without checks, once it has ended', () => {
@@ -88,14 +89,14 @@ test('so has a request without checks, once it has ended', () => {
     checkId: null,
     person: 'Ann Lee',
   })
-  expect(withoutChecks(request('ERROR')).error.hint).toBe(nothingComes)
+  expect(withoutChecks(request('ERROR')).error.hint).toBe(noReportFollows)
   expect(withoutChecks(request('RECEIVED')).error.hint).toBeUndefined()
 })
 
 test('files that are in the way are named', () => {
   expect(changed('a.pdf')).toMatchObject({ code: 'incomplete' })
   expect(changed('a.pdf').message).toContain('"a.pdf"')
-  expect(inTheWay('it is a folder', 'a.pdf').message).toMatch(/"a\.pdf".*it is a folder/)
+  expect(fileInTheWay('it is a folder', 'a.pdf').message).toMatch(/"a\.pdf".*it is a folder/)
 })
 
 test('failures of one report leave the others; those of the disk, the quota and ourselves end it', () => {
@@ -113,12 +114,12 @@ test('failures of one report leave the others; those of the disk, the quota and 
 })
 
 test('what is missing in one sentence; the hint is about what may still come', () => {
-  const never = missingReport(target, notThere('Police', 'CANCELLED'))
-  const later = missingReport(target, notThere('Police', 'RECEIVED'))
+  const never = missingReport(target, reportMissing('Police', 'CANCELLED'))
+  const later = missingReport(target, reportMissing('Police', 'RECEIVED'))
   expect(incomplete([])).toBeUndefined()
-  expect(incomplete([never])).toMatchObject({ code: 'incomplete', hint: nothingComes })
+  expect(incomplete([never])).toMatchObject({ code: 'incomplete', hint: noReportFollows })
   expect(incomplete([never])?.message).toBe(never.error.message)
   expect(incomplete([never, later])?.message).toMatch(/^2 .*CANCELLED/)
-  expect(incomplete([never, later])?.hint).not.toBe(nothingComes)
+  expect(incomplete([never, later])?.hint).not.toBe(noReportFollows)
   expect(never).toMatchObject({ person: 'Ann Lee', checkId: 'c-1', refereeId: null })
 })

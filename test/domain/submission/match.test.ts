@@ -5,9 +5,9 @@ import {
   type Candidate,
   type Compared,
   covers,
-  gravestOf,
+  firstToTell,
   joinedTo,
-  type Kin,
+  type KnownRelations,
   nothingAllowed,
   stopOf,
   stopsOf,
@@ -27,7 +27,7 @@ const row: Compared = {
   kind: 'file',
 }
 
-const kin = (over: Partial<Kin> = {}): Kin => ({
+const kin = (over: Partial<KnownRelations> = {}): KnownRelations => ({
   joined: new Set([7]),
   predecessors: new Set(),
   isSameService: () => undefined,
@@ -177,8 +177,8 @@ describe('of several', () => {
   test('a duplicate is graver than a similar one, and unknown is told before accepted', () => {
     const stops = stopsOf(row, [alike(), same(), same({ state: 'unknown', row: 3 })], nothingAllowed, kin())
     expect(stops).toHaveLength(3)
-    expect(gravestOf(stops)).toMatchObject({ becomes: 'duplicate', order: { state: 'unknown' }, more: 1 })
-    expect(gravestOf([])).toBeUndefined()
+    expect(firstToTell(stops)).toMatchObject({ becomes: 'duplicate', order: { state: 'unknown' }, more: 1 })
+    expect(firstToTell([])).toBeUndefined()
   })
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { Attempt } from '../../../src/domain/submission/submission.ts'
 import type { Outcome } from '../../../src/domain/submission/outcome.ts'
-import { changeFor, known, untold } from '../../../src/domain/submission/settlement.ts'
+import { changeFor, known, notRecorded } from '../../../src/domain/submission/settlement.ts'
 import { InvalidInputError, ThrottledError, UnavailableError } from '../../../src/errors/kinds.ts'
 
 const accepted = {
@@ -54,9 +54,9 @@ test('an outcome that could not be recorded is told whole, with why', () => {
   for (const outcome of [rejected, unsent, throttled, halted])
     expect(known(outcome)).toMatch(/nothing was ordered/)
   const attempt = { batchId: 'b-1', row: 2 } as Attempt
-  const error = untold({ attempt, outcome: accepted }, new Error('disk full'))
+  const error = notRecorded({ attempt, outcome: accepted }, new Error('disk full'))
   expect(error).toMatchObject({ code: 'io' })
   expect(error.message).toMatch(/r-1.*disk full/)
   expect(error.hint).toContain('refcheck batch reconcile b-1 --row 2 --request-id r-1')
-  expect(untold({ attempt, outcome: unknown }, 'x').hint).not.toContain('--request-id')
+  expect(notRecorded({ attempt, outcome: unknown }, 'x').hint).not.toContain('--request-id')
 })

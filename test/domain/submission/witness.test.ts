@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { type Compared, nothingAllowed, stopOf } from '../../../src/domain/submission/match.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
-import { speaks, type Witness, witnessPlace } from '../../../src/domain/submission/witness.ts'
+import { saysSomething, type Witness, witnessPlace } from '../../../src/domain/submission/witness.ts'
 import { ann } from '../batch/rows.ts'
 
 const day = 86_400_000
@@ -50,7 +50,7 @@ function verdict(
 }
 
 test('rejected, invalid, cancelled and held rows say nothing', () => {
-  expect(submissionStates.filter((state) => !speaks({ state }))).toEqual([
+  expect(submissionStates.filter((state) => !saysSomething({ state }))).toEqual([
     'rejected',
     'held',
     'invalid',

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { isTaken, type Reply, shortly, shownUrl, unreachable } from '../../../src/domain/webhook/delivery.ts'
+import {
+  isAccepted,
+  type Reply,
+  shortly,
+  shownUrl,
+  unreachable,
+} from '../../../src/domain/webhook/delivery.ts'
 
 test.each([
   [199, false],
@@ -10,7 +16,7 @@ test.each([
   [300, false],
   [null, false],
 ])('an answer of %s takes the event: %s', (status, taken) => {
-  expect(isTaken({ status })).toBe(taken)
+  expect(isAccepted({ status })).toBe(taken)
 })
 
 test('what a receiver said is one line, cut, without the secret', () => {

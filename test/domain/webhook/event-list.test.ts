@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { exportedLine, listed, notTaken, shownEvent } from '../../../src/domain/webhook/event-list.ts'
+import { exportedLine, listed, notForwarded, shownEvent } from '../../../src/domain/webhook/event-list.ts'
 import type { InboxEvent } from '../../../src/domain/webhook/inbox-event.ts'
 
 const event = (over: Partial<InboxEvent> = {}): InboxEvent => ({
@@ -60,6 +60,6 @@ test('an exported line holds the exact bytes', () => {
 })
 
 test('how many were not taken, of how many', () => {
-  expect(notTaken(1, 1)).not.toMatch(/\d/)
-  expect(notTaken(1, 3)).toMatch(/^1 of 3 /)
+  expect(notForwarded(1, 1)).not.toMatch(/\d/)
+  expect(notForwarded(1, 3)).toMatch(/^1 of 3 /)
 })

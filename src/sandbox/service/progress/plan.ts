@@ -5,7 +5,7 @@ import { scenarioSteps } from './scenario-steps.ts'
 import { inOrder, longest, minute } from './steps.ts'
 
 /** What a request's course depends on. */
-export interface Course {
+export interface ProgressPlan {
   pack: PackageRecord
   scenarios: readonly string[]
   dice: RandomStream
@@ -13,14 +13,14 @@ export interface Course {
 }
 
 /** The checks of a request, none of them begun, and what will become of them. */
-export function plan(course: Course): Pick<RequestRecord, 'checks' | 'steps'> {
+export function plan(course: ProgressPlan): Pick<RequestRecord, 'checks' | 'steps'> {
   const checks = plannedChecks(course)
   let steps = usualSteps(course, checks)
   for (const scenario of course.scenarios) steps = scenarioSteps(scenario, steps, checks, course.rules)
   return { checks, steps: inOrder(byRules(steps, course.rules)) }
 }
 
-function plannedChecks({ pack, dice }: Course): CheckRecord[] {
+function plannedChecks({ pack, dice }: ProgressPlan): CheckRecord[] {
   const checks: CheckRecord[] = []
   const add = (part: Pick<CheckRecord, 'type' | 'check_name' | 'partner_name'>): void => {
     checks.push({
@@ -41,7 +41,7 @@ function plannedChecks({ pack, dice }: Course): CheckRecord[] {
  * The undisturbed course: checks start one after the other within minutes, complete one after the
  * other, the last within the hour; referees are nominated, then answer.
  */
-function usualSteps(course: Course, checks: readonly CheckRecord[]): Step[] {
+function usualSteps(course: ProgressPlan, checks: readonly CheckRecord[]): Step[] {
   const { dice } = course
   const finishes = finishTimes(checks.length, dice)
   const steps: Step[] = []
@@ -59,7 +59,7 @@ function usualSteps(course: Course, checks: readonly CheckRecord[]): Step[] {
 }
 
 /** Nominated one after the other within minutes; the last of them to answer ends the check. */
-function refereeSteps(course: Course, check: number, start: number, finish: number): Step[] {
+function refereeSteps(course: ProgressPlan, check: number, start: number, finish: number): Step[] {
   const { dice } = course
   const referees = plannedReferees(course)
   const steps: Step[] = []
@@ -92,7 +92,7 @@ const minutes = (count: number): number => Math.round(count * minute)
 
 const firstNames = ['Remy', 'Robin', 'Casey', 'Jordan', 'Alexis', 'Morgan', 'Taylor', 'Quinn'] as const
 
-function plannedReferees({ pack, dice, rules }: Course): RefereeRecord[] {
+function plannedReferees({ pack, dice, rules }: ProgressPlan): RefereeRecord[] {
   const count = Math.max(1, pack.reference_survey?.min_referees ?? 1)
   const first = 10 * Math.floor(dice.between(10_000, 100_000))
   return Array.from({ length: count }, (_, place) => {

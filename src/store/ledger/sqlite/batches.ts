@@ -27,7 +27,7 @@ import {
 import { refuseForgetting } from '../../../domain/store/kept-in-memory.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
 import { orderIdentity } from '../../../domain/submission/identity.ts'
-import type { Allowed, Kin } from '../../../domain/submission/match.ts'
+import type { Allowed, KnownRelations } from '../../../domain/submission/match.ts'
 import { type ComparedRow, comparedRows } from '../../../domain/batch/compare.ts'
 import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
 import { matchColumns, Matching } from './matching.ts'
@@ -198,7 +198,7 @@ export class SqliteBatches implements Batches {
     }
     const fingerprint = fingerprinting(this.#database)
     const isEmpty = this.#database.get('SELECT 1 FROM submissions LIMIT 1') === undefined
-    let kin: { packageId: number; kin: Kin } | undefined
+    let kin: { packageId: number; kin: KnownRelations } | undefined
     return comparedRows(batch, rows, allowed, {
       candidates: ({ row, packageId, recipient }, identities) =>
         isEmpty

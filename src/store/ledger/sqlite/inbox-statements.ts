@@ -38,6 +38,6 @@ export const selectNextDue = `
 SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirst}`
 
 /** Events come out of order: a status is only ever followed by one that is further on. */
-export const tell = `
+export const updateLatestStatus = `
 UPDATE submissions SET request_status = :status, request_status_at = :at
 WHERE request_id = :request_id AND ${sqlStatusRank(':status')} > ${sqlStatusRank('request_status')}`

@@ -15,7 +15,7 @@ import {
   selectLatest,
   selectNextDue,
   selectUnclaimed,
-  tell,
+  updateLatestStatus,
 } from './inbox-statements.ts'
 import type { Inbox } from '../inbox.ts'
 import type { Hold } from '../ledger.ts'
@@ -118,7 +118,7 @@ export class SqliteInbox implements Inbox {
   /** What an event tells of a request is known to whoever lists orders, without a read. */
   #tellOrders({ requestId, status, oddity, receivedAt }: ReceivedEvent): void {
     if (requestId === undefined || status === undefined || oddity !== undefined) return
-    this.#database.run(tell, { request_id: requestId.toLowerCase(), status, at: receivedAt })
+    this.#database.run(updateLatestStatus, { request_id: requestId.toLowerCase(), status, at: receivedAt })
   }
 
   #add(event: ReceivedEvent, forward: boolean): { id: number; repeated: boolean } {

@@ -15,7 +15,7 @@ import type {
 } from '../../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../../errors/kinds.ts'
 import { orderIdentity } from '../../../domain/submission/identity.ts'
-import { gravestOf, releasable, type Stop } from '../../../domain/submission/match.ts'
+import { firstToTell, releasable, type Stop } from '../../../domain/submission/match.ts'
 import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
 import { Matching, type StoredRow } from './matching.ts'
 import { holdForOrdering } from './holds.ts'
@@ -100,7 +100,7 @@ export class SqliteLedger implements Ledger {
         }))
         .map((each) => {
           const stops = this.#matching.stopsOf({ ...each, prints: undefined })
-          return gravestOf(
+          return firstToTell(
             stops.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)),
           )
         })

@@ -1,4 +1,4 @@
-import { inTheWay } from '../../../domain/submission/match.ts'
+import { statesThatMatch } from '../../../domain/submission/match.ts'
 import { resultsBatch } from '../../../domain/submission/witness.ts'
 import { waitingStates } from '../../../domain/submission/states.ts'
 import { sqlList } from '../sql.ts'
@@ -27,13 +27,13 @@ SELECT ${['person_print', 'email_print', 'phone_print'].map(another).join(' OR '
  */
 export const selectCandidates = `${selectSubmissions}
 WHERE (s.person_print = :person_print OR s.email_print = :email_print OR s.phone_print = :phone_print)
-  AND s.state IN ${sqlList(inTheWay)}
+  AND s.state IN ${sqlList(statesThatMatch)}
   AND (:account = '' OR b.account IN ('', :account))
   AND NOT (s.batch_id = :batch_id AND (s.row_number = :row_number OR (:skip_own AND s.person_print <> :person_print)))`
 
 export const selectFirstForm = `${selectSubmissions}
 WHERE s.person_print IS NULL AND s.fingerprint IN (SELECT value FROM json_each(:forms))
-  AND s.state IN ${sqlList(inTheWay)}`
+  AND s.state IN ${sqlList(statesThatMatch)}`
 
 export const selectJoinedPackages = 'SELECT service, package_id, successor_id, how FROM joined_packages'
 

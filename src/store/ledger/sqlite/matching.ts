@@ -5,9 +5,9 @@ import {
   type Allowed,
   type Candidate,
   type Compared,
-  gravestOf,
+  firstToTell,
   joinedTo,
-  type Kin,
+  type KnownRelations,
   type Stop,
   stopsOf,
 } from '../../../domain/submission/match.ts'
@@ -112,7 +112,7 @@ export class Matching {
   }
 
   stopOf(row: ToCompare): Stop | undefined {
-    return gravestOf(this.stopsOf(row))
+    return firstToTell(this.stopsOf(row))
   }
 
   /** Everything that stands in its way, in no order. */
@@ -157,7 +157,7 @@ export class Matching {
     packageId,
     batchId,
     row,
-  }: Pick<Compared, 'baseUrl' | 'packageId' | 'batchId' | 'row'>): Kin {
+  }: Pick<Compared, 'baseUrl' | 'packageId' | 'batchId' | 'row'>): KnownRelations {
     const database = this.#database
     const service = serviceOf(baseUrl)
     const said = database.all(selectJoinedServices) as { one: string; other: string; same: number }[]

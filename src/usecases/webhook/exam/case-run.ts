@@ -1,12 +1,12 @@
 import type { WebhookEvent } from '../../../contract/event.ts'
 import { sign } from '../../../contract/signature.ts'
-import { isTaken, type Delivery, type Reply } from '../../../domain/webhook/delivery.ts'
+import { isAccepted, type Delivery, type Reply } from '../../../domain/webhook/delivery.ts'
 import type { Random } from '../../../host/random.ts'
 import { eventName, eventText } from '../../../domain/webhook/made-up.ts'
 import type { Finding, Level } from '../../../domain/webhook/exam-report.ts'
 import type { SigningKey } from '../../../domain/webhook/verify.ts'
 
-export interface SittingOptions {
+export interface CaseRunOptions {
   key: SigningKey
   /** Signs what a stranger would send. */
   otherKey: SigningKey
@@ -20,9 +20,9 @@ export class CaseRun {
   readonly findings: Finding[] = []
   /** Milliseconds of what it accepted: for the rule on time. */
   readonly accepted: number[] = []
-  readonly #options: SittingOptions
+  readonly #options: CaseRunOptions
 
-  constructor(options: SittingOptions) {
+  constructor(options: CaseRunOptions) {
     this.#options = options
   }
 
@@ -52,7 +52,7 @@ export class CaseRun {
   /** A 2xx is due. */
   async accept(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
-    if (isTaken(reply)) this.accepted.push(reply.milliseconds)
+    if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
     else this.find('must', `${labelled(what)}${told(reply)}; expected a 2xx`)
     return reply
   }
@@ -61,7 +61,7 @@ export class CaseRun {
   async refuse(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
     const { status } = reply
-    if (isTaken(reply)) this.find('must', `${labelled(what)}${told(reply)}: it was accepted`)
+    if (isAccepted(reply)) this.find('must', `${labelled(what)}${told(reply)}: it was accepted`)
     else if (status === null)
       this.find('must', `${labelled(what)}${told(reply)}; expected a refusal such as 401`)
     else if (status < 400 || status >= 500) {
@@ -76,7 +76,7 @@ export class CaseRun {
   /** A 2xx is best; a 4xx makes the service repeat it for nothing, and a failure is one. */
   async tolerate(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
-    if (isTaken(reply)) this.accepted.push(reply.milliseconds)
+    if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
     else {
       const failed = reply.status === null || reply.status >= 500
       this.find(failed ? 'must' : 'advice', `${labelled(what)}${told(reply)}; a 2xx would be better`)

@@ -5,13 +5,13 @@ import { makeTheme } from '@inquirer/core'
 type Format = Parameters<typeof styleText>[0]
 
 /** How a prompt is drawn. */
-export type Look = ReturnType<typeof lookOf>
+export type PromptStyle = ReturnType<typeof promptStyle>
 
 /**
  * inquirer's own theme asks stdout whether it shows colours; prompts are drawn on stderr, and the caller
  * knows what was asked for with NO_COLOR and --no-color. The signs stay inquirer's.
  */
-export function lookOf(color: boolean) {
+export function promptStyle(color: boolean) {
   const paint =
     (format: Format) =>
     (text: string): string =>
