@@ -48,6 +48,8 @@ interface PackageReading {
   ready: ReturnType<typeof readyBody>
   /** By column: the field that it is of; undefined where the package has none like it. */
   definitions: readonly (FieldDefinition | undefined)[]
+  /** By column: whether it holds names of people. */
+  named: readonly boolean[]
 }
 
 /** Makes the reader of a file's rows. */
@@ -65,7 +67,8 @@ function packageReading(schema: PackageSchema, targets: readonly Target[]): Pack
   const definitions = targets.map((target) =>
     target.kind === 'field' ? definitionOf(target, schema) : undefined,
   )
-  return { schema, ready: readyBody(schema), definitions }
+  const named = targets.map((target) => target.kind === 'field' && namesPeople.test(target.name))
+  return { schema, ready: readyBody(schema), definitions, named }
 }
 
 type Names<T> = Record<string, T>
@@ -102,8 +105,10 @@ class RowReader {
     }
     const body = ordered === undefined ? undefined : this.#checked(ordered)
     const person = body?.recipient ?? { ...nobody, ...this.#recipient }
-    const name = `${person.first_name.trim()} ${person.last_name.trim()}`.trim()
-    for (const problem of this.#problems) problem.person = name === '' ? person.email : name
+    if (this.#problems.length > 0) {
+      const name = `${person.first_name.trim()} ${person.last_name.trim()}`.trim()
+      for (const problem of this.#problems) problem.person = name === '' ? person.email : name
+    }
     return {
       row,
       source: this.#source,
@@ -149,7 +154,7 @@ class RowReader {
     target: Extract<Target, { kind: 'field' }>,
     cell: Cell,
     at: number,
-    { schema, definitions }: PackageReading,
+    { schema, definitions, named }: PackageReading,
   ): undefined {
     const { code, name, path, column } = target
     const definition = definitions[at]
@@ -161,10 +166,11 @@ class RowReader {
       )
     }
     const fields = this.#fieldsOf(code)
-    if (path.length > 0) return this.#takePart(fields, target, cell, at, definition)
+    const isNamed = named[at] === true
+    if (path.length > 0) return this.#takePart(fields, target, cell, at, { type: definition.type, isNamed })
     const { value, problem } = cellValue(definition, cell)
     if (problem !== undefined) return this.#problem(column, at, problem)
-    if (namesPeople.test(name) && this.#isDamagedName(column, value, at)) return undefined
+    if (isNamed && this.#isDamagedName(column, value, at)) return undefined
     if (typeof value === 'number' && typeof cell === 'string' && String(value) !== cell.trim()) {
       this.#change(at, cell, String(value))
     }
@@ -202,14 +208,14 @@ class RowReader {
     { name, path, column }: Extract<Target, { kind: 'field' }>,
     cell: Cell,
     at: number,
-    { type }: FieldDefinition,
+    { type, isNamed }: { type: string; isNamed: boolean },
   ): undefined {
     const isJson = typeof cell !== 'string' && cell.kind === 'json'
     const reading: ValueReading = isJson ? { value: cell.value } : asValue(cellText(cell))
     const wrong = reading.problem ?? (typeof reading.value === 'string' ? damage(reading.value) : undefined)
     if (wrong !== undefined) return this.#problem(column, at, wrong)
     if (reading.value === undefined) return undefined
-    if (namesPeople.test(name) && this.#isDamagedName(column, reading.value, at)) return undefined
+    if (isNamed && this.#isDamagedName(column, reading.value, at)) return undefined
     const put = placed(fields[name], type === 'array', path, reading.value)
     if (put === undefined) {
       return this.#problem(column, at, 'has a column name that contradicts the columns beside it')

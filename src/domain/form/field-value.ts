@@ -99,7 +99,9 @@ function parseText(type: string, text: string): ValueReading {
 
 function parseInteger(text: string): ValueReading {
   if (text.length > 400 || !/^-?\d+$/.test(text)) return { problem: 'is not a whole number such as 12' }
-  return /^-?0\d/.test(text) ? { problem: leadingZero } : exactly(text)
+  if (/^-?0\d/.test(text)) return { problem: leadingZero }
+  // So few digits are always kept.
+  return text.length <= 15 && text !== '-0' ? { value: Number(text) } : exactly(text)
 }
 
 function parseNumber(text: string): ValueReading {

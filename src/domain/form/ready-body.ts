@@ -32,11 +32,13 @@ export function readyBody(schema: PackageSchema): (draft: DraftBody) => RequestB
     if (draft.package_id !== schema.id || !z.validate(recipient, draft.recipient)) return undefined
     const information = draft.additional_information ?? []
     let left = needed.size
-    for (const [at, { code, fields }] of information.entries()) {
+    let at = 0
+    for (const { code, fields } of information) {
       const entry = entries.get(code)
       if (entry === undefined || !z.validate(entry, fields)) return undefined
       for (let before = 0; before < at; before += 1) if (information[before]?.code === code) return undefined
       if (needed.has(code)) left -= 1
+      at += 1
     }
     return left === 0 ? (draft as RequestBody) : undefined
   }

@@ -16,8 +16,8 @@ const errorWord =
  */
 export function damage(text: string): string | undefined {
   const first = text.charCodeAt(0)
-  // Nearly every text begins with a letter or a +, and is plain.
-  if (first <= 61) {
+  // Nearly every text begins with a letter, a + or a digit, and is plain.
+  if (first <= 61 && first !== 43 && !(first > 48 && first <= 57 && !text.includes('E+'))) {
     if (lostDigits.test(text)) {
       return 'is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again'
     }
@@ -34,10 +34,12 @@ export function damage(text: string): string | undefined {
 /** Letters that are not shown, or turn what follows them around. Joiners are letters of some scripts. */
 const invisible = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]/u
 
+/** Letters, spaces, hyphens, apostrophes and full stops alone, and no two letters beyond A to Z side by side. */
+const plainName = /^(?:[A-Za-z '.-]|[\u00C0-\u017F](?![^\0-\x7F]))*$/
+
 /** The same for names, where a ? is no question: `?ukasz`, `JosÃ©`. `suggestion`: what it may have been. */
 export function nameDamage(text: string): { problem: string; suggestion?: string | undefined } | undefined {
-  // Letters, spaces, hyphens, apostrophes and full stops alone.
-  if (/^[A-Za-z '.-]*$/.test(text)) return undefined
+  if (plainName.test(text)) return undefined
   if (text.includes('?')) return { problem: 'holds ?, which may stand for a letter that was lost' }
   const hidden = invisible.exec(text)?.[0]
   if (hidden !== undefined) {

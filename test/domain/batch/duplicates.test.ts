@@ -39,3 +39,24 @@ test('of a hundred thousand people each is found again, and none is taken for an
   for (let row = 1; row <= 100_000; row += 1) expect(found.firstOf(row, 12, of(row))).toBeUndefined()
   for (let row = 1; row <= 100_000; row += 997) expect(found.firstOf(200_000, 12, of(row))).toBe(row)
 })
+
+test('keys that share their number are told apart by all that is in them', () => {
+  // These two have one FNV-1a number.
+  const found = new Duplicates()
+  const of = (first_name: string) => ({ ...nobody, first_name })
+  const [one, other] = ['a1kwy', 'a105j4']
+  expect(found.firstOf(1, 12, of(one))).toBeUndefined()
+  expect(found.firstOf(2, 12, of(other))).toBeUndefined()
+  expect(found.firstOf(3, 12, of(other))).toBe(2)
+  expect(found.firstOf(4, 12, of(one))).toBe(1)
+})
+
+test('keys longer than a page are kept too, and half a letter is not another half', () => {
+  const found = new Duplicates()
+  const long = { ...nobody, first_name: 'x'.repeat(300_000) }
+  expect(found.firstOf(70_000, 12, long)).toBeUndefined()
+  expect(found.firstOf(70_001, 12, { ...nobody, first_name: '\uD800' })).toBeUndefined()
+  expect(found.firstOf(70_002, 12, { ...nobody, first_name: '\uD801' })).toBeUndefined()
+  expect(found.firstOf(70_003, 12, long)).toBe(70_000)
+  expect(found.firstOf(70_004, 12, { ...nobody, first_name: '\uD801' })).toBe(70_002)
+})
