@@ -127,7 +127,7 @@ export class ApiClient {
     return failure({ status, envelope: wrapped, retryAfter: seconds, hints })
   }
 
-  /** Retried before its first byte is handed on; the body of a failure is read, which frees its connection. */
+  /** Retried before its first byte is passed on; the body of a failure is read, which frees its connection. */
   async #open({ url, hints, signal }: Download, headers: Record<string, string>): Promise<HttpStream> {
     const answer = await withRetries(async () => {
       const stream = await this.options.http.open({
@@ -171,7 +171,7 @@ export class ApiClient {
 function sendable(value: string, what: string): string {
   if (/^[\u0021-\u007E]+$/.test(value)) return value
   throw new InvalidInputError(`${what} is empty or holds characters that cannot be sent`, {
-    hint: 'Log in again with: refcheck auth login (or correct REFCHECK_API_KEY and REFCHECK_USER_EMAIL)',
+    hint: 'Correct REFCHECK_API_KEY and REFCHECK_USER_EMAIL, or log in again with: refcheck auth login',
   })
 }
 

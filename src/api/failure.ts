@@ -10,7 +10,12 @@ import {
 } from '../errors/kinds.ts'
 
 /** What to do about a status where an endpoint knows better than the matrix. */
-export type StatusHints = Readonly<Partial<Record<401 | 404, string>>>
+export type StatusHints = Readonly<Partial<Record<401 | 404, string>>> & {
+  /** What was asked for, as a message names it: "request 3f2b8c1e". */
+  readonly subject?: string | undefined
+  /** What a 401 means where no key is sent. */
+  readonly refused?: string | undefined
+}
 
 /** An answer that is not the documented success, reduced to what decides the error. */
 export interface FailedAnswer {
@@ -51,7 +56,7 @@ export function failure({ status, envelope, retryAfter, hints = {} }: FailedAnsw
         hint: 'Nothing was done. Correct it and run it again.',
       })
     case 401:
-      return new UnauthenticatedError(told('the API key was refused'), {
+      return new UnauthenticatedError(hints.refused ?? told('the API key was refused'), {
         status,
         hint:
           hints[401] ?? 'A newer key revokes the older one. Log in with the current key: refcheck auth login',
@@ -62,11 +67,14 @@ export function failure({ status, envelope, retryAfter, hints = {} }: FailedAnsw
         hint: forbiddenHints[forbiddenCause(said)],
       })
     case 404:
-      return new NotFoundError(told('not found'), {
-        status,
-        hint:
-          hints[404] ?? 'Check the id. It may belong to another organisation, or be hidden from this user.',
-      })
+      return new NotFoundError(
+        hints.subject === undefined ? told('not found') : `${hints.subject} was not found`,
+        {
+          status,
+          hint:
+            hints[404] ?? 'Check the id. It may belong to another organisation, or be hidden from this user.',
+        },
+      )
     default:
       return unexpected(status, said)
   }

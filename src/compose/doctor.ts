@@ -26,7 +26,7 @@ export async function diagnose(
   const location = async (): Promise<string> =>
     storeLocation({ chosen: await chosenStore(scope), paths, cwd: context.cwd })
   const sources = await sessionSources(scope)
-  // Looked at before anything is opened, which would mend it.
+  // Looked at before anything is opened, which would fix it.
   const privatePlaces = [
     paths.config,
     sources.settings.path,

@@ -33,7 +33,8 @@ export function expectPdf(answer: Answer): string[] {
   }
   const start = answer.bytes.subarray(0, 5).toString('latin1')
   const end = answer.bytes.subarray(-1024).toString('latin1')
-  if (start !== '%PDF-' || !end.includes('%%EOF')) findings.push(`${answer.label}: the body is no whole PDF`)
+  if (start !== '%PDF-' || !end.includes('%%EOF'))
+    findings.push(`${answer.label}: the body is not a complete PDF`)
   return findings
 }
 

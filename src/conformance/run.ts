@@ -89,15 +89,15 @@ async function knock({ probe }: Visit): Promise<void> {
   const { status, message = '' } = await probe.get('/v1/users')
   const said = message === '' ? '' : `: ${message}`
   if (status === 401) {
-    throw new UnauthenticatedError(`the service does not take this key${said}`, {
+    throw new UnauthenticatedError(`the service refused this key${said}`, {
       status,
-      hint: 'The suite needs a key and a user that are good. Check them with "refcheck auth status".',
+      hint: 'The checks need a valid key and user. Test them with: refcheck auth status',
     })
   }
   if (status === 403) {
-    throw new ForbiddenError(`the service does not let this user in${said}`, {
+    throw new ForbiddenError(`the service refused this user${said}`, {
       status,
-      hint: 'The suite needs an active user of the organisation. Check it with "refcheck auth status".',
+      hint: 'The checks need an active user of the organisation. Test it with: refcheck auth status',
     })
   }
 }
@@ -123,7 +123,7 @@ async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined):
     signal?.throwIfAborted()
     if (error instanceof NotJudged) return result('not_judged', [], error.message)
     if (error instanceof TransportError)
-      return result('broken', [`no whole answer came: ${error.message}`], null)
+      return result('broken', [`the answer was incomplete: ${error.message}`], null)
     throw error
   }
 }

@@ -75,7 +75,7 @@ class ControlClient {
     const said = status === 200 ? parsed(body) : undefined
     if (said !== undefined) return said
     throw new UsageError(`${new URL(this.#base).host} is not a sandbox that can be controlled`, {
-      hint: 'Leave --control out, or start one with "refcheck sandbox start".',
+      hint: 'Leave out --control, or start a sandbox with: refcheck sandbox start',
     })
   }
 
@@ -88,7 +88,7 @@ class ControlClient {
     })
     if (status === 200) return
     const said = field(parsed(body), 'error', 'message')
-    throw new UsageError(`the sandbox does not take the order "${what}": ${String(said)}`)
+    throw new UsageError(`the sandbox refused "${what}": ${String(said)}`)
   }
 }
 

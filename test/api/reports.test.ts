@@ -49,7 +49,12 @@ test('by token no key is needed at all', async () => {
 })
 
 test.each([
-  [401, 'invalid or expired token', 'unauthenticated', /valid for one hour.*refcheck request get/],
+  [
+    401,
+    'the report URL was refused: its token is invalid or has expired',
+    'unauthenticated',
+    /valid for one hour.*refcheck request get/,
+  ],
   [404, 'resource not found', 'not_found', /whether the report is ready/],
   [403, 'user not a member of the organisation', 'forbidden', /active user/],
 ])('a %i by token says what to do, and never tells the token', async (status, message, code, hint) => {

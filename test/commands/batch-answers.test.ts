@@ -96,7 +96,10 @@ describe('they have it', () => {
     expect(await here.type(`batch reconcile ${id} --row 2`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2
       2> Error: what the provider said of row 2 is missing
-      2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+cut-after@example.com. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
+      2> Ask the provider whether they have a request for this person, and record the answer.
+      2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
+      2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+cut-after@example.com
+      2> Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
       exit 2
     `)
   })
@@ -122,10 +125,13 @@ describe('an event that nearly fits', () => {
     captured(here)
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson
-      row 2: no single request fits it alone; a person has to decide
+      row 2: no request matches it for certain; a person has to decide
         request REQUEST_2, created 2026-11-20 12:00 +00:00, fits but for: created outside the time of the attempt
       2> Error: 1 order is still not settled: no proof whether they were accepted
-      2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
+      2> Ask the provider whether they have a request for this person, and record the answer.
+      2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
+      2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
+      2> Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
       exit 8
     `)
   })

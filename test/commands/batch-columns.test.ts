@@ -64,7 +64,7 @@ test('a column twice, one that is missing, and flags that name none', async () =
   withHeader(`${simple},recipient.email`)
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
-    2> Error: people.csv: the columns "email" and "recipient.email" both say email
+    2> Error: people.csv: the columns "email" and "recipient.email" both mean email
     2> Leave one out: --ignore recipient.email
     exit 2
   `)

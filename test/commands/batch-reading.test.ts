@@ -61,7 +61,7 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
   write('people.xlsx', await book(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
   const answers = [
     { ask: /the row on line 3 is hidden/, choose: 'No, leave out this row' },
-    { ask: /Order checks for 1 people/, confirm: true },
+    { ask: /Order checks for 1 person/, confirm: true },
   ]
   expect(await type('batch run people.xlsx --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.xlsx --package 102
@@ -69,14 +69,14 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
     2>
     2> people.xlsx: 1 row
     2>   1 order of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
-    ? Order checks for 1 people? yes
+    ? Order checks for 1 person? yes
     batch  BATCH_1
     people.xlsx, package 102
 
     1  accepted
-    1  rows
+    1  row
 
     results  HOME/people.results.xlsx
     exit 0
@@ -132,7 +132,6 @@ test('an encoding is chosen by values of the file, and kept by a mapping or a se
     $ refcheck batch validate people.csv --package 102 --save-mapping czech
     2> Kept how the file was read: use it with --mapping czech
     ? people.csv is not UTF-8. Which of these is right?: Antonín, Dvořák (windows-1250, Central Europe)
-    2> Kept how the file was read: use it with --mapping czech
     people.csv: 1 row, 1 valid
     2> Order them with: refcheck batch run people.csv --package 102 --encoding windows-1250
     exit 0
@@ -162,8 +161,8 @@ test('what was refused in a workbook stays refused in the errors file', async ()
     LINE  PERSON  COLUMN      VALUE           PROBLEM
     2     Bo      last_name   #REFUSED! true  was refused when it was read before; type it again
     3     Li      first_name  #REFUSED! #N/A  was refused when it was read before; type it again
-    2> Error: mend.csv: 2 of 2 rows are invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: mend.csv: 2 of 2 rows are invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate mend.csv --package 102 --errors invalid.csv
     exit 2
   `)
 })
@@ -178,8 +177,8 @@ test('a damaged name is refused, unless its line is said to be right', async () 
 
     LINE  PERSON        COLUMN      VALUE   PROBLEM
     2     ?ukasz Nowak  first_name  ?ukasz  holds ?, which may stand for a letter that was lost; if it is right, add --accept-line 2
-    2> Error: people.csv: 1 of 1 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 1 of 1 row is invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   expect(await type(`${csv} --accept-line 2`)).toMatchObject({ code: 0 })

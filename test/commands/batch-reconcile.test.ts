@@ -83,9 +83,12 @@ test('nothing was created: silence proves nothing', async () => {
   captured(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
-    row 2 of batch BATCH_1 (a2+cut-before@example.com): no request for this person was seen
+    row 2 of batch BATCH_1 (a2+cut-before@example.com): no request for this person was found
     2> Error: 1 order is still not settled: no proof whether they were accepted
-    2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
+    2> Ask the provider whether they have a request for this person, and record the answer.
+    2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
+    2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
+    2> Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
   `)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
@@ -105,7 +108,7 @@ test('nothing was created: silence proves nothing', async () => {
       "error": {
         "code": "outcome_unknown",
         "message": "1 order is still not settled: no proof whether they were accepted",
-        "hint": "Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop"
+        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it: refcheck batch reconcile BATCH_1 --row 2 --drop"
       }
     }
     exit 8
@@ -121,11 +124,14 @@ test('two requests that fit are shown and left to a person', async () => {
   captured(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
-    row 2: no single request fits it alone; a person has to decide
+    row 2: no request matches it for certain; a person has to decide
       request REQUEST_2, created 2026-11-20 12:00 +00:00, fits
       request REQUEST_3, created 2026-11-20 12:00 +00:00, fits
     2> Error: 1 order is still not settled: no proof whether they were accepted
-    2> Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
+    2> Ask the provider whether they have a request for this person, and record the answer.
+    2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
+    2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
+    2> Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
   `)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
@@ -161,7 +167,7 @@ test('two requests that fit are shown and left to a person', async () => {
       "error": {
         "code": "outcome_unknown",
         "message": "1 order is still not settled: no proof whether they were accepted",
-        "hint": "Ask the provider whether they have a request for this person. They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID. They do not, and it is to be ordered (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL. Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop"
+        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it: refcheck batch reconcile BATCH_1 --row 2 --drop"
       }
     }
     exit 8
@@ -219,7 +225,6 @@ test('a person decides only 15 minutes after the attempt, and types out whom it 
   expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
     2> row 2 unknown: the service failed (500): internal server error
-    2> The service is up again; continuing.
     batch  BATCH_1
     people.csv, package 102
 
@@ -295,7 +300,7 @@ test('a single order is sent again at once', async () => {
     request create, package 102
 
     1  accepted
-    1  rows
+    1  row
     exit 0
   `)
   expect(here.ordered()).toEqual(['ana@example.com'])

@@ -24,7 +24,6 @@ test('results that cannot be written hide nothing of what became of the rows', a
   expect(await here.type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
-    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     batch  BATCH_1
     people.csv, package 102
 
@@ -32,14 +31,13 @@ test('results that cannot be written hide nothing of what became of the rows', a
     2  rows
 
     results  HOME/people.results.csv
-    2> Error: cannot write "HOME/people.results.csv": it is a folder
-    2> Give the name of a file.
+    2> Error: the results file was not written: cannot write "HOME/people.results.csv": it is a folder
+    2> What became of each row is in the store. Write it to a file with: refcheck batch export BATCH_1 --output results.csv
     exit 1
   `)
   expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
     2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
-    2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     {
       "batch_id": "BATCH_1",
       "package_id": 102,
@@ -59,8 +57,8 @@ test('results that cannot be written hide nothing of what became of the rows', a
       "results_file": "HOME/people.results.csv",
       "error": {
         "code": "io",
-        "message": "cannot write \\"HOME/people.results.csv\\": it is a folder",
-        "hint": "Give the name of a file."
+        "message": "the results file was not written: cannot write \\"HOME/people.results.csv\\": it is a folder",
+        "hint": "What became of each row is in the store. Write it to a file with: refcheck batch export BATCH_1 --output results.csv"
       }
     }
     exit 1
@@ -76,7 +74,6 @@ test('results that cannot be written do not take the place of an unknown outcome
     $ refcheck batch run people.csv --package 102 --yes --json
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
-    2> The service is up again; continuing.
     2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     {
       "batch_id": "BATCH_1",
@@ -222,7 +219,7 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
     2  rows
 
     results  HOME/more.results.csv
-    2> Error: 1 of 2 rows were accepted (1 duplicate)
+    2> Error: 1 of 2 rows was accepted (1 duplicate)
     2> See the reason for each row with: refcheck batch rows BATCH_2
     exit 10
   `)
@@ -237,7 +234,7 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
     2>
     2> again.csv: 1 row
     2>   0 orders to send
-    2>   1 row held: not sent until you say so (refcheck batch release)
+    2>   1 row held, not sent until you release it
     2>     was ordered less than 7 days ago
     2>       Ana Row1 (row 1)
     2>
@@ -245,11 +242,13 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
     again.csv
 
     1  held
-    1  rows
+    1  row
 
     results  HOME/again.results.csv
-    2> Error: 0 of 1 rows were accepted (1 held)
-    2> See why rows are held: refcheck batch rows BATCH_3 --state held; two people: refcheck batch release BATCH_3 --row N; the same person: refcheck batch cancel BATCH_3 --row N
+    2> Error: 0 of 1 row was accepted (1 held)
+    2> See why rows are held: refcheck batch rows BATCH_3 --state held
+    2> Two people: refcheck batch release BATCH_3 --row N
+    2> The same person: refcheck batch cancel BATCH_3 --row N
     exit 10
   `)
   expect(ordered()).toEqual(emails(2))

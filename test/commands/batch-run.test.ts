@@ -18,7 +18,7 @@ test('a file is planned, confirmed and ordered row by row, and the results stand
     2>
     2> people.csv: 3 rows
     2>   3 orders of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     ? Order checks for 3 people? yes
     batch  BATCH_1
@@ -48,7 +48,7 @@ test('run again, under another name too, it orders nobody', async () => {
     2>
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     {
       "batch_id": "BATCH_1",
@@ -113,9 +113,9 @@ test('with one person more it orders that one: the others are duplicates', async
     2> more.csv: 3 rows
     2>   1 order of package 102
     2>   2 rows ordered before, not sent
-    2>     row 1 is request REQUEST_1
-    2>     row 2 is request REQUEST_2
-    2> Time by quota: under a minute
+    2>     row 1: request REQUEST_1
+    2>     row 2: request REQUEST_2
+    2> Time within the quota: under a minute
     2>
     {
       "batch_id": "BATCH_2",
@@ -136,7 +136,7 @@ test('with one person more it orders that one: the others are duplicates', async
       "results_file": "HOME/more.results.csv",
       "error": {
         "code": "incomplete",
-        "message": "1 of 3 rows were accepted (2 duplicate)",
+        "message": "1 of 3 rows was accepted (2 duplicate)",
         "hint": "See the reason for each row with: refcheck batch rows BATCH_2"
       }
     }
@@ -165,8 +165,8 @@ test('of people who were all ordered before nothing is sent; a file and "request
     2> people.csv: 2 rows
     2>   1 order of package 102
     2>   1 row ordered before, not sent
-    2>     row 1 is request REQUEST_1
-    2> Time by quota: under a minute
+    2>     row 1: request REQUEST_1
+    2> Time within the quota: under a minute
     2>
     batch  BATCH_1
     people.csv, package 102
@@ -176,7 +176,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
     2  rows
 
     results  HOME/people.results.csv
-    2> Error: 1 of 2 rows were accepted (1 duplicate)
+    2> Error: 1 of 2 rows was accepted (1 duplicate)
     2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)
@@ -219,8 +219,8 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
 
     LINE  PERSON    COLUMN  VALUE           PROBLEM
     3     Ana Row2  email   not an address  has no @; an e-mail address looks like ann@example.com
-    2> Error: people.csv: 1 of 3 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 1 of 3 rows is invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   expect(await type(`${run} --yes --json`)).toMatchInlineSnapshot(`
@@ -244,8 +244,8 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
       "results_file": null,
       "error": {
         "code": "invalid_input",
-        "message": "people.csv: 1 of 3 rows is invalid, not sent",
-        "hint": "Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE",
+        "message": "people.csv: 1 of 3 rows is invalid",
+        "hint": "Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv",
         "field": "email"
       }
     }
@@ -258,7 +258,7 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
     2> people.csv: 3 rows
     2>   2 orders of package 102
     2>   1 row invalid, not sent
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     batch  BATCH_1
     people.csv, package 102
@@ -294,7 +294,7 @@ test('--dry-run shows the plan and sends nothing', async () => {
     people.csv: 3 rows
       2 orders of package 102
       1 row the same as an earlier row, not sent
-    Time by quota: under a minute
+    Time within the quota: under a minute
 
     Changed before sending:
       1 × phone: spaces, (), - and . are removed
@@ -322,7 +322,7 @@ test('--quiet leaves the answer alone', async () => {
     3  rows
 
     results  HOME/people.results.csv
-    2> Error: 1 of 3 rows were accepted (2 pending)
+    2> Error: 1 of 3 rows was accepted (2 pending)
     2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)

@@ -23,7 +23,7 @@ test('a POST that a proxy repeated is told of as a possible second order, with b
   here.write('events.ndjson', `${lines.join('\n')}\n`)
   expect(await here.type('batch reconcile --events events.ndjson')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --events events.ndjson
-    possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_2 (row 1 of batch BATCH_1), and nobody here ordered it. Ask the provider; then: refcheck batch reconcile --acknowledge REQUEST_1
+    possible second order: request REQUEST_1, created 2026-11-20 12:00 +00:00, is for the same person and package as request REQUEST_2 (row 1 of batch BATCH_1), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge REQUEST_1
     exit 0
   `)
   const calls = here.calls().length

@@ -147,7 +147,7 @@ test('cancel drops what was not sent, for good', async () => {
       exit 2
 
       $ refcheck batch cancel BATCH_1 --yes
-      2> Dropped 2 rows. Nothing was sent.
+      2> Cancelled 2 rows; they are not sent any more.
       batch  BATCH_1
       people.csv, package 102
 
@@ -205,7 +205,7 @@ test('what was dropped before anything was sent is said to be, and can be had as
     2>
     2> again.csv: 2 rows
     2>   2 orders of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     batch  BATCH_2
     again.csv
@@ -229,7 +229,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
     2>
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     2> row 1 rejected: recipient.email: is not accepted today
     batch  BATCH_1
@@ -240,7 +240,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
     2  rows
 
     results  HOME/people.results.csv
-    2> Error: 1 of 2 rows were accepted (1 rejected)
+    2> Error: 1 of 2 rows was accepted (1 rejected)
     2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)
@@ -249,7 +249,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
   }[]
   expect(await type(`batch retry ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch retry BATCH_1
-    2> Queued 1 of 1 rejected rows. Send them with: refcheck batch resume BATCH_1
+    2> Queued 1 rejected row. Send with: refcheck batch resume BATCH_1
     batch  BATCH_1
     people.csv, package 102
 

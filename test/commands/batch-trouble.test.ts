@@ -14,10 +14,9 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
     2>
     2> people.csv: 3 rows
     2>   3 orders of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     2> row 2 unknown: the service failed (500): internal server error
-    2> The service is up again; continuing.
     batch  BATCH_1
     people.csv, package 102
 
@@ -87,7 +86,7 @@ test('throttled: the row waits as long as it is told, and goes', async () => {
     2>
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     2> The quota is used up; continuing in 7 s.
     batch  BATCH_1
@@ -113,7 +112,7 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     2>
     2> people.csv: 4 rows
     2>   4 orders of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     batch  BATCH_1
     people.csv, package 102
@@ -127,7 +126,8 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
 
     results  HOME/people.results.csv
     2> Error: halted: organisation has no credits remaining; 2 accepted so far, 2 not sent yet
-    2> Nothing was ordered. The organisation has to buy credits. Then resume with: refcheck batch resume BATCH_1
+    2> The organisation has to buy credits.
+    2> Then resume with: refcheck batch resume BATCH_1
     exit 4
   `)
   const [{ batch_id } = { batch_id: '' }] = (await type('batch list --json')).json() as { batch_id: string }[]
@@ -181,7 +181,8 @@ test('the trial is over, or the key was replaced: it halts', async () => {
 
     results  HOME/people.results.csv
     2> Error: halted: organisation trial has expired; 1 accepted so far, 3 not sent yet
-    2> Nothing was ordered. The organisation’s trial is over; an Owner can subscribe. Then resume with: refcheck batch resume BATCH_1
+    2> The organisation’s trial is over; an Owner can subscribe.
+    2> Then resume with: refcheck batch resume BATCH_1
     exit 4
   `)
   sandbox.flipSwitch('revoke-key')
@@ -200,7 +201,8 @@ test('the trial is over, or the key was replaced: it halts', async () => {
 
     results  HOME/people.results.csv
     2> Error: halted: invalid API key; 1 accepted so far, 3 not sent yet
-    2> A newer key revokes the older one. Log in with the current key: refcheck auth login. Then resume with: refcheck batch resume BATCH_1
+    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
+    2> Then resume with: refcheck batch resume BATCH_1
     exit 3
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`
@@ -228,11 +230,12 @@ test('the package is replaced: it halts and names the successor and what the fil
     3  rows
 
     halted  2026-11-20 12:00 +00:00  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
-    Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. What is left of the batch goes on under another package with: refcheck batch move BATCH_1 --package 107
+    Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Move what is left of the batch to it with: refcheck batch move BATCH_1 --package 107
 
     results  HOME/people.results.csv
     2> Error: halted: package 102 ("Identity check only") is INACTIVE and can no longer be ordered; 1 accepted so far, 2 not sent yet
-    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. What is left of the batch goes on under another package with: refcheck batch move BATCH_1 --package 107. Then resume with: refcheck batch resume BATCH_1
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Move what is left of the batch to it with: refcheck batch move BATCH_1 --package 107
+    2> Then resume with: refcheck batch resume BATCH_1
     exit 5
   `)
   expect(ordered()).toEqual(emails(1))
@@ -246,7 +249,7 @@ test('a package that is not ACTIVE from the start costs no row', async () => {
     $ refcheck batch run people.csv --package 102 --yes
     people.csv: 2 rows
       2 orders of package 102
-    Time by quota: under a minute
+    Time within the quota: under a minute
     2> Error: package 102 ("Identity check only") is INACTIVE and can no longer be ordered
     2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
     exit 5
@@ -311,7 +314,8 @@ test('the package is gone and nobody can say why: it halts all the same, with it
 
     results  HOME/people.results.csv
     2> Error: halted: the service failed (503): internal server error; 1 accepted so far, 1 not sent yet
-    2> Try again in a moment. Check whether the service is up with: refcheck ping. Then resume with: refcheck batch resume BATCH_1
+    2> Try again in a moment. Check whether the service is up with: refcheck ping
+    2> Then resume with: refcheck batch resume BATCH_1
     exit 7
   `)
 })

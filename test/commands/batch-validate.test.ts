@@ -37,8 +37,8 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
     3     Bo      last_name  -             is required
     3     Bo      email      bo@example    is not a valid e-mail address such as ann@example.com
     3     Bo      phone      0400 000 002  has no +; start it with + and the country code, such as +61400000000
-    2> Error: people.csv: 1 of 2 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 1 of 2 rows is invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   expect(await type(`${validate} --json`)).toMatchInlineSnapshot(`
@@ -77,8 +77,8 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "changes": [],
       "error": {
         "code": "invalid_input",
-        "message": "people.csv: 1 of 2 rows is invalid, not sent",
-        "hint": "Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE",
+        "message": "people.csv: 1 of 2 rows is invalid",
+        "hint": "Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv",
         "field": "last_name"
       }
     }
@@ -107,8 +107,8 @@ test('rows from stdin, as JSON Lines and as JSON', async () => {
 
     LINE  PERSON  COLUMN               VALUE  PROBLEM
     1     Ana     recipient.last_name  -      is required
-    2> Error: stdin: 1 of 1 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: stdin: 1 of 1 row is invalid
+    2> Nothing was sent. Fix the invalid rows, then run it again.
     exit 2
   `)
 })
@@ -176,8 +176,8 @@ test('a package of its own for each row', async () => {
 
     LINE  PERSON  COLUMN      VALUE  PROBLEM
     3     Bo Li   package_id  999    is not a package that this user may order
-    2> Error: people.csv: 1 of 2 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 1 of 2 rows is invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --errors invalid.csv
     exit 2
   `)
 })
@@ -235,8 +235,8 @@ test('values by the schema that are refused, a suggestion beside one where there
     5     Ana Silva  ncc_acic.previous_names  {"a":1}     is one JSON object, and a list is expected: [{…}]
     6     Ana Silva  icrc.years_of_history    1e3         is not a whole number such as 12
     7     Ana Silva  icrc.years_of_history    5.5         is not a whole number such as 12
-    2> Error: people.csv: 6 of 6 rows are invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 6 of 6 rows are invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 101 --errors invalid.csv
     exit 2
   `)
   const { problems } = (await type('batch validate people.csv --package 101 --json')).json() as {
@@ -256,8 +256,8 @@ test('phone numbers: digits that a spreadsheet lost, and national ones, which ne
     LINE  PERSON     COLUMN  VALUE         PROBLEM
     2     Ana Silva  phone   6.14E+10      is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again
     3     Bo Li      phone   0400 000 001  has no +; start it with + and the country code, such as +61400000000
-    2> Error: people.csv: 2 of 2 rows are invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 2 of 2 rows are invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   expect(await type(`${validate} --default-country au`)).toMatchInlineSnapshot(`
@@ -270,8 +270,8 @@ test('phone numbers: digits that a spreadsheet lost, and national ones, which ne
     Changed before sending:
       1 × phone: read as a number of --default-country
         line 3, phone: "0400 000 001" is sent as "+61400000001"
-    2> Error: people.csv: 1 of 2 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 1 of 2 rows is invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --default-country au --errors invalid.csv
     exit 2
   `)
   expect(await type(`${validate} --default-country Oz`)).toMatchInlineSnapshot(`
@@ -299,8 +299,8 @@ test('names keep their Unicode and lose the spaces around them; a line break in 
     Changed before sending:
       1 × white space around the value is removed
         line 2, first_name: "  Zoë  " is sent as "Zoë"
-    2> Error: people.csv: 1 of 2 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 1 of 2 rows is invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
 })
@@ -321,17 +321,17 @@ test('the same order twice, written in other ways, is told with both rows and is
     LINE  PERSON      COLUMN     VALUE   PROBLEM
     5     Ana Si​lva  last_name  Si​lva  holds U+200B, an invisible character; type it again; if it is right, add --accept-line 5
 
-    The same order more than once; only the first is sent:
-      row 3 is the same order as row 1
-      row 4 is the same order as row 1
+    The same person and package more than once; only the first is sent:
+      row 3 is the same as row 1
+      row 4 is the same as row 1
 
     Changed before sending:
       1 × white space around the value is removed
         line 4, first_name: " ANA " is sent as "ANA"
       1 × phone: spaces, (), - and . are removed
         line 4, phone: "+61 (400) 000-001" is sent as "+61400000001"
-    2> Error: people.csv: 1 of 4 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 1 of 4 rows is invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   const { duplicates } = (await type(`${validate} --json`)).json() as { duplicates: number[][] }
@@ -352,8 +352,8 @@ test('--errors writes the bad rows as they are, with what is wrong, and over no 
     LINE  PERSON  COLUMN  VALUE  PROBLEM
     3     Bo Li   email   =bo    has no @; an e-mail address looks like ann@example.com
     3     Bo Li   phone   0400   has no +; start it with + and the country code, such as +61400000000
-    2> Error: people.csv: 1 of 2 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
+    2> Error: people.csv: 1 of 2 rows is invalid
+    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   expect(cat('fix.csv')).toMatchInlineSnapshot(`

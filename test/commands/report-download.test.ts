@@ -130,15 +130,15 @@ test('what is not ready is listed with its reason, and the rest is stored', asyn
   }
   expect(await type(`report download --request ${id} --output reports --concurrency 1`))
     .toMatchInlineSnapshot(`
-    $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
-    stored  reports/Example-Priya_reference-Quinn-Referee_HASH.pdf  # kB
-    stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB
-    unavailable  Priya Example: National police check: the report is not ready; it is IN_PROGRESS
-    unavailable  Priya Example: Credit history check: the report is not ready; it is IN_PROGRESS
-    2> Error: 2 reports are unavailable; the first: National police check: the report is not ready; it is IN_PROGRESS
-    2> Run the same command again later. What is on disk is skipped.
-    exit 10
-  `)
+      $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
+      stored  reports/Example-Priya_reference-Quinn-Referee_HASH.pdf  # kB
+      stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB
+      unavailable  Priya Example: National police check: the report is not ready; the check is IN_PROGRESS
+      unavailable  Priya Example: Credit history check: the report is not ready; the check is IN_PROGRESS
+      2> Error: 2 reports are unavailable; the first: National police check: the report is not ready; the check is IN_PROGRESS
+      2> Run the same command again later. What is on disk is skipped.
+      exit 10
+    `)
 })
 
 test.each([
@@ -172,7 +172,7 @@ test('an expired URL given by hand: exit 3, and its token is not repeated', asyn
   expect([code, stdout]).toEqual([3, ''])
   expect(stderr).not.toContain(new URL(url).searchParams.get('t'))
   expect(stderr).toMatchInlineSnapshot(`
-    "Error: invalid or expired report token
+    "Error: the report URL was refused: its token is invalid or has expired
     A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_ID --json
     "
   `)
@@ -213,12 +213,12 @@ test('what cannot be downloaded: exit codes and what to do', async () => {
     exit 2
 
     $ refcheck report download 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> Error: resource not found
+    2> Error: the report of check 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found
     2> Check the ids and whether the report is ready with: refcheck request get REQUEST_ID
     exit 5
 
     $ refcheck report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> Error: resource not found
+    2> Error: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found
     2> Check the id. It may belong to another organisation, or be hidden from this user.
     exit 5
 

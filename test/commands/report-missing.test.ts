@@ -19,11 +19,11 @@ test('a token that has expired for all reports of a request costs one more read;
   here.sandbox.inject({ on: 'GET /v1/reports/*', times: 99, fault })
   expect(await here.type(download(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
-    unavailable  Priya Example: invalid API key
-    unavailable  Priya Example: invalid API key
-    unavailable  Priya Example: invalid API key
-    unavailable  Priya Example: invalid API key
-    2> Error: 4 reports are unavailable; the first: invalid API key
+    unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
+    unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
+    unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
+    unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
+    2> Error: 4 reports are unavailable; the first: the report URL was refused: its token is invalid or has expired
     2> A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_ID --json
     exit 10
   `)
@@ -45,14 +45,14 @@ test('what is missing: listed with --json on stderr; nobody is told to come agai
     `report download ${at.map((each) => `--request ${here.ids[each]}`).join(' ')} --output reports`
   expect(await here.type(`${of(0)} --json`)).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
-    2> unavailable  Ana Example: Identity check: no report; it ended CANCELLED
+    2> unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
     []
     exit 10
   `)
   expect(await here.all([of(0), of(1), of(2), of(0, 2)])).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
-    unavailable  Ana Example: Identity check: no report; it ended CANCELLED
-    2> Error: Identity check: no report; it ended CANCELLED
+    unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
+    2> Error: Identity check: no report; the check ended CANCELLED
     2> No report will follow.
     exit 10
 
@@ -63,15 +63,15 @@ test('what is missing: listed with --json on stderr; nobody is told to come agai
     exit 10
 
     $ refcheck report download --request REQUEST_3 --output reports
-    unavailable  Cleo Example: Identity check: the report is not ready; it is COMPLETED
-    2> Error: Identity check: the report is not ready; it is COMPLETED
+    unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
+    2> Error: Identity check: the check is COMPLETED, but its report is not available yet
     2> Run the same command again later. What is on disk is skipped.
     exit 10
 
     $ refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
-    unavailable  Ana Example: Identity check: no report; it ended CANCELLED
-    unavailable  Cleo Example: Identity check: the report is not ready; it is COMPLETED
-    2> Error: 2 reports are unavailable; the first: Identity check: no report; it ended CANCELLED
+    unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
+    unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
+    2> Error: 2 reports are unavailable; the first: Identity check: no report; the check ended CANCELLED
     2> Run the same command again later. What is on disk is skipped.
     exit 10
   `)
@@ -88,7 +88,7 @@ test('--wait goes on until every report is ready', async () => {
     2> REQUEST_1                             RECEIVED
     2> REQUEST_1                             IN_PROGRESS
     2> REQUEST_1                             COMPLETED
-    2> 0 of 1 files, # kB
+    2> 0 of 1 file, # kB
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
     exit 0
   `)

@@ -96,7 +96,7 @@ test('one id gives an object, several an array in the order asked for, with the 
 
     CHECK           STATUS    REPORT   ID
     Identity check  RECEIVED  not yet  -
-    2> Error: resource not found: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+    2> Error: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found
     2> Check the id. It may belong to another organisation, or be hidden from this user.
     exit 5
   `)
@@ -106,21 +106,21 @@ test('request get of one that is not there, or of no id at all', async () => {
   const { all, calls } = await session()
   expect(await all([`request get ${nowhere}`, 'request get abc', 'request get ../users']))
     .toMatchInlineSnapshot(`
-    $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> Error: resource not found: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    2> Check the id. It may belong to another organisation, or be hidden from this user.
-    exit 5
+      $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+      2> Error: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found
+      2> Check the id. It may belong to another organisation, or be hidden from this user.
+      exit 5
 
-    $ refcheck request get abc
-    2> Error: REQUEST_ID: "abc" is not a UUID
-    2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
-    exit 2
+      $ refcheck request get abc
+      2> Error: REQUEST_ID: "abc" is not a UUID
+      2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+      exit 2
 
-    $ refcheck request get ../users
-    2> Error: REQUEST_ID: "../users" is not a UUID
-    2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
-    exit 2
-  `)
+      $ refcheck request get ../users
+      2> Error: REQUEST_ID: "../users" is not a UUID
+      2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+      exit 2
+    `)
   expect(calls()).toHaveLength(1)
 })
 
@@ -195,8 +195,8 @@ test('a request that ends without what was waited for: exit 10 with the answer',
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK           STATUS     REPORT   ID
-    Identity check  CANCELLED  not yet  CHECK_1
+    CHECK           STATUS     REPORT  ID
+    Identity check  CANCELLED  none    CHECK_1
     2> Error: ended without reaching the goal: REQUEST_1 is CANCELLED
     2> A terminal status does not change. Show the checks with: refcheck request get ID
     exit 10

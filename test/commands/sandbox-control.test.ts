@@ -173,7 +173,7 @@ test('scenarios and rules need no sandbox', async () => {
     +event-twice        event     Each event is delivered twice.
     +event-late         event     Each event is delivered a minute late.
     +event-unordered    event     Events about earlier statuses arrive after the last one.
-    +event-forged       event     The first attempt of each event has a signature that does not fit.
+    +event-forged       event     The first attempt of each event has a signature that does not match.
     exit 0
 
     $ refcheck sandbox rules
@@ -281,7 +281,7 @@ test('refused with one line and a hint', async () => {
     exit 2
 
     $ refcheck sandbox advance 1h
-    2> Error: this sandbox goes by the real clock and cannot be advanced
+    2> Error: this sandbox runs on the real clock, so it cannot be advanced
     2> Start it with --clock manual.
     exit 2
 
@@ -307,7 +307,7 @@ test('refused with one line and a hint', async () => {
 
     $ refcheck sandbox inject --on 'GET *' --fault '{"kind":"x"}'
     2> Error: fault.kind: Invalid discriminator value. Expected 'status' | 'cut' | 'hang' | 'no-id' | 'content-type' | 'truncated' | 'body' | 'switch'
-    2> A fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body, switch; see "refcheck sandbox inject --help".
+    2> A fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body, switch; see examples with: refcheck sandbox inject --help
     exit 2
 
     $ refcheck sandbox rules nope
@@ -350,8 +350,8 @@ test('what is no snapshot is refused', async () => {
     "
   `)
   expect((await type('sandbox restore', { stdin: '{}' })).stderr).toMatchInlineSnapshot(`
-    "Error: this is no snapshot of a sandbox: see its version
-    Make a snapshot with: refcheck sandbox snapshot > FILE Nothing was changed.
+    "Error: this is not a snapshot of a sandbox: version is wrong
+    Nothing was changed. Make a snapshot with: refcheck sandbox snapshot > FILE
     "
   `)
 })

@@ -23,7 +23,7 @@ test('a workbook to fill in, with an example on a sheet of its own, and what to 
   const header = (await type('schema template 101')).stdout.trim()
   expect(await type('schema template 101 --output people.xlsx')).toMatchInlineSnapshot(`
     $ refcheck schema template 101 --output people.xlsx
-    written  people.xlsx  17 fields, 15 of them required
+    written  people.xlsx  17 fields, 15 required
     2> Fill in a row per person, then: refcheck batch validate people.xlsx --package 101
     exit 0
   `)
@@ -162,7 +162,7 @@ test('a file that is there is left, unless it may be replaced', async () => {
   expect(calls()).toEqual([])
   expect(await type('schema template 102 --output people.csv --overwrite')).toMatchInlineSnapshot(`
     $ refcheck schema template 102 --output people.csv --overwrite
-    written  people.csv  4 fields, 4 of them required
+    written  people.csv  4 fields, 4 required
     2> Fill in a row per person, then: refcheck batch validate people.csv --package 102
     exit 0
   `)

@@ -149,7 +149,7 @@ test('a backup put back does not know whom it ordered since: nobody is ordered u
     2>
     2> since.csv: 2 rows
     2>   2 orders of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
     2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
@@ -169,7 +169,7 @@ test('a backup put back does not know whom it ordered since: nobody is ordered u
     wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 1 of batch BATCH_2, unknown
     wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_2, unknown
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-    2> If there is a newer copy of the store, put it in its place. Their outcome is unknown, so they are not ordered again when you go on: refcheck store check --accept-older
+    2> If there is a newer copy of the store, put it in its place. Their outcome is unknown, so they are not ordered again when you continue: refcheck store check --accept-older
     exit 1
   `)
   expect(await type('store check --accept-older --yes')).toMatchInlineSnapshot(`
@@ -190,7 +190,7 @@ test('a store that was removed is missed too, with what it knew', async () => {
     2>
     2> people.csv: 3 rows
     2>   3 orders of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 3 attempts that were made with it
     2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
@@ -241,9 +241,9 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
     again.csv: 3 rows
       0 orders to send
       3 rows ordered before, not sent
-        row 1 is request REQUEST_1
-        row 2 is request REQUEST_2
-        row 3 is request REQUEST_3
+        row 1: request REQUEST_1
+        row 2: request REQUEST_2
+        row 3: request REQUEST_3
     2> Error: nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)
     exit 2
   `)
@@ -264,7 +264,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
     a file, package 102
 
     1  rejected
-    1  rows
+    1  row
     exit 0
   `)
   expect(await type(`batch resume ${batch_id} --yes`)).toMatchInlineSnapshot(`
@@ -273,8 +273,8 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
     a file, package 102
 
     1  rejected
-    1  rows
-    2> Error: 0 of 1 rows were accepted (1 rejected)
+    1  row
+    2> Error: 0 of 1 row were accepted (1 rejected)
     2> See the reason for each row with: refcheck batch rows BATCH_2
     exit 10
   `)

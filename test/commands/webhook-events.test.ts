@@ -120,7 +120,7 @@ test('the inbox is exported, verified, and imported elsewhere; a forged line is 
     `)
   expect(await here.type('webhook events import events.ndjson', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=other.sqlite refcheck webhook events import events.ndjson
-    3 genuine events read: 3 new, 0 already there
+    3 events read: 3 new, 0 already in the inbox
     exit 0
   `)
   expect(await here.type('webhook events import events.ndjson --json', { env })).toMatchInlineSnapshot(`

@@ -34,7 +34,7 @@ test('a delivery that is genuine is kept, acknowledged and told; a second time i
     $ refcheck webhook listen --port 0
     2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
     HH:MM:SS  ID_1                                  PARTIAL
-    HH:MM:SS  ID_1                                  PARTIAL  (again)
+    HH:MM:SS  ID_1                                  PARTIAL  (duplicate)
     2> Interrupted; 1 new event kept
     2> Events that were not forwarded yet are forwarded first by the next run.
     ^C
@@ -148,7 +148,7 @@ test('over TLS; a pair that is none, or that is not there, is refused in words',
     exit 2
 
     $ refcheck webhook listen --port 0 --tls-cert none.pem --tls-key none.key
-    2> Error: file not found: none.key
+    2> Error: file not found: none.pem
     2> Check the path.
     exit 2
   `)

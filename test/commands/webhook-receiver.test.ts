@@ -342,7 +342,7 @@ test('what a receiver says cannot break the report; what was found is told even 
       2> Sending made-up events to http://127.0.0.1:PORT_2/hook, signed with the webhook secret; the requests they name do not exist.
       passed  good-event  a good event
 
-      passed  http://127.0.0.1:PORT_2/hook: 1 passed, 0 with advice, 0 failed, 0 not judged. 1 deliveries; the slowest acceptance took # ms.
+      passed  http://127.0.0.1:PORT_2/hook: 1 passed, 0 with advice, 0 failed, 0 not judged. 1 delivery; the slowest acceptance took # ms.
       2> Error: cannot write "HOME/nowhere/x.xml": there is no such file or folder
       2> Check the path.
       exit 1

@@ -40,7 +40,7 @@ test('a field may be refused with a 400 alone', () => {
 test('a PDF begins and ends as one', () => {
   expect(expectPdf(answered(200, '%PDF-1.7\n%%EOF\n', 'application/pdf'))).toEqual([])
   expect(expectPdf(answered(200, '%PDF-1.7\n', 'application/pdf'))).toEqual([
-    'GET /v1/there: the body is no whole PDF',
+    'GET /v1/there: the body is not a complete PDF',
   ])
   expect(expectPdf(answered(404, ''))).toEqual(['GET /v1/there: expected 200, got 404'])
 })

@@ -33,7 +33,7 @@ test('what nobody gave the suite is not judged, and never counted as kept', asyn
   expect(reasons.get('throttle.minute')).toBe('the windows of the quota were not named')
   expect(reasons.get('webhook.signature')).toBe('no receiver for events was allowed')
   expect(reasons.get('standing.trial')).toBe('the plan of the organisation cannot be changed from here')
-  expect(reasons.get('statuses.terminal')).toBe('no request came to its end in the time it was watched')
+  expect(reasons.get('statuses.terminal')).toBe('no request finished while it was watched')
   expect(report.counts.holds + report.counts.not_judged).toBe(report.counts.cases)
 })
 
@@ -72,7 +72,7 @@ test('a connection that breaks in the middle breaks the case, and the run goes o
   expect(broken(report)).toEqual([
     {
       id: 'packages.list',
-      findings: [expect.stringMatching(/^no whole answer came: .*: the connection was cut$/) as string],
+      findings: [expect.stringMatching(/^the answer was incomplete: .*: the connection was cut$/) as string],
     },
   ])
   expect(report.counts).toEqual({ cases: 2, holds: 1, broken: 1, not_judged: 0 })

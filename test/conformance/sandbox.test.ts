@@ -62,7 +62,7 @@ test('events that are repeated although they were acknowledged are allowed', asy
   expect(notJudged(report)).toEqual([
     {
       id: 'webhook.only-changes',
-      reason: 'acknowledged events come again here at any time, which is allowed',
+      reason: 'acknowledged events may be redelivered here at any time, which is allowed',
     },
   ])
 })
@@ -73,11 +73,11 @@ test('"Failed deliveries may be retried" and "Delivery is at least once": one th
   expect(broken(report)).toEqual([
     {
       id: 'webhook.again-after-refusal',
-      findings: ['an event that was answered with 500 never came again'],
+      findings: ['an event that was answered with 500 was never redelivered'],
     },
     {
       id: 'webhook.again-after-silence',
-      findings: ['an event that was answered with nothing never came again'],
+      findings: ['an event that was answered with nothing was never redelivered'],
     },
   ])
 })

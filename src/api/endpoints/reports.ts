@@ -11,6 +11,7 @@ const reportHints = {
 /** "An invalid or expired token gives 401; a fresh URL is obtained by reading the request again." */
 const signedHints = {
   ...reportHints,
+  refused: 'the report URL was refused: its token is invalid or has expired',
   401: 'A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_ID --json',
 }
 
@@ -24,7 +25,9 @@ export async function openReport(
     refereeId === undefined
       ? apiPath`/v1/reports/${checkId}`
       : apiPath`/v1/reports/${checkId}/referees/${refereeId}`
-  return client.openAuthenticated({ url: client.url(path), hints: reportHints, signal })
+  const referee = refereeId === undefined ? '' : `, referee ${refereeId}`
+  const hints = { ...reportHints, subject: `the report of check ${checkId}${referee}` }
+  return client.openAuthenticated({ url: client.url(path), hints, signal })
 }
 
 /** The same by a signed URL; "replaces the authentication headers", so none are sent. */

@@ -14,7 +14,10 @@ export async function getRequest(
   requestId: string,
   signal: AbortSignal | undefined,
 ): Promise<RequestResource> {
-  const request = await client.get(apiPath`/v1/requests/${requestId}`, requestResource, { signal })
+  const request = await client.get(apiPath`/v1/requests/${requestId}`, requestResource, {
+    hints: { subject: `request ${requestId}` },
+    signal,
+  })
   requireAbout('request', requestId, request.request_id)
   return { ...request, request_id: request.request_id.toLowerCase() }
 }

@@ -11,7 +11,10 @@ export async function packageSchema(
   packageId: number,
   signal: AbortSignal | undefined,
 ): Promise<PackageSchema> {
-  const schema = await client.get(apiPath`/v1/packages/${packageId}/schema`, shape, { hints, signal })
+  const schema = await client.get(apiPath`/v1/packages/${packageId}/schema`, shape, {
+    hints: { ...hints, subject: `package ${packageId}` },
+    signal,
+  })
   requireAbout('package', packageId, schema.id)
   return schema
 }

@@ -8,6 +8,9 @@ import { cancelBatch } from '../../usecases/batch/cancel.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
 import { storedBatches } from '../../compose/store.ts'
 
+const cancelledText = (rows: number): string =>
+  `Cancelled ${countInWords(rows, 'row')}; ${rows === 1 ? 'it is' : 'they are'} not sent any more.`
+
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override summary = 'Cancel the rows of a batch that were not sent'
   static override description =
@@ -26,17 +29,20 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     const batch = await findBatch(stored, this.args.batch_id)
     const { row, yes } = this.flags
     if (row !== undefined) {
-      const dropped = await cancelBatch(stored, batch, row)
-      this.scope.reporter.note(`Cancelled ${countInWords(dropped, 'row')}. Nothing was sent.`)
+      const cancelled = await cancelBatch(stored, batch, row)
+      this.scope.reporter.note(cancelledText(cancelled))
       return this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
     }
     const waiting = batch.counts.pending + batch.counts.held
     if (waiting + batch.counts.duplicate > 0) {
-      await this.confirm(`Drop the ${waiting} rows of ${batch.name} that were not sent?`, yes)
-      const dropped = await cancelBatch(stored, batch)
-      this.scope.reporter.note(`Dropped ${dropped} rows. Nothing was sent.`)
+      await this.confirm(
+        `Cancel ${waiting === 1 ? 'the row' : `the ${waiting} rows`} of ${batch.name} not sent yet?`,
+        yes,
+      )
+      const cancelled = await cancelBatch(stored, batch)
+      this.scope.reporter.note(cancelledText(cancelled))
     } else {
-      this.scope.reporter.note('No row is waiting to be sent, so there is nothing to drop.')
+      this.scope.reporter.note('No row is waiting to be sent; there is nothing to cancel.')
     }
     this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
   }

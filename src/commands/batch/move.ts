@@ -11,15 +11,15 @@ import { moveBatch } from '../../usecases/batch/move.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
 
 export default class BatchMove extends BaseCommand<typeof BatchMove> {
-  static override summary = 'Go on with a batch under the package that replaced its own'
+  static override summary = 'Continue a batch under the package that replaced its own'
   static override description =
-    'Takes what is left (pending, held, rejected and duplicate rows) to another package, after every row was checked against its schema. What was ordered stays as it is, and whoever was ordered under the one package counts as ordered under the other from then on. Nothing is sent: "refcheck batch resume" does that.'
+    'Moves the rows that were not accepted (pending, held, rejected, duplicate) to another package, if each of them fits its schema. What was ordered stays as it is. From then on, a person ordered under one of the two packages counts as ordered under the other. Nothing is sent; use "refcheck batch resume" for that.'
   static override examples = ['<%= config.bin %> batch move 3f2b8c1e --package 107']
   static override args = {
     batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
-    package: packageIdFlag({ summary: 'The package that replaces the batch’s own', required: true }),
+    package: packageIdFlag({ summary: 'Package that replaces the one of the batch', required: true }),
     timeout: timeoutFlag,
   }
 
@@ -30,7 +30,13 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
     const parts = { ...stored, api: await api(scope), cache: await schemas(scope), signal }
     const moved = await moveBatch(parts, batch, flags.package ?? 0)
     scope.reporter.note(
-      `Moved ${countInWords(moved, 'row')} to package ${flags.package}. Rejected rows wait for: refcheck batch retry ${batch.id}; then order with: refcheck batch resume ${batch.id}`,
+      [
+        `Moved ${countInWords(moved, 'row')} to package ${flags.package}.`,
+        ...(batch.counts.rejected > 0
+          ? [`Queue the rejected rows with: refcheck batch retry ${batch.id}`]
+          : []),
+        `Order them with: refcheck batch resume ${batch.id}`,
+      ].join('\n'),
     )
     this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
   }

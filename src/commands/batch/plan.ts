@@ -4,6 +4,7 @@ import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/col
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../compose/output-file.ts'
+import { errorsCommand } from '../../domain/batch/columns.ts'
 import { keptPlan } from '../../domain/batch/plan.ts'
 import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
@@ -68,6 +69,12 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     if (place.path !== undefined) {
       await writeOutput(context, place, [new TextEncoder().encode(`${JSON.stringify(kept, null, 2)}\n`)])
     }
-    this.answer(keptPlanView(kept, place.path), unsent(planned.plan, file.name, { skip: false }))
+    this.answer(
+      keptPlanView(kept, place.path),
+      unsent(planned.plan, file.name, {
+        skip: false,
+        errorsCommand: errorsCommand(this.args.file, choices),
+      }),
+    )
   }
 }

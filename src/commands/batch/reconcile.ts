@@ -16,8 +16,8 @@ import { reconcileFrom, settleManually } from '../../usecases/batch/settle.ts'
 export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override summary = 'Settle rows that may or may not have been ordered'
   static override description = [
-    'Reads the requests that webhook events name and this store does not have. A request settles a row when package, person, user and time match that row and no other. Events come from the inbox (refcheck webhook listen) or from --events FILE. No event proves nothing.',
-    'Where no proof is found, ask the provider whether they have a request for the person, and record the answer for the row with --row N: they have it (--request-id UUID), they do not and it is to be ordered (--confirm-email EMAIL; a new order, not within 15 minutes of the attempt), or leave it (--drop). On a terminal --row N alone asks.',
+    'Reads the requests that webhook events name and this store does not have. A request settles a row when package, person, user and time match that row and no other. Events come from the inbox (refcheck webhook listen) or from --events FILE. A missing event proves nothing.',
+    'If no proof is found, ask the provider whether they have a request for the person, and record the answer for the row with --row N: they have it (--request-id UUID), they do not and it is to be ordered (--confirm-email EMAIL; a new order, not within 15 minutes of the attempt), or leave it (--drop). On a terminal --row N alone asks.',
     'An event for a person who was ordered here, of a request that nobody here ordered, is reported as a possible second order until --acknowledge REQUEST_ID. Such requests are read ten an hour at most.',
   ].join('\n\n')
   static override examples = [
@@ -41,18 +41,18 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       exclusive: ['events'],
     }),
     'request-id': uuidFlag({
-      summary: 'They have it, as this request',
+      summary: 'They have it: this is its id',
       dependsOn: ['row'],
       exclusive: ['confirm-email', 'drop'],
     }),
     'confirm-email': Flags.string({
-      summary: 'They do not have it: order it; the recipient’s e-mail, typed out',
+      summary: 'They do not have it: order it now; repeat the recipient’s e-mail',
       helpValue: 'EMAIL',
       dependsOn: ['row'],
     }),
-    drop: Flags.boolean({ summary: 'Leave it: never send the row', dependsOn: ['row'] }),
+    drop: Flags.boolean({ summary: 'Leave it; never send the row', dependsOn: ['row'] }),
     acknowledge: uuidFlag({
-      summary: 'A possible second order was looked into, and is not reported any more',
+      summary: 'Stop reporting this possible second order',
       exclusive: ['row', 'events'],
     }),
     reason: Flags.string({
@@ -69,8 +69,8 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     const batchId = this.args.batch_id
     const ports = await batchStartPorts(scope, this.signal)
     if (acknowledge !== undefined && !(await acknowledgeSecondOrder(ports, acknowledge))) {
-      throw new NotFoundError(`request ${acknowledge} is no possible second order that was reported`, {
-        hint: 'See those that were: refcheck batch reconcile',
+      throw new NotFoundError(`request ${acknowledge} was not reported as a possible second order`, {
+        hint: 'List the possible second orders with: refcheck batch reconcile',
       })
     }
     if (row === undefined) {

@@ -12,9 +12,9 @@ import { releaseRows } from '../../usecases/batch/release.ts'
 import { findToRun } from '../../usecases/batch/standing.ts'
 
 export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
-  static override summary = 'Say that held rows may be ordered after all'
+  static override summary = 'Release held rows, so that they may be ordered'
   static override description =
-    'A row is held where somebody similar was ordered before, or stands in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". A release covers what the row matches now; a new match holds it again. A row that is the same person is closed with "refcheck batch cancel BATCH_ID --row N".'
+    'A row is held if somebody similar was ordered before, or is in an earlier row: it may be one person or two, and only you can tell. Released rows are sent by "refcheck batch resume". A release covers what the row matches now; a new match holds it again. If a row is the same person, cancel it with "refcheck batch cancel BATCH_ID --row N".'
   static override examples = [
     '<%= config.bin %> batch release 3f2b8c1e --row 12',
     '<%= config.bin %> batch release 3f2b8c1e --shared office@agency.example',
@@ -25,18 +25,18 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   }
   static override flags = {
     row: Flags.integer({
-      summary: 'This row; repeatable',
+      summary: 'Release this row; repeatable',
       helpValue: 'N',
       multiple: true,
       min: 1,
       exclusive: ['shared', 'all'],
     }),
     shared: Flags.string({
-      summary: 'All that merely share this e-mail or phone, except where the full name is the same',
+      summary: 'Release rows that share only this e-mail or phone, not the full name',
       helpValue: 'VALUE',
       exclusive: ['all'],
     }),
-    all: Flags.boolean({ summary: 'All that are merely similar' }),
+    all: Flags.boolean({ summary: 'Release all rows that are only similar' }),
   }
 
   async run(): Promise<void> {
@@ -48,7 +48,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     const { rows } = await releaseRows(stored, batch, release, userEmail)
     scope.reporter.note(
       rows.length === 0
-        ? 'No held row fits that, so nothing was released.'
+        ? 'No held row matches; nothing was released.'
         : `Released ${countInWords(rows.length, 'row')}. Order with: refcheck batch resume ${batch.id}`,
     )
     this.answer(batchStatusView(statusOf((await stored.batches.find(batch.id)) ?? batch)))
@@ -58,7 +58,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     const { row, shared, all } = this.flags
     if (row !== undefined) return { kind: 'rows', rows: row }
     if (shared !== undefined) return { kind: 'shared', value: sharedKey(shared) }
-    this.refuse(!all, 'which rows is not said', 'Give --row N, --shared VALUE or --all.')
+    this.refuse(!all, 'no rows were named', 'Give --row N, --shared VALUE or --all.')
     return { kind: 'all' }
   }
 }

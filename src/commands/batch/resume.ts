@@ -4,7 +4,7 @@ import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchStartPorts } from '../../compose/batch.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
-import { batchStatusView } from '../../output/views/batches.ts'
+import { batchStatusView, orderQuestion } from '../../output/views/batches.ts'
 import { findToRun } from '../../usecases/batch/standing.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 import { storedBatches } from '../../compose/store.ts'
@@ -28,7 +28,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     const batch = await findToRun(await storedBatches(scope), this.args.batch_id)
     const { pending } = batch.counts
     const ports = await batchStartPorts(scope, this.signal)
-    if (pending > 0) await this.confirm(`Order checks for ${pending} people?`, flags.yes)
+    if (pending > 0) await this.confirm(orderQuestion(pending), flags.yes)
     const done = await startBatch(ports, batch.id, { max: flags.max })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }

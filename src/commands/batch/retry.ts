@@ -1,3 +1,4 @@
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
@@ -34,7 +35,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     this.scope.reporter.note(
       queued === 0
         ? 'No rejected rows to queue.'
-        : `Queued ${queued} of ${batch.counts.rejected} rejected rows. Send them with: refcheck batch resume ${batch.id}`,
+        : `Queued ${countInWords(queued, 'rejected row')}. Send with: refcheck batch resume ${batch.id}`,
     )
     this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
   }

@@ -10,7 +10,7 @@ import { storedBatches } from '../../compose/store.ts'
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch and their states'
   static override description =
-    'Rows are the file’s data rows, counted from 1. States: pending, sending, accepted, rejected, unknown (may have been ordered: refcheck batch reconcile), duplicate (of what the last column names), invalid, cancelled.'
+    'Rows are the file’s data rows, counted from 1. States: pending, sending, accepted, rejected, unknown, duplicate, held, invalid, cancelled, dropped (see: refcheck help batches). The last column says why a row was not accepted.'
   static override examples = [
     '<%= config.bin %> batch rows 3f2b8c1e',
     '<%= config.bin %> batch rows 3f2b8c1e --state rejected,invalid --csv',

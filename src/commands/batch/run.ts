@@ -6,10 +6,10 @@ import { Args, Flags } from '../../cli/oclif.ts'
 import { api } from '../../compose/api.ts'
 import { batchPlanPorts, batchStartPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { readInput } from '../../compose/input.ts'
-import type { ColumnChoices } from '../../domain/batch/columns.ts'
+import { type ColumnChoices, errorsCommand } from '../../domain/batch/columns.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { planText, unstartedView } from '../../output/views/batch-check.ts'
-import { batchGoesOnText, batchStatusView } from '../../output/views/batches.ts'
+import { batchGoesOnText, batchStatusView, orderQuestion } from '../../output/views/batches.ts'
 import { appliedPlan, type ToOrder } from '../../usecases/batch/apply-plan.ts'
 import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
 import { saysReading, withDefaults } from '../../usecases/batch/reading-defaults.ts'
@@ -66,23 +66,24 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],
         results: flags.results,
+        errorsCommand: () => errorsCommand(this.args.file ?? '-', opened.columns),
       }
       return { file: opened.file, end: await orderFile(ports, this.talk(opened.file.name), opened.file, how) }
     })
     if (end.kind === 'known') return this.answer(batchStatusView(statusOf(end.batch)))
     if (end.kind === 'unstarted') {
-      const view = unstartedView(end.plan, file.name, end.packageId, flags['show-changes'])
-      return this.answer(view, end.failure)
+      return this.answer(
+        unstartedView(end.plan, file.name, end.packageId, flags['show-changes']),
+        end.failure,
+      )
     }
-    const { batchId, isPlanned } = end
     const ports = await batchStartPorts(scope, this.signal)
-    const done = await startBatch(ports, batchId, { file, max: flags.max, isPlanned })
+    const done = await startBatch(ports, end.batchId, { file, max: flags.max, isPlanned: end.isPlanned })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 
   private async file(columns: ColumnChoices): Promise<ToOrder> {
-    const { plan } = this.flags
-    const { file } = this.args
+    const [plan, file] = [this.flags.plan, this.args.file]
     this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
     const place = filePlace(this.scope)
@@ -103,7 +104,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         if (!flags.quiet || !flags.yes)
           reporter.block(planText(plan, name, reporter.terminal, flags['show-changes']))
       },
-      confirm: (people) => this.confirm(`Order checks for ${people} people?`, flags.yes),
+      confirm: (people) => this.confirm(orderQuestion(people), flags.yes),
     }
   }
 }

@@ -3,7 +3,7 @@ import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/col
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { batchFilePorts, filePlace, readingDefaults } from '../../compose/batch.ts'
-import { readingFlags } from '../../domain/batch/columns.ts'
+import { errorsCommand, readingFlags } from '../../domain/batch/columns.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { badRows } from '../../domain/batch/check.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
@@ -54,7 +54,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
       const path = await writeBatchErrors({ ...place, onNotice }, orders, check, flags.errors)
       scope.reporter.note(`The invalid rows are in ${path}`)
     }
-    const failure = badRows(check, file.name)
+    const failure = badRows(check, file.name, errorsCommand(this.args.file, choices))
     this.answer(batchCheckView(check, file.name, flags['show-changes']), failure)
     if (failure !== undefined || file.path === undefined) return
     const words = ['refcheck batch run', shellWord(this.args.file), readingFlags(choices)]

@@ -8,12 +8,12 @@ import { heldText, storeCheckView } from '../../output/views/store.ts'
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   static override summary = 'Check the store for damage and missing orders'
   static override description =
-    'Reads all of it: the database’s own check, what refers to what, the body of every order against its hash, and the list of attempts that is kept outside the store. A store that does not know all of its attempts (a backup put back, a file of it removed) is closed: it names them, their rows become unknown, and nothing is ordered until --accept-older. Exit 1 where something is wrong.'
+    'Reads all of it: the database’s own check, what refers to what, the body of every order against its hash, and the list of attempts that is kept outside the store. A store that does not know all of its attempts (a backup was put back, or a file of it removed) is closed: the attempts are listed, their rows become unknown, and nothing is ordered until --accept-older. Exit 1 if something is wrong.'
   static override examples = ['<%= config.bin %> store check']
   static override flags = {
-    'accept-older': Flags.boolean({ summary: 'Go on with a store that does not know all of its attempts' }),
+    'accept-older': Flags.boolean({ summary: 'Use a store that does not know all of its attempts' }),
     'without-list': Flags.boolean({
-      summary: 'Order without the list of attempts where no folder for it can be written',
+      summary: 'Order without the list of attempts if its folders are not writable',
     }),
     yes: Flags.boolean({ summary: 'Skip the confirmation', dependsOn: ['accept-older'] }),
   }

@@ -1,3 +1,4 @@
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
@@ -48,7 +49,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       return this.answer(storePurgeView(found, dryRun))
     if (!isNothing || completely) {
       await this.confirm(
-        `Remove personal data of ${found.rows} rows and ${found.events} events, for good?`,
+        `Remove personal data of ${countInWords(found.rows, 'row')} and ${countInWords(found.events, 'event')}, for good?`,
         yes,
       )
     }

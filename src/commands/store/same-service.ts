@@ -5,7 +5,7 @@ import { parseBaseUrl } from '../../domain/session/base-url.ts'
 import { sameServiceView } from '../../output/views/store.ts'
 
 export default class StoreSameService extends BaseCommand<typeof StoreSameService> {
-  static override summary = 'Say whether two base URLs are one service'
+  static override summary = 'Record whether two base URLs are the same service'
   static override description =
     'For a gateway that was renamed: people ordered at the one URL are then known at the other. Until somebody says so, rows of people ordered at another URL are held.'
   static override examples = [
@@ -22,7 +22,7 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     const { scope, flags } = this
     const one = parseBaseUrl(this.args.one, 'the first URL')
     const other = parseBaseUrl(this.args.other, 'the second URL')
-    this.refuse(one === other, 'the two URLs are the same', 'Name two.')
+    this.refuse(one === other, 'the two URLs are the same', 'Give two different URLs.')
     const { waiting } = await store(scope)
     const by = 'a person'
     await waiting.sayService([one, other], !flags.different, { at: scope.context.clock.now(), by })

@@ -21,7 +21,7 @@ async function everyAnswer(visit: Visit): Promise<Answer[]> {
     await probe.get('/v1/users', { as: {}, note: 'without headers' })
     await probe.get('/v1/packages?status=paused')
     const as = { apiKey: target.apiKey, userEmail: unknownEmail }
-    await probe.get('/v1/packages', { as, note: 'as a user nobody knows' })
+    await probe.get('/v1/packages', { as, note: 'as an unknown user' })
     await probe.get(`/v1/requests/${unknownId}`)
     await probe.get('/v1/no/such/place', { note: '(no endpoint)' })
   })
@@ -53,7 +53,7 @@ export const answerCases: readonly Case[] = [
     kind: 'read',
     run: (visit) =>
       eachJson(visit, ({ json }) => {
-        if (!isObject(json)) return 'the body is no JSON object'
+        if (!isObject(json)) return 'the body is not a JSON object'
         const names = Object.keys(json).sort().join(', ')
         return names === 'data, message, status_message' ? undefined : `the envelope has ${names}`
       }),

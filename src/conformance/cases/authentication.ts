@@ -34,7 +34,7 @@ export const authenticationCases: readonly Case[] = [
     async run(visit) {
       const { apiKey, userEmail } = visit.target
       const wrong: [string, string][] = [
-        ['x'.repeat(32), 'with a key nobody has'],
+        ['x'.repeat(32), 'with an unknown key'],
         [apiKey.slice(0, -1), 'with a key that lacks its last character'],
       ]
       const findings: string[] = []
@@ -57,7 +57,7 @@ export const authenticationCases: readonly Case[] = [
       )
       const findings = apiKey.length === 32 ? [] : [`the key is ${apiKey.length} characters long`]
       if (swapped === apiKey) return findings
-      const note = 'with the letters of the key in the other case'
+      const note = 'with upper and lower case of the key swapped'
       const answer = await probe.get('/v1/users', { as: { apiKey: swapped, userEmail }, note })
       return [...findings, ...expectStatus(answer, 401)]
     },
@@ -88,7 +88,7 @@ export const authenticationCases: readonly Case[] = [
     kind: 'read',
     async run(visit) {
       const as = { apiKey: visit.target.apiKey, userEmail: unknownEmail }
-      const answers = await everyEndpoint(visit, { as, note: 'as a user nobody knows' })
+      const answers = await everyEndpoint(visit, { as, note: 'as an unknown user' })
       return answers.flatMap((answer) => expectStatus(answer, 403))
     },
   },

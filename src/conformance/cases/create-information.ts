@@ -21,7 +21,7 @@ interface Informed {
 async function informed(visit: Visit): Promise<Informed> {
   const { body } = (await journey(visit)).ordered
   const [entry, ...others] = body.additional_information ?? []
-  unless(entry !== undefined, 'the package ordered from asks for no additional information')
+  unless(entry !== undefined, 'the ordered package needs no additional information')
   return { body, entry, others }
 }
 
@@ -45,7 +45,7 @@ export const createInformationCases: readonly Case[] = [
         ['with a number for a code', `${first}.code`, { code: 7, fields }],
         ['without fields', `${first}.fields`, { code }],
         ['with an array for fields', `${first}.fields`, { code, fields: [] }],
-        ['with a code nobody has', `${first}.code`, { code: 'no_such_check', fields }],
+        ['with an unknown code', `${first}.code`, { code: 'no_such_check', fields }],
       ]
       const notArray = { ...found.body, additional_information: {} }
       const answer = await tryOrder(visit, notArray, { note: 'with an object for additional_information' })

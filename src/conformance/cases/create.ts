@@ -61,7 +61,7 @@ export const createCases: readonly Case[] = [
     kind: 'create',
     async run(visit) {
       const { body } = await plainOrder(visit)
-      unless(body.additional_information === undefined, 'every package that can be ordered asks for some')
+      unless(body.additional_information === undefined, 'every package that can be ordered needs some')
       const note = 'with an empty additional_information'
       const empty = { ...body, additional_information: [] }
       return expectStatus(await tryOrder(visit, empty, { note }), 201)
@@ -112,7 +112,7 @@ export const createCases: readonly Case[] = [
     async run(visit) {
       const { body } = await plainOrder(visit)
       const unknown = { ...body, package_id: await unusedPackageId(visit) }
-      return expectStatus(await tryOrder(visit, unknown, { note: 'for a package nobody has' }), 404)
+      return expectStatus(await tryOrder(visit, unknown, { note: 'for an unknown package' }), 404)
     },
   },
   {

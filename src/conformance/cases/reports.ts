@@ -28,7 +28,7 @@ async function oneOfEach(visit: Visit): Promise<ReportUrl[]> {
 /** The path of a signed URL below the base URL; a place elsewhere is never called. */
 function pathOf(visit: Visit, { url }: ReportUrl): string {
   const path = visit.probe.path(url)
-  unless(path !== undefined, 'the report URLs lead to another place, which is not called')
+  unless(path !== undefined, 'the report URLs lead to another host, which is not called')
   return path
 }
 
@@ -42,10 +42,10 @@ export const reportCases: readonly Case[] = [
     kind: 'create',
     async run(visit) {
       return (await freshReports(visit)).reports.flatMap(({ url, path }) => {
-        if (!URL.canParse(url)) return [`report_pdf_url ${url} is no absolute URL`]
+        if (!URL.canParse(url)) return [`report_pdf_url ${url} is not an absolute URL`]
         const { pathname } = new URL(url)
         const led = pathname.endsWith(path) ? '' : `leads to ${pathname}`
-        const signed = tokenOf(url) === '' ? 'carries no t' : ''
+        const signed = tokenOf(url) === '' ? 'has no t' : ''
         return [led, signed]
           .filter((wrong) => wrong !== '')
           .map((wrong) => `report_pdf_url of ${path} ${wrong}`)
@@ -93,7 +93,7 @@ export const reportCases: readonly Case[] = [
           const spoiltPath = `${path}?t=${encodeURIComponent(token)}`
           findings.push(...expectStatus(await visit.probe.get(spoiltPath, { ...noHeaders, note }), 401))
         }
-        const beside = await visit.probe.get(`${path}?t=invalid`, { note: 'invalid, beside good headers' })
+        const beside = await visit.probe.get(`${path}?t=invalid`, { note: 'invalid, with valid headers' })
         findings.push(...expectStatus(beside, 401))
       }
       return findings
@@ -218,9 +218,9 @@ export const reportCases: readonly Case[] = [
         return answers
       }
       await visit.pace.pause(3_590_000)
-      const late = await ask('10 seconds before its hour is over')
+      const late = await ask('10 seconds before the token expires')
       await visit.pace.pause(11_000)
-      const tooLate = await ask('a second after its hour is over')
+      const tooLate = await ask('a second after the token expired')
       const fresh = await oneOfEach(visit)
       const renewed: Answer[] = []
       for (const report of fresh) renewed.push(await visit.probe.get(pathOf(visit, report), noHeaders))
@@ -238,7 +238,7 @@ function spoilt(token: string): [token: string, note: string][] {
   const last = token.at(-1) === 'A' ? 'B' : 'A'
   const first = token.startsWith('z') ? 'y' : 'z'
   return [
-    ['invalid', 'that is no token'],
+    ['invalid', 'that is not a token'],
     ['', 'that is empty'],
     [token.slice(0, -1), 'that lacks its last character'],
     [`${token.slice(0, -2)}${last}${last}`, 'whose end was changed'],

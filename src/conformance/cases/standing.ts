@@ -60,7 +60,7 @@ export const standingCases: readonly Case[] = [
     async run({ control, probe }) {
       unless(control.failNextUsers !== undefined, 'an internal error cannot be caused from here')
       await control.failNextUsers()
-      const answer = await probe.get('/v1/users', { note: 'when it fails inside' })
+      const answer = await probe.get('/v1/users', { note: 'during an internal error' })
       if (answer.status < 500) return [`${answer.label}: expected 5xx, ${answer.summary}`]
       return field(answer.json, 'status_message') === 'server_error'
         ? []

@@ -98,7 +98,7 @@ export const statusCases: readonly Case[] = [
     kind: 'create',
     async run(visit) {
       const ended = (await journeys(visit)).filter((each) => each.ended)
-      unless(ended.length > 0, 'no request came to its end in the time it was watched')
+      unless(ended.length > 0, 'no request finished while it was watched')
       const findings: string[] = []
       for (let time = 0; time < 2; time += 1) {
         if (visit.pace.exact) await visit.pace.pause(day)

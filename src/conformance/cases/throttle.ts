@@ -75,11 +75,12 @@ export const throttleCases: readonly Case[] = [
       if (!(wait >= 1 && wait <= minute.seconds)) return [unusable(before.refusal, minute.seconds)]
       await visit.pace.pause(wait * 1000)
       const begun = await fill(visit, minute.calls - 1)
-      if (begun.refusal !== undefined) return [`${wait} s, as told, were not enough to be let in again`]
+      if (begun.refusal !== undefined)
+        return [`${wait} s, as told, were not enough: the next call was refused again`]
       const passed = Math.floor(minute.seconds / 3)
       await visit.pace.pause(passed * 1000)
       const { refusal } = await fill(visit, 2)
-      unless(refusal !== undefined, 'the window is larger than it was said to be')
+      unless(refusal !== undefined, 'the window is larger than stated')
       const told = retryAfter(refusal)
       const left = minute.seconds - passed
       if (!(Math.abs(told - left) <= tolerance(visit))) {
@@ -101,12 +102,14 @@ export const throttleCases: readonly Case[] = [
       await fill(visit, 1)
       await visit.pace.pause(Math.floor((minute.seconds * 2) / 3) * 1000)
       const { refusal } = await fill(visit, minute.calls)
-      unless(refusal !== undefined, 'the window is larger than it was said to be')
+      unless(refusal !== undefined, 'the window is larger than stated')
       await visit.pace.pause(retryAfter(refusal) * 1000)
       const next = await fill(visit, minute.calls)
       return next.refusal === undefined
         ? []
-        : [`a new window took ${next.accepted} calls only: the last calls of the one before still count`]
+        : [
+            `a new window accepted only ${next.accepted} calls: the last calls of the previous one still count`,
+          ]
     },
   },
   {
@@ -178,7 +181,7 @@ export const throttleCases: readonly Case[] = [
       await atStartOfWindow(visit, windows)
       const read = await visit.probe.get(`/v1/requests/${ordered.requestId}`, { throttled: 'tell' })
       const path = visit.probe.path(reportUrls(read.data)[0]?.url ?? '')
-      unless(path !== undefined, 'no report URL of this place was seen')
+      unless(path !== undefined, 'no report URL of this deployment was seen')
       const download = (note: string) => visit.probe.get(path, { as: {}, throttled: 'tell', note })
       for (let downloads = 0; downloads < 2; downloads += 1) await download('by token')
       const { accepted } = await fill(visit, windows.minute.calls)

@@ -60,7 +60,7 @@ export const webhookCases: readonly Case[] = [
         const expected = first === 'RECEIVED' ? changes : [first, ...changes]
         return expected
           .filter((status) => !told.has(String(status)))
-          .map((status) => `a request became ${status}, and no event told of it`)
+          .map((status) => `a request became ${status}, and no event was sent`)
       })
     },
   },
@@ -220,7 +220,10 @@ function needless({ ordered, sightings }: Journey, all: readonly Delivery[]): st
     for (const each of all.slice(before?.deliveries ?? 0, deliveries)) {
       if (!about(each, ordered.requestId)) continue
       const again = acknowledged.has(statusOf(each))
-      unless(!again || checksOnly, 'acknowledged events come again here at any time, which is allowed')
+      unless(
+        !again || checksOnly,
+        'acknowledged events may be redelivered here at any time, which is allowed',
+      )
       if (again) findings.push(`an event came when a check changed and the request stayed ${status}`)
       if (each.answered === 204) acknowledged.add(statusOf(each))
     }
@@ -247,7 +250,7 @@ async function deliveredAgain(visit: Visit, ...replies: Reply[]): Promise<string
   try {
     for (let waits = 0; waits < 120 && mine().length === 0; waits += 1) await pace.pause(minute)
     const [first] = mine()
-    unless(first !== undefined, 'no event came that could be turned away')
+    unless(first !== undefined, 'no event came that could be refused')
     const attempts = (): Delivery[] => mine().filter((each) => statusOf(each) === statusOf(first))
     for (let waits = 0; waits < 48 && attempts().length <= replies.length; waits += 1) {
       await pace.pause(waits < 20 ? minute : 60 * minute)
@@ -255,10 +258,10 @@ async function deliveredAgain(visit: Visit, ...replies: Reply[]): Promise<string
     const made = attempts()
     if (made.length <= replies.length) {
       const last = replies[made.length - 1]
-      return [`an event that was answered with ${last} never came again`]
+      return [`an event that was answered with ${last} was never redelivered`]
     }
     const bodies = new Set(made.map(({ body }) => body.toString('base64')))
-    return bodies.size === 1 ? [] : ['an event that came again had another body']
+    return bodies.size === 1 ? [] : ['a redelivered event had another body']
   } finally {
     receiver.reply()
   }

@@ -4,10 +4,10 @@
  */
 export function threeAnswers(batchId: string, row: number, email = 'EMAIL'): string {
   const command = `refcheck batch reconcile ${batchId} --row ${row}`
-  return (
-    'Ask the provider whether they have a request for this person. ' +
-    `They have it: ${command} --request-id UUID. ` +
-    `They do not, and it is to be ordered (a new order): ${command} --confirm-email ${email}. ` +
-    `Leave it: ${command} --drop`
-  )
+  return [
+    'Ask the provider whether they have a request for this person, and record the answer.',
+    `They have it: ${command} --request-id UUID`,
+    `They do not have it, order it now (a new order): ${command} --confirm-email ${email}`,
+    `Leave it: ${command} --drop`,
+  ].join('\n')
 }

@@ -1,3 +1,4 @@
+import { countInWords } from '../wording/count-in-words.ts'
 import { Duplicates } from './duplicates.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { RowChange, RowProblem, RowReading } from './row-reading.ts'
@@ -43,13 +44,18 @@ export function count(
 export function badRows(
   { rows, invalid, problems }: BatchCheck,
   name: string,
+  /** The command that writes the invalid rows to a file; undefined where the file cannot be read again. */
+  errorsCommand?: string,
 ): InvalidInputError | undefined {
   if (invalid === 0) return undefined
   const [first] = problems
   return new InvalidInputError(
-    `${name}: ${String(invalid)} of ${String(rows)} rows ${invalid === 1 ? 'is' : 'are'} invalid, not sent`,
+    `${name}: ${String(invalid)} of ${countInWords(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
     {
-      hint: 'Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE',
+      hint:
+        errorsCommand === undefined
+          ? 'Nothing was sent. Fix the invalid rows, then run it again.'
+          : `Nothing was sent. Fix them and run it again, or write them to a file to fix with: ${errorsCommand}`,
       field: first?.column,
     },
   )

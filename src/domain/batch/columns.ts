@@ -133,7 +133,7 @@ function saidTwice(
       field: one,
     })
   }
-  return new InvalidInputError(`${name}: the columns "${one}" and "${two}" both say ${column}`, {
+  return new InvalidInputError(`${name}: the columns "${one}" and "${two}" both mean ${column}`, {
     hint: `Leave one out: --ignore ${shellWord(two)}`,
   })
 }
@@ -231,4 +231,17 @@ export function readingFlags(choices: ColumnChoices): string {
     ...(choices.map ?? []).flatMap((each) => one('map', each)),
     ...(choices.ignore ?? []).flatMap((each) => one('ignore', each)),
   ].join(' ')
+}
+
+/** The command that writes a file's invalid rows to another one; undefined for stdin, which is read once. */
+export function errorsCommand(file: string, choices: ColumnChoices): string | undefined {
+  if (file === '-') return undefined
+  const ending = /\.(?:xlsx|ods)$/i.test(file) ? 'xlsx' : 'csv'
+  const words = [
+    'refcheck batch validate',
+    shellWord(file),
+    readingFlags(choices),
+    `--errors invalid.${ending}`,
+  ]
+  return words.filter((word) => word !== '').join(' ')
 }

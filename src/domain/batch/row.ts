@@ -130,7 +130,7 @@ class RowReader {
     }
     if (id === 'wrong') return problem('is not a package id, a whole number such as 12')
     if (packageId !== undefined && packageId !== id)
-      return problem(`is not the package given, ${String(packageId)}`)
+      return problem(`is not the given package, ${String(packageId)}`)
     return packages.get(id) ?? problem('is not a package that this user may order')
   }
 

@@ -67,9 +67,11 @@ function haltedBy(error: RefcheckError, goOn: string, counts: BatchCounts): Refc
   const Halted = haltingCodes.has(error.code)
     ? (error.constructor as typeof IncompleteError)
     : IncompleteError
-  const mend = error.hint === undefined ? '' : `${error.hint.replace(/\.?$/, '.')} `
+  // Rows before this one may have been ordered.
+  const fix = error.hint?.replace(/^Nothing was (?:ordered|sent|done)\. /, '')
+  const resume = counts.pending > 0 ? `Then resume with: ${goOn}` : undefined
   return new Halted(`halted: ${error.message}; ${left(counts)}`, {
-    hint: `${mend}${counts.pending > 0 ? `Then resume with: ${goOn}` : ''}`.trim(),
+    hint: [fix, resume].filter((line) => line !== undefined).join('\n'),
     status: error.status,
     field: error.field,
     retryAfter: error.retryAfter,
@@ -85,7 +87,8 @@ export function nothingSent(
 ): RefcheckError {
   if (batchId !== undefined && cancelled > 0) {
     const hint = orderDropped(batchId)
-    return new InvalidInputError(`nothing was sent: ${cancelled} of ${total} rows were cancelled`, { hint })
+    const rows = `${cancelled} of ${countInWords(total, 'row')} ${cancelled === 1 || total === 1 ? 'was' : 'were'} cancelled`
+    return new InvalidInputError(`nothing was sent: ${rows}`, { hint })
   }
   const hint =
     batchId === undefined ? undefined : `See the reason for each row with: refcheck batch rows ${batchId}`
@@ -93,12 +96,14 @@ export function nothingSent(
     const before = ordered.count === 0 ? 'the same as another' : `ordered before${whenOrdered(ordered)}`
     const what =
       invalid === 0 && (ordered.count === duplicate || ordered.count === 0)
-        ? `every row was ${before}`
+        ? `${total === 1 ? 'the row' : 'every row'} was ${before}`
         : `${countInWords(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${before}` +
           (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
     return new DuplicateError(`nothing was sent: ${what}`, { hint })
   }
-  return new InvalidInputError('nothing was sent: every row is invalid', { hint })
+  return new InvalidInputError(`nothing was sent: ${total === 1 ? 'the row' : 'every row'} is invalid`, {
+    hint,
+  })
 }
 
 /** "A run that sends nothing says when those people were ordered." */
@@ -119,7 +124,7 @@ export function notBegun(counts: BatchCounts, stops: Stops): RefcheckError | und
 function waitElsewhere(what: string, { waiting: { count, batchId } }: Stops): IncompleteError {
   return new IncompleteError(
     `${what}: ${countInWords(count, 'row')} ${count === 1 ? 'waits' : 'wait'} in batch ${batchId}`,
-    { hint: `Go on with that batch: refcheck batch resume ${batchId}` },
+    { hint: `Resume that batch with: refcheck batch resume ${batchId}` },
   )
 }
 
@@ -130,17 +135,24 @@ function orderDropped(batchId: string): string {
 
 function notAll(batchId: string, counts: BatchCounts, stops: Stops): IncompleteError {
   const { accepted, total } = counts
-  return new IncompleteError(`${accepted} of ${total} rows were accepted (${countsInWords(counts)})`, {
-    hint: wayOn(batchId, counts, stops),
-  })
+  return new IncompleteError(
+    `${accepted} of ${countInWords(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${countsInWords(counts)})`,
+    {
+      hint: wayOn(batchId, counts, stops),
+    },
+  )
 }
 
 function wayOn(batchId: string, { pending, held, cancelled }: BatchCounts, { waiting }: Stops): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
   if (held > 0) {
-    return `See why rows are held: refcheck batch rows ${batchId} --state held; two people: refcheck batch release ${batchId} --row N; the same person: refcheck batch cancel ${batchId} --row N`
+    return [
+      `See why rows are held: refcheck batch rows ${batchId} --state held`,
+      `Two people: refcheck batch release ${batchId} --row N`,
+      `The same person: refcheck batch cancel ${batchId} --row N`,
+    ].join('\n')
   }
-  if (waiting.count > 0) return `Go on with the batch they wait in: refcheck batch resume ${waiting.batchId}`
+  if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
   return cancelled > 0
     ? orderDropped(batchId)
     : `See the reason for each row with: refcheck batch rows ${batchId}`

@@ -12,8 +12,15 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   let least = limit + 1
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) > limit) continue
-    const steps = distance(typed, candidate.toLowerCase())
+    const other = candidate.toLowerCase()
+    const apart = distance(typed, other)
+    // Two letters that changed places are one slip.
+    const steps = apart === 2 && letters(typed) === letters(other) ? 1 : apart
     if (steps < least) [best, least] = [candidate, steps]
   }
   return best
+}
+
+function letters(word: string): string {
+  return word.split('').toSorted().join('')
 }

@@ -82,7 +82,7 @@ function checkPackageId(id: unknown, schema: PackageSchema, findings: Findings):
   } else if (!Number.isSafeInteger(id)) {
     problems.push({ path, value: shown(id), problem: 'is not an integer' })
   } else if (id !== schema.id) {
-    problems.push({ path, value: shown(id), problem: `is not the package given, ${String(schema.id)}` })
+    problems.push({ path, value: shown(id), problem: `is not the given package, ${String(schema.id)}` })
   }
 }
 

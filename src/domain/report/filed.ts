@@ -82,8 +82,12 @@ export const noReportFollows = 'No report will follow.'
 
 export function reportMissing(title: string, status: string): NotFoundError {
   return status === 'CANCELLED' || status === 'ERROR'
-    ? new NotFoundError(`${title}: no report; it ended ${status}`, { hint: noReportFollows })
-    : new NotFoundError(`${title}: the report is not ready; it is ${status}`)
+    ? new NotFoundError(`${title}: no report; the check ended ${status}`, { hint: noReportFollows })
+    : new NotFoundError(
+        status === 'COMPLETED'
+          ? `${title}: the check is COMPLETED, but its report is not available yet`
+          : `${title}: the report is not ready; the check is ${status}`,
+      )
 }
 
 export function changed(file: string): IncompleteError {

@@ -35,7 +35,7 @@ function sentences(stop: Stop): [message: string, hint: string] {
       return sameSentences(order)
     case 'similar':
       return [
-        `somebody similar is known: ${whatOf(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
+        `somebody similar was ordered: ${whatOf(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
         'Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.',
       ]
     case 'similar_unknown':

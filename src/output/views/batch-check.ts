@@ -62,9 +62,9 @@ export function checkText(check: BatchCheck, name: string, terminal: Terminal, s
 function pairs(duplicates: BatchCheck['duplicates']): string {
   const lines = duplicates
     .slice(0, mostPairs)
-    .map(([first, again]) => `  row ${again} is the same order as row ${first}`)
+    .map(([first, again]) => `  row ${again} is the same as row ${first}`)
   return (
-    ['The same order more than once; only the first is sent:', ...lines].join('\n') +
+    ['The same person and package more than once; only the first is sent:', ...lines].join('\n') +
     more(duplicates.length, mostPairs)
   )
 }
@@ -86,12 +86,12 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   if (inFile > 0) lines.push(`  ${countInWords(inFile, 'row')} the same as an earlier row, not sent`)
   if (matches.length > 0) lines.push(`  ${countInWords(matches.length, 'row')} ordered before, not sent`)
   lines.push(
-    ...matches.slice(0, mostPairs).map(({ row, stop }) => `    row ${row} is ${sanitize(whatMatches(stop))}`),
+    ...matches.slice(0, mostPairs).map(({ row, stop }) => `    row ${row}: ${sanitize(whatMatches(stop))}`),
   )
   if (held.length > 0) lines.push(...heldLines(held))
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} invalid, not sent`)
-  if (counts.pending > 0) lines.push(`Time by quota: ${timeText(seconds, endsAt)}`)
+  if (counts.pending > 0) lines.push(`Time within the quota: ${timeText(seconds, endsAt)}`)
   const { changes } = check
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
@@ -111,7 +111,7 @@ function heldLines(held: Plan['held']): string[] {
     return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
   })
   return [
-    `  ${countInWords(held.length, 'row')} held: not sent until you say so (refcheck batch release)`,
+    `  ${countInWords(held.length, 'row')} held, not sent until you release ${held.length === 1 ? 'it' : 'them'}`,
     ...lines,
     ...(groups.size > mostPairs ? [`    … and ${groups.size - mostPairs} more groups`] : []),
   ]

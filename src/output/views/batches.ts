@@ -65,7 +65,7 @@ function lines({ standing, name, halt, holder }: BatchStatus, terminal: Terminal
       (state) =>
         `${String(counts[state]).padStart(width)}  ${styled(terminal, stateStyle(state) ?? 'dim', state)}`,
     ),
-    `${String(counts.total).padStart(width)}  rows`,
+    `${String(counts.total).padStart(width)}  ${counts.total === 1 ? 'row' : 'rows'}`,
     ...(holder === undefined ? [] : ['', `run by process ${holder.pid} since ${localTime(holder.since)}`]),
     ...(halt === undefined || holder !== undefined
       ? []
@@ -154,11 +154,11 @@ export function runEventText(event: RunEvent): string | undefined {
     case 'outage':
       return `${event.reason}; paused; checking again in ${event.seconds} s`
     case 'well':
-      return 'The service is up again; continuing.'
+      return 'The service answers; continuing.'
     case 'paced':
       return event.seconds < 90
         ? undefined
-        : `The quota is used up; going on in ${durationInWords(event.seconds)}.`
+        : `The quota is used up; continuing in ${durationInWords(event.seconds)}.`
     case 'retrying':
       return undefined
     case 'recovered':
@@ -173,10 +173,15 @@ export function reconciliationText({ settled, ambiguous }: Reconciliation): stri
   return [
     ...settled.map(({ submission, requestId }) => `row ${submission.row} was accepted: request ${requestId}`),
     ...ambiguous.flatMap(({ submission, near }) => [
-      `row ${submission.row}: no single request fits it alone; a person has to decide`,
+      `row ${submission.row}: no request matches it for certain; a person has to decide`,
       ...near.map((each) => `  ${sanitize(nearText(each))}`),
     ]),
   ].join('\n')
+}
+
+/** Asked before the first order. */
+export function orderQuestion(people: number): string {
+  return `Order checks for ${countInWords(people, 'person', 'people')}?`
 }
 
 /** The same file again. */
@@ -223,11 +228,11 @@ export function reconciledView(found: Reconciliation): View {
         reconciliationText(found),
         ...open.map(
           ({ batchId, row, recipient }) =>
-            `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was seen`,
+            `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was found`,
         ),
         ...secondOrders.map(
           ({ requestId, createdAt, order }) =>
-            `possible second order: request ${requestId}, created ${sanitize(localTime(createdAt))}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and nobody here ordered it. Ask the provider; then: refcheck batch reconcile --acknowledge ${requestId}`,
+            `possible second order: request ${requestId}, created ${sanitize(localTime(createdAt))}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`,
         ),
         settled.length + ambiguous.length + open.length + secondOrders.length === 0
           ? 'Nothing to settle.'

@@ -1,3 +1,4 @@
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import type { CaseReport, ExamReport, Verdict } from '../../domain/webhook/exam-report.ts'
 import { escapeXml } from '../../domain/wording/escape-xml.ts'
 import { sanitize } from '../../host/text.ts'
@@ -58,7 +59,7 @@ function sum({ counts, passed, deliveries, slowest_ms, url }: ExamReport, termin
   ]
   const slowest =
     slowest_ms === null ? 'nothing was accepted' : `the slowest acceptance took ${slowest_ms} ms`
-  return `${verdict}  ${sanitize(url)}: ${parts.join(', ')}. ${deliveries} deliveries; ${slowest}.`
+  return `${verdict}  ${sanitize(url)}: ${parts.join(', ')}. ${countInWords(deliveries, 'delivery', 'deliveries')}; ${slowest}.`
 }
 
 /** The report as JUnit XML, for a CI that shows it: a test case each, advice in its output. */

@@ -32,7 +32,7 @@ export function keptEventView({
     text: (terminal) => {
       const shown = sanitize(status ?? '-')
       const style = status === undefined ? undefined : statusStyle(status)
-      const remarks = [repeated ? 'again' : undefined, oddity].filter((each) => each !== undefined)
+      const remarks = [repeated ? 'duplicate' : undefined, oddity].filter((each) => each !== undefined)
       return [
         localClock(receivedAt),
         sanitize(requestId ?? '-'),
@@ -128,6 +128,6 @@ export function replayView(replies: readonly ReplayReply[]): View {
 export function importedView({ read, added, repeated }: Imported): View {
   return {
     json: { read, added, repeated },
-    text: () => `${countInWords(read, 'genuine event')} read: ${added} new, ${repeated} already there`,
+    text: () => `${countInWords(read, 'event')} read: ${added} new, ${repeated} already in the inbox`,
   }
 }

@@ -1,3 +1,4 @@
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import type { FilingEvent } from '../../domain/report/filed.ts'
 import type { Reporter } from '../reporter.ts'
 import { size } from './reports.ts'
@@ -29,7 +30,7 @@ export class ReportProgress {
     const isLive = this.#isLive
     if (now - this.#shownAt < (isLive ? everyMs.live : everyMs.plain)) return
     this.#shownAt = now
-    const count = `${this.#filed} of ${this.#planned} files, ${size(this.#bytes)}`
+    const count = `${this.#filed} of ${countInWords(this.#planned, 'file')}, ${size(this.#bytes)}`
     if (isLive) this.#reporter.status(`${bar(this.#filed / Math.max(1, this.#planned))}  ${count}`)
     else this.#reporter.note(count)
   }

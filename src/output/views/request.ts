@@ -56,7 +56,7 @@ function checkRows(check: Check): CheckRow[] {
     check: isReference ? 'Reference check' : (check.check_name ?? 'Background check'),
     status: check.status,
     id: check.id ?? '-',
-    report: isReference ? '-' : readiness(check.report_pdf_url),
+    report: isReference ? '-' : readiness(check),
   }
   const referees = check.references ?? []
   if (isReference && referees.length === 0) own.report = 'no referees yet'
@@ -68,10 +68,14 @@ function refereeRow(referee: Referee): CheckRow {
     check: `└ ${referee.referee_name ?? 'Unnamed referee'}`,
     status: referee.status,
     id: `referee ${referee.referee_id}`,
-    report: readiness(referee.report_pdf_url),
+    report: readiness(referee),
   }
 }
 
-function readiness(url: string | null | undefined): string {
-  return url === null || url === undefined ? 'not yet' : 'ready'
+function readiness({
+  status,
+  report_pdf_url: url,
+}: Pick<Check | Referee, 'status' | 'report_pdf_url'>): string {
+  if (url !== null && url !== undefined) return 'ready'
+  return status === 'CANCELLED' || status === 'ERROR' ? 'none' : 'not yet'
 }

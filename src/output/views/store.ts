@@ -46,7 +46,7 @@ export function storeCheckView(location: string, findings: readonly string[]): V
 
 /** Rows that wait in a store that has forgotten attempts may have been sent. */
 export function heldText(held: number): string {
-  return `${countInWords(held, 'row')} that waited ${held === 1 ? 'is' : 'are'} held now, since nothing tells whether ${held === 1 ? 'it was' : 'they were'} sent. Release them with: refcheck batch release BATCH_ID --row N`
+  return `${countInWords(held, 'waiting row')} ${held === 1 ? 'is' : 'are'} now held: nobody knows whether ${held === 1 ? 'it was' : 'they were'} sent. Release with: refcheck batch release BATCH_ID --row N`
 }
 
 export function storeBackupView(location: string, path: string): View {

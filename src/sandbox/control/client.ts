@@ -22,11 +22,11 @@ export function runningSandbox(http: HttpClient, baseUrl: string): RunningSandbo
     const error = (said as { error?: { message?: unknown; hint?: unknown } } | undefined)?.error
     if (typeof error?.message !== 'string') {
       throw new NotFoundError(`${new URL(baseUrl).host} is not a sandbox that can be controlled`, {
-        hint: 'Start one with "refcheck sandbox start --login", or name it with --base-url.',
+        hint: 'Name another with --base-url, or start one with: refcheck sandbox start --login',
       })
     }
     throw new UsageError(error.message, {
-      hint: typeof error.hint === 'string' ? error.hint : 'See "refcheck sandbox --help".',
+      hint: typeof error.hint === 'string' ? error.hint : 'See its commands with: refcheck help sandbox',
     })
   }
   return {

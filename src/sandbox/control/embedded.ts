@@ -184,7 +184,7 @@ export class EmbeddedSandbox implements Sandbox {
 
   async advance(ms: number): Promise<void> {
     if (!(this.#clock instanceof ManualClock)) {
-      throw new UsageError('this sandbox goes by the real clock and cannot be advanced', {
+      throw new UsageError('this sandbox runs on the real clock, so it cannot be advanced', {
         hint: 'Start it with --clock manual.',
       })
     }

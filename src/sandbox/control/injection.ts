@@ -44,6 +44,6 @@ export function checkedInjection(value: unknown): Injection {
   const [issue] = parsed.error.issues
   const path = issue?.path.join('.') ?? ''
   throw new InvalidInputError(`${path === '' ? 'body' : path}: ${issue?.message ?? 'is not valid'}`, {
-    hint: `A fault is JSON with a kind: ${kinds.join(', ')}; see "refcheck sandbox inject --help".`,
+    hint: `A fault is JSON with a kind: ${kinds.join(', ')}; see examples with: refcheck sandbox inject --help`,
   })
 }

@@ -21,7 +21,7 @@ interface ControlEnv {
   Bindings: { sandbox: Sandbox }
 }
 
-const noControl = { code: 'not_found', message: 'there is no such control' }
+const noControl = { code: 'not_found', message: 'unknown control' }
 
 const app = new Hono<ControlEnv>().basePath(controlPath.slice(0, -1))
 

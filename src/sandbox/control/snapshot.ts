@@ -140,7 +140,9 @@ export function checkedSnapshot(value: unknown): Snapshot {
   if (parsed.success) return parsed.data as Snapshot
   const path = parsed.error.issues[0]?.path.join('.') ?? ''
   throw new InvalidInputError(
-    path === '' ? 'this is no snapshot of a sandbox' : `this is no snapshot of a sandbox: see its ${path}`,
-    { hint: 'Make a snapshot with: refcheck sandbox snapshot > FILE Nothing was changed.' },
+    path === ''
+      ? 'this is not a snapshot of a sandbox'
+      : `this is not a snapshot of a sandbox: ${path} is wrong`,
+    { hint: 'Nothing was changed. Make a snapshot with: refcheck sandbox snapshot > FILE' },
   )
 }

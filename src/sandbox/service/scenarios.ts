@@ -79,7 +79,7 @@ export const scenarioTable: readonly Scenario[] = [
   {
     tag: 'event-forged',
     changes: 'event',
-    what: 'The first attempt of each event has a signature that does not fit.',
+    what: 'The first attempt of each event has a signature that does not match.',
   },
 ]
 

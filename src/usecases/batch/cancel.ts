@@ -3,7 +3,7 @@ import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { BatchPorts } from './standing.ts'
 
-const reason = 'dropped before it was sent'
+const reason = 'cancelled before it was sent'
 
 /** Every row that was not sent is `cancelled`, or those of some numbers. How many. A batch that runs is left alone. */
 export async function cancelBatch(

@@ -6,7 +6,7 @@ import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { verdict } from '../../domain/batch/verdict.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { InternalError, UsageError } from '../../errors/kinds.ts'
+import { InternalError, IoError, UsageError } from '../../errors/kinds.ts'
 import { packageOfBatchGone } from './linked-packages.ts'
 import type { RunPorts } from './ports.ts'
 import { reconcile } from './reconcile.ts'
@@ -67,10 +67,14 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
     const unwritten = await writeResults(await found(ports, batchId), options)
     const left = await found(ports, batchId)
     const stops = await ports.waiting.stops(batchId)
+    const failure = verdict(batchId, left.counts, end, stops)
+    // A file of people that was changed meanwhile is a person's doing, and no fault.
+    const ends = failure === undefined && unwritten?.code === 'io'
+    if (unwritten !== undefined && !ends) options.onUnwritten?.(unwritten, left)
     // This process is about to let go of it.
     return {
       batch: { ...left, holder: undefined },
-      failure: verdict(batchId, left.counts, end, stops) ?? unwritten,
+      failure: ends ? resultsUnwritten(batchId, unwritten) : failure,
     }
   } finally {
     await hold.release()
@@ -84,10 +88,14 @@ async function writeResults(batch: Batch, options: CarryOut): Promise<RefcheckEr
     return undefined
   } catch (error) {
     if (!(error instanceof RefcheckError)) throw error
-    options.onUnwritten?.(error, batch)
-    // A file of people that was changed meanwhile is a person's doing, and no fault.
-    return error.code === 'io' ? error : undefined
+    return error
   }
+}
+
+function resultsUnwritten(batchId: string, { message }: RefcheckError): IoError {
+  return new IoError(`the results file was not written: ${message}`, {
+    hint: `What became of each row is in the store. Write it to a file with: refcheck batch export ${batchId} --output results.csv`,
+  })
 }
 
 /** Holds the batch with no row in `sending`: rows of a runner that died become `unknown` first. */

@@ -29,7 +29,7 @@ export async function moveBatch(parts: MovePorts, batch: Batch, packageId: numbe
     })
   }
   if (batch.packageId === packageId) {
-    throw new UsageError(`batch ${batch.id} is for package ${packageId} already`, {
+    throw new UsageError(`batch ${batch.id} is already for package ${packageId}`, {
       hint: 'Nothing was moved.',
     })
   }
@@ -58,12 +58,12 @@ async function requireActive({ api, signal }: MovePorts, packageId: number): Pro
   if (pack === undefined) {
     throw new NotFoundError(`there is no package ${packageId} for this user`, {
       field: 'package_id',
-      hint: 'Nothing was moved. "refcheck packages list --status active" shows what can be ordered.',
+      hint: 'Nothing was moved. List what can be ordered with: refcheck packages list --status active',
     })
   }
   if (pack.status === 'ACTIVE') return
   throw new InvalidInputError(`package ${packageId} (${pack.name}) is ${pack.status}`, {
     field: 'package_id',
-    hint: 'Nothing was moved. Name one that can be ordered: refcheck packages list --status active',
+    hint: 'Nothing was moved. List what can be ordered with: refcheck packages list --status active',
   })
 }

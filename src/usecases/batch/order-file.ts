@@ -41,6 +41,8 @@ export interface OrderFileChoices {
   skipInvalid: boolean
   isDryRun: boolean
   results: string | undefined
+  /** What writes invalid rows to a file, as the file was read in the end. */
+  errorsCommand: () => string | undefined
 }
 
 /** What there is to run, or why nothing is. */
@@ -75,7 +77,10 @@ export async function orderFile(
   if (meanwhile !== undefined) return goOn(meanwhile)
   const { plan } = planned
   const failure =
-    unsent(plan, file.name, { skip: choices.skipInvalid }) ??
+    unsent(plan, file.name, {
+      skip: choices.skipInvalid,
+      errorsCommand: choices.errorsCommand(),
+    }) ??
     (isDryRun
       ? undefined
       : await notOrderable(

@@ -37,7 +37,7 @@ export async function packageGone(
   const move =
     sources.batchId === undefined
       ? ''
-      : ` What is left of the batch goes on under another package with: refcheck batch move ${sources.batchId} --package ${successor?.id ?? 'N'}`
+      : ` Move what is left of the batch to it with: refcheck batch move ${sources.batchId} --package ${successor?.id ?? 'N'}`
   return new NotFoundError(what, { hint: `${next}${move}` })
 }
 

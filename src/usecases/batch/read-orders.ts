@@ -7,6 +7,9 @@ import type { ReadingPorts } from './ports.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { ReadableBatch } from './read-columns.ts'
 
+/** Choices of which it was said that they are kept. */
+const told = new WeakSet<ColumnChoices>()
+
 /** Understands the file's columns as somebody chose, asking where somebody can be asked. */
 export async function readOrders(
   { api, cache, mappings, prompter, onNotice }: ReadingPorts,
@@ -43,7 +46,9 @@ export async function readOrders(
   const name = choices.saveMapping
   if (name !== undefined) {
     await mappings.put(name, { ...orders.mapping, reading: readingIn(choices) })
-    onNotice({ name: 'mapping-kept', mapping: name })
+    // A file may be read again, with one more answer.
+    if (!told.has(choices)) onNotice({ name: 'mapping-kept', mapping: name })
+    told.add(choices)
   }
   return orders
 }

@@ -24,10 +24,12 @@ export async function readRequests(
   }
   const [first] = missing
   if (first === undefined) return { requests, failure: undefined }
-  const failure = new NotFoundError(
-    `${first.error.message}: request ${missing.map(({ id }) => id).join(', ')}`,
-    { status: first.error.status, hint: first.error.hint, cause: first.error },
-  )
+  const { status, hint } = first.error
+  const message =
+    missing.length === 1
+      ? first.error.message
+      : `${missing.length} requests were not found: ${missing.map(({ id }) => id).join(', ')}`
+  const failure = new NotFoundError(message, { status, hint, cause: first.error })
   if (requests.length === 0) throw failure
   return { requests, failure }
 }

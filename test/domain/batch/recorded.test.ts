@@ -44,7 +44,7 @@ test('a request of another person, of another package, or of another order is re
 
 test('a person is asked with both sides, and with what differs', () => {
   const text = confirmation(row, request({ recipient: { ...ann, first_name: 'Anne' } }), ['person'])
-  for (const part of ['r-1', 'Anne Lee', 'Ann Lee', 'row 2', '2026-11-20T12:00:00.000Z'])
+  for (const part of ['r-1', 'Anne Lee', 'Ann Lee', 'row 2', '2026-11-20 12:00 +00:00'])
     expect(text).toContain(part)
   expect(confirmation({ ...row, recipient: undefined }, request(), ['person'])).not.toContain('undefined')
 })

@@ -31,7 +31,7 @@ test('whatever is pending can be gone on with, and nothing else can', () => {
   expect(of({ accepted: 1, pending: 1 }, interrupted)?.hint).toContain(goOn)
   expect(of({ accepted: 1 }, interrupted)?.hint).toBeUndefined()
   expect(of({ accepted: 1, pending: 1 }, halted)?.hint).toContain(goOn)
-  expect(of({ accepted: 1 }, halted)?.hint).toBe('Buy some.')
+  expect(of({ accepted: 1 }, halted)?.hint).toBe('Buy some')
   expect(of({ accepted: 1, pending: 1 })?.hint).toContain(goOn)
   expect(of({ accepted: 1, rejected: 1 })?.hint).toContain('refcheck batch rows b-1')
   expect(of({ accepted: 1, cancelled: 1 })?.hint).toContain('refcheck batch export b-1 --state cancelled')

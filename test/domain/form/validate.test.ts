@@ -85,7 +85,7 @@ describe('the shape of the body', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['no package', { package_id: undefined }, 'package_id: is required'],
     ['a fraction for a package', { package_id: 1.5 }, 'package_id: "1.5" is not an integer'],
-    ['another package', { package_id: 13 }, 'package_id: "13" is not the package given, 12'],
+    ['another package', { package_id: 13 }, 'package_id: "13" is not the given package, 12'],
     ['a recipient of null', { recipient: null }, 'recipient: "null" is not an object'],
     [
       'information as an object',

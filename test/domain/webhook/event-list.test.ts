@@ -39,7 +39,7 @@ test('an event is forwarded once somebody took it; until then it waits', () => {
   expect(listed(event({ forward: 'waiting' }))).toMatchObject({ forwarded: false, forwarding: 'waits' })
   expect(listed(event({ forward: 'done', forwardedAt: 2000 }))).toMatchObject({
     forwarded: true,
-    forwarding: '1970-01-01T00:00:02',
+    forwarding: '1970-01-01 00:00 +00:00',
   })
 })
 

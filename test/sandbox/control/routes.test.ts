@@ -37,7 +37,7 @@ test('a sandbox on the real clock cannot be advanced', async () => {
   expect(data).toEqual({
     error: {
       code: 'usage',
-      message: 'this sandbox goes by the real clock and cannot be advanced',
+      message: 'this sandbox runs on the real clock, so it cannot be advanced',
       hint: 'Start it with --clock manual.',
     },
   })
@@ -245,8 +245,8 @@ test.each([
     {
       error: {
         code: 'invalid_input',
-        message: `this is no snapshot of a sandbox: see its ${where}`,
-        hint: 'Make a snapshot with: refcheck sandbox snapshot > FILE Nothing was changed.',
+        message: `this is not a snapshot of a sandbox: ${where} is wrong`,
+        hint: 'Nothing was changed. Make a snapshot with: refcheck sandbox snapshot > FILE',
       },
     },
   ])

@@ -69,7 +69,7 @@ function entryItem(entry: LogEntry): Piece {
 function live(sandbox: Sandbox, overview: Overview): Piece {
   return html`
     <section aria-labelledby="standing-title">
-      <h2 id="standing-title">Standing</h2>
+      <h2 id="standing-title">Status</h2>
       <dl>
         <div>
           <dt>Clock</dt>
@@ -125,7 +125,7 @@ function controls({ clock }: Overview): Piece {
       clock === 'manual'
         ? html`<form data-control="advance">
             <label
-              >Move the clock on by
+              >Advance the clock by
               <input name="minutes" type="number" min="1" max="100000" value="60" required
             /></label>
             minutes <button id="advance">Advance</button>
@@ -134,7 +134,7 @@ function controls({ clock }: Overview): Piece {
     }
     <form data-control="scenario">
       <label
-        >The next request goes by
+        >The next request follows
         <select name="scenario">
           ${scenarioTable.map(({ tag, what }) => html`<option value="${tag}">${tag}: ${what}</option>`)}
         </select>
@@ -151,7 +151,7 @@ function controls({ clock }: Overview): Piece {
         </select>
       </label>
       <label
-        >meets
+        >gets
         <select name="fault">
           <option value='{"kind":"status","status":500,"when":"before"}'>500, nothing done</option>
           <option value='{"kind":"status","status":500,"when":"after"}'>500, although it was done</option>
@@ -185,7 +185,7 @@ function requestTable(all: readonly RequestResource[]): Piece {
             <th scope="col">Status</th>
             <th scope="col">Checks</th>
             <th scope="col">Request</th>
-            <th scope="col">Do</th>
+            <th scope="col">Action</th>
           </tr>
         </thead>
         <tbody>
@@ -217,7 +217,7 @@ function requestRow({
     <td>
       ${
         over.has(status)
-          ? 'over'
+          ? 'final'
           : html`<button
               id="hasten-${id}"
               data-post="hasten"
@@ -246,7 +246,7 @@ function deliveryTable(all: readonly DeliveryRecord[]): Piece {
             <th scope="col">State</th>
             <th scope="col">Attempts</th>
             <th scope="col">Last answer</th>
-            <th scope="col">Do</th>
+            <th scope="col">Action</th>
           </tr>
         </thead>
         <tbody>

@@ -46,11 +46,11 @@ document.addEventListener('submit', (event) => {
   const given = new FormData(form)
   const control = form.dataset.control
   if (control === 'advance') {
-    void post('advance', { ms: Number(given.get('minutes')) * 60000 }, 'The clock moved on.')
+    void post('advance', { ms: Number(given.get('minutes')) * 60000 }, 'The clock was advanced.')
   } else if (control === 'scenario') {
-    void post('inject', { scenario: given.get('scenario') }, 'The next request goes by ' + given.get('scenario') + '.')
+    void post('inject', { scenario: given.get('scenario') }, 'The next request follows ' + given.get('scenario') + '.')
   } else if (control === 'fault') {
-    void post('inject', { on: given.get('on'), fault: JSON.parse(given.get('fault')) }, 'The fault waits for its call.')
+    void post('inject', { on: given.get('on'), fault: JSON.parse(given.get('fault')) }, 'The fault applies to the next matching call.')
   } else {
     void post('clear-faults', {}, 'All faults are cleared.')
   }
