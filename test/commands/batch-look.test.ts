@@ -43,14 +43,14 @@ test('the results of a workbook keep widths and links, and it is said what they 
     2>
     2> people.xlsx: 1 row
     2>   1 order of package 102
-    2> Time by quota: under a minute
+    2> Time within the quota: under a minute
     2>
     2> people.results.xlsx keeps the values, number formats, column widths and links, but not: comments, conditional formats, formulas (only their values), the sheet "Notes". Your own file is not changed.
     batch  BATCH_1
     people.xlsx, package 102
 
     1  accepted
-    1  rows
+    1  row
 
     results  HOME/people.results.xlsx
     exit 0
@@ -69,17 +69,17 @@ test('the same is said of the file of invalid rows', async () => {
   write('people.xlsx', await dressed(ana, bo))
   expect(await type('batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx'))
     .toMatchInlineSnapshot(`
-    $ refcheck batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx
-    2> fix.xlsx keeps the values, number formats, column widths and links, but not: comments, conditional formats, formulas (only their values), the sheet "Notes". Your own file is not changed.
-    2> The invalid rows are in HOME/fix.xlsx
-    people.xlsx: 2 rows, 1 valid, 1 invalid
+      $ refcheck batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx
+      2> fix.xlsx keeps the values, number formats, column widths and links, but not: comments, conditional formats, formulas (only their values), the sheet "Notes". Your own file is not changed.
+      2> The invalid rows are in HOME/fix.xlsx
+      people.xlsx: 2 rows, 1 valid, 1 invalid
 
-    LINE  PERSON  COLUMN  VALUE      PROBLEM
-    3     Bo Li   email   no e-mail  has no @; an e-mail address looks like ann@example.com
-    2> Error: people.xlsx: 1 of 2 rows is invalid, not sent
-    2> Nothing was sent. Fix the invalid rows, then run it again. Write them to a file with: --errors FILE
-    exit 2
-  `)
+      LINE  PERSON  COLUMN  VALUE      PROBLEM
+      3     Bo Li   email   no e-mail  has no @; an e-mail address looks like ann@example.com
+      2> Error: people.xlsx: 1 of 2 rows is invalid
+      2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.xlsx --package 102 --ignore cv --errors invalid.xlsx
+      exit 2
+    `)
   const fix = await openBytes(readFileSync(join(folder, 'fix.xlsx')), 'fix.xlsx')
   expect((await all(fix.rows())).map(({ cells }) => cells.slice(0, 5).map(plain))).toEqual([bo])
 })
@@ -93,7 +93,7 @@ test('results of a workbook with macros are a workbook without, and end so', asy
     people.xlsm, package 102
 
     1  accepted
-    1  rows
+    1  row
 
     results  HOME/people.results.xlsx
     exit 0

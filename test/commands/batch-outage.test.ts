@@ -33,7 +33,7 @@ test('an outage costs one row: nothing goes out until the service answers well',
     2> answer 503; try 3 of 4 in 0.8 s
     2> answer 503; try 4 of 4 in 1.7 s
     2> the service failed (503): internal server error; paused; checking again in 5 s
-    2> The service is up again; continuing.
+    2> The service answers; continuing.
     batch  BATCH_1
     people.csv, package 102
 
@@ -62,6 +62,7 @@ test('run again while the outage lasts it costs no second row', async () => {
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 0 of 3 accepted, 2 rows are left to send.
+    2> The service answers; continuing.
     batch  BATCH_1
     people.csv, package 102
 
@@ -87,7 +88,9 @@ test('three unknowns in a row halt it though the service pings well', async () =
     2> Time within the quota: under a minute
     2>
     2> row 1 unknown: 127.0.0.1:PORT: the connection was cut
+    2> The service answers; continuing.
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
+    2> The service answers; continuing.
     2> row 3 unknown: 127.0.0.1:PORT: the connection was cut
     batch  BATCH_1
     people.csv, package 102

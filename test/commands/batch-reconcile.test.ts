@@ -225,6 +225,7 @@ test('a person decides only 15 minutes after the attempt, and types out whom it 
   expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
     2> row 2 unknown: the service failed (500): internal server error
+    2> The service answers; continuing.
     batch  BATCH_1
     people.csv, package 102
 

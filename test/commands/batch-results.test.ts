@@ -74,6 +74,7 @@ test('results that cannot be written do not take the place of an unknown outcome
     $ refcheck batch run people.csv --package 102 --yes --json
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
+    2> The service answers; continuing.
     2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     {
       "batch_id": "BATCH_1",

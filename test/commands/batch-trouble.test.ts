@@ -17,6 +17,7 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
     2> Time within the quota: under a minute
     2>
     2> row 2 unknown: the service failed (500): internal server error
+    2> The service answers; continuing.
     batch  BATCH_1
     people.csv, package 102
 

@@ -179,7 +179,7 @@ test('a replaced package: somebody similar under the one that is gone is held to
     `${line.replace('102', String(successor))} --field consent.consent_method=email`
   const similar = await type(under(single('Anne', 'ann@example.com', '+61400000901')))
   expect([similar.code, ordered()]).toEqual([2, ['ann@example.com']])
-  expect(similar.stderr).toContain('somebody similar is known: package 102')
+  expect(similar.stderr).toContain('somebody similar was ordered: package 102')
   const same = under(single('Ann', 'ann@example.com', '+61400000901'))
   expect((await type(same)).code).toBe(2)
   expect((await type(`${same} --allow-similar`)).code).toBe(0)

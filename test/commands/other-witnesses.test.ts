@@ -32,9 +32,9 @@ describe('results beside the input, of a store that is not here', () => {
       people.csv: 3 rows
         0 orders to send
         3 rows ordered before, not sent
-          row 1 is request REQUEST_1 (line 2 of people.results.csv)
-          row 2 is request REQUEST_2 (line 3 of people.results.csv)
-          row 3 is request REQUEST_3 (line 4 of people.results.csv)
+          row 1: request REQUEST_1 (line 2 of people.results.csv)
+          row 2: request REQUEST_2 (line 3 of people.results.csv)
+          row 3: request REQUEST_3 (line 4 of people.results.csv)
       2> Error: nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)
       exit 2
     `)
@@ -55,9 +55,9 @@ describe('results beside the input, of a store that is not here', () => {
       2> people.csv: 3 rows
       2>   1 order of package 102
       2>   2 rows ordered before, not sent
-      2>     row 2 is request REQUEST_1 (line 2 of people.results.csv)
-      2>     row 3 is request REQUEST_2 (line 3 of people.results.csv)
-      2> Time by quota: under a minute
+      2>     row 2: request REQUEST_1 (line 2 of people.results.csv)
+      2>     row 3: request REQUEST_2 (line 3 of people.results.csv)
+      2> Time within the quota: under a minute
       2>
       batch  BATCH_2
       people.csv, package 102
@@ -67,7 +67,7 @@ describe('results beside the input, of a store that is not here', () => {
       3  rows
 
       results  HOME/people.results-2.csv
-      2> Error: 1 of 3 rows were accepted (2 duplicate)
+      2> Error: 1 of 3 rows was accepted (2 duplicate)
       2> See the reason for each row with: refcheck batch rows BATCH_2
       exit 10
     `)
@@ -124,8 +124,10 @@ describe('results beside the input, of a store that is not here', () => {
       3  rows
 
       results  HOME/people.results-2.csv
-      2> Error: 1 of 3 rows were accepted (1 held, 1 duplicate)
-      2> See why rows are held: refcheck batch rows BATCH_2 --state held; two people: refcheck batch release BATCH_2 --row N; the same person: refcheck batch cancel BATCH_2 --row N
+      2> Error: 1 of 3 rows was accepted (1 held, 1 duplicate)
+      2> See why rows are held: refcheck batch rows BATCH_2 --state held
+      2> Two people: refcheck batch release BATCH_2 --row N
+      2> The same person: refcheck batch cancel BATCH_2 --row N
       exit 10
     `)
     expect(here.ordered()).toEqual(emails(2))

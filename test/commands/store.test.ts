@@ -274,7 +274,7 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
 
     1  rejected
     1  row
-    2> Error: 0 of 1 row were accepted (1 rejected)
+    2> Error: 0 of 1 row was accepted (1 rejected)
     2> See the reason for each row with: refcheck batch rows BATCH_2
     exit 10
   `)
