@@ -69,7 +69,7 @@ async function run(argv) {
   const help = mayBeTerminal() ? undefined : preparedHelp(argv)
   if (help !== undefined) return print(help)
   // Compiled code is kept before the rest is loaded, and never by import(), which starts the loader of ES modules.
-  require('../dist/cli/start/compile-cache.cjs').keepCompiledCode(version())
+  require('../dist/cli/start/compile-cache.cjs').keepCompiledCode(version(), argv, root)
   process.exitCode = await require('../dist/cli/start/start.cjs').start(argv, root)
 }
 

@@ -2,6 +2,7 @@
  * Makes dist/: the program as CommonJS chunks with its libraries inside, one entry a command, because
  * that is what starts fastest. Run: npm run build
  */
+import { createHash } from 'node:crypto'
 import { globSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -58,6 +59,13 @@ function writeContents(files: RolldownOutput['output']): void {
   writeFileSync(join(out, 'contents.json'), JSON.stringify(Object.fromEntries(contents)))
 }
 
+/** Names what was built, so that compiled code of anything else is never taken for its own. */
+function writeBuildId(files: RolldownOutput['output']): void {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(file.fileName).update(file.type === 'chunk' ? file.code : file.source)
+  writeFileSync(join(out, 'build-id'), hash.digest('hex'))
+}
+
 const rewrites = new Rewrites([...aliasNames, ...lazyChunkNames, ...lazyRequireNames])
 rmSync(out, { recursive: true, force: true })
 const { output: files } = await build({
@@ -87,6 +95,7 @@ const { output: files } = await build({
 requireMatches(chunksOf(files).flatMap(({ moduleIds }) => moduleIds))
 console.log(`places changed: ${rewrites.summary().join(', ')}`)
 writeContents(files)
+writeBuildId(files)
 // It is loaded before everything else, so it shares no chunk with it.
 await build({
   input: { 'cli/start/compile-cache': join(root, 'src/cli/start/compile-cache.ts') },

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -109,7 +118,25 @@ test('compiled code is kept for this version alone, privately, and answers alike
   expect(lines.map((argv) => run(argv, folder))).toEqual(first)
   expect(readdirSync(cache)).toEqual([version])
   expect(statSync(cache).mode & 0o777).toBe(0o700)
-  expect(readdirSync(join(cache, version))).toHaveLength(1)
+  expect(readdirSync(join(cache, version))).toEqual(['batch.list', 'config.list', 'other'])
+})
+
+test.each<[string, (code: Buffer) => Buffer]>([
+  ['torn', (code) => code.subarray(0, code.length / 2)],
+  ['empty', () => Buffer.alloc(0)],
+  [
+    'of another build',
+    (code) => Buffer.from(code.toString('latin1').replace(/"build":"./, '"build":"-'), 'latin1'),
+  ],
+  ['of another V8', (code) => Buffer.from(code).fill(0, code.indexOf(']]') + 16)],
+])('compiled code that is %s is made anew', (_, harm) => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'data', 'compile-cache', version, 'config.list')
+  const answer = run(['config', 'list', '--json'], folder)
+  const whole = readFileSync(file)
+  writeFileSync(file, harm(whole))
+  expect(run(['config', 'list', '--json'], folder)).toEqual(answer)
+  expect(Math.abs(readFileSync(file).length / whole.length - 1)).toBeLessThan(0.5)
 })
 
 test.each([

@@ -1,7 +1,7 @@
-import { lstatSync, readdirSync, rmSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { keepCode } from './code-cache.ts'
 import { processEnvironment } from '../../host/env.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
 import { resolvePaths } from '../../host/paths.ts'
@@ -10,11 +10,11 @@ import { resolvePaths } from '../../host/paths.ts'
 const others = 0o077
 
 /**
- * Has Node keep compiled code beside the store, in a folder of this version. Code that somebody else could have
+ * Keeps compiled code beside the store, in a folder of this version, for each command by itself. Code that somebody else could have
  * written is not run, so a folder that is not private goes unused; so does one that cannot be written. Silently:
  * all it costs is a slower start.
  */
-export function keepCompiledCode(version: string): void {
+export function keepCompiledCode(version: string, argv: readonly string[], root: string): void {
   try {
     const { data } = resolvePaths(processEnvironment())
     makeFolders(data, 0o700)
@@ -23,7 +23,8 @@ export function keepCompiledCode(version: string): void {
     if (![data, folder].every((path) => isPrivate(path))) return
     const own = join(folder, version)
     if (makeFolders(own, 0o700) !== undefined) forgetOthers(folder, version)
-    enableCompileCache(own)
+    const dist = join(root, 'dist')
+    keepCode(join(own, commandIn(dist, argv)), root, readFileSync(join(dist, 'build-id'), 'utf8'))
   } catch {
     // A read-only or full disk, a file where the folder should be.
   }
@@ -38,4 +39,14 @@ function forgetOthers(folder: string, version: string): void {
   for (const name of readdirSync(folder)) {
     if (name !== version) rmSync(join(folder, name), { recursive: true, force: true })
   }
+}
+
+/** The command of a line by its words, such as `packages.list`; one name for all lines that do not begin with one. */
+function commandIn(dist: string, argv: readonly string[]): string {
+  for (let length = 3; length > 0; length -= 1) {
+    const words = argv.slice(0, length)
+    if (!words.every((word) => /^[a-z][a-z-]*$/.test(word))) continue
+    if (existsSync(join(dist, 'commands', `${words.join('/')}.cjs`))) return words.join('.')
+  }
+  return 'other'
 }

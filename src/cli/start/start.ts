@@ -10,6 +10,8 @@ export { builtCommands, InterruptedError, main }
 
 /** Runs a command line of the built program whose package is in the folder `root`. */
 export function start(argv: readonly string[], root: string): Promise<number> {
+  // Nobody is shown a stack trace, and undici makes an error for each connection that it closes.
+  Error.stackTraceLimit = 0
   const folder = pathToFileURL(`${root}/`)
   return main(argv, processContext(), folder, { builtCommand: builtCommands(new URL('dist/', folder)) })
 }

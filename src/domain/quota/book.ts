@@ -172,12 +172,14 @@ function settled(book: QuotaBook, now: number): QuotaBook {
 function settledWindow(window: WindowBook, now: number): WindowBook {
   const { learntAt, end } = window
   const latest = partAt(window, now)
-  const parts = window.parts
-    .map(([part, calls]): [number, number] => [Math.min(part, latest), calls])
-    .filter(([part]) => expiry(window, part) > now)
+  const kept = window.parts.filter(([part]) => expiry(window, part) > now)
+  const parts =
+    (kept.at(-1)?.[0] ?? 0) > latest
+      ? joined(kept.map(([part, calls]) => [Math.min(part, latest), calls]))
+      : kept
   const isSetBack = end !== null && learntAt !== null && learntAt > now
   const phase = isSetBack ? { end: now + end - learntAt, learntAt: now } : { end, learntAt }
-  return { ...window, ...phase, parts: joined(parts) }
+  return { ...window, ...phase, parts }
 }
 
 function usedIn({ calls, end, parts }: WindowBook, now: number): number {
@@ -236,7 +238,7 @@ function counted(book: QuotaBook, calls: number, kind: CallKind | undefined, now
     polls: { level: level + (kind === 'poll' ? calls : 0), at },
     windows: book.windows.map((window) => ({
       ...window,
-      parts: joined([...window.parts, [partAt(window, now), calls]]),
+      parts: withCalls(window.parts, partAt(window, now), calls),
     })),
   }
 }
@@ -271,6 +273,12 @@ function partAt(window: QuotaWindow, at: number): number {
 function expiry(window: QuotaWindow, part: number): number {
   const length = window.seconds * 1000
   return (part + 1) * partMs(window) + length + Math.min(length * lateness.ofWindow, lateness.mostMs)
+}
+
+/** Parts are in order, and none is later than the one that the calls go into. */
+function withCalls(parts: WindowBook['parts'], part: number, calls: number): WindowBook['parts'] {
+  const last = parts.at(-1)
+  return last?.[0] === part ? [...parts.slice(0, -1), [part, last[1] + calls]] : [...parts, [part, calls]]
 }
 
 function joined(parts: readonly [part: number, calls: number][]): [part: number, calls: number][] {
