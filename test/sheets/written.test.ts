@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import type { Written } from '../system/sheets/written.ts'
+import { cellValue } from '../../src/domain/batch/cell-value.ts'
 import { annotatedBytes } from '../../src/sheets/rewrite.ts'
 import type { SheetRow } from '../../src/domain/sheet/cell.ts'
 import { all, bytesOf, openBytes, plain } from './table.ts'
@@ -26,6 +27,17 @@ test.each(seen)('$file is read cell by cell as it is seen ($program)', async ({ 
     ),
   )
   expect(Object.fromEntries(faults)).toEqual(expected.faults ?? {})
+  const day = { type: 'string', required: true, description: 'Date of birth (YYYY-MM-DD)' }
+  const dayless = rows.flatMap(({ line, cells }) =>
+    cells.flatMap((cell, at) =>
+      typeof cell === 'object' && cell.kind === 'date' && cellValue(day, cell).problem !== undefined
+        ? [`${String(line)},${String(at)}`]
+        : [],
+    ),
+  )
+  expect(dayless.filter((place) => expected.dayless?.includes(place) ?? false)).toEqual(
+    expected.dayless ?? [],
+  )
   expect(rows.flatMap(({ line, hidden }) => (hidden === true ? [line] : []))).toEqual(expected.hidden ?? [])
   expect(rows.flatMap(({ line, struck }) => (struck === undefined ? [] : [line]))).toEqual(
     expected.struck ?? [],

@@ -33,7 +33,7 @@ export function cellOf({ attributes, text }: RawCell): Cell {
       return { kind: 'boolean', text: written, value: written === 'true' }
     }
     case 'date':
-      return dated(attributes['office:date-value'] ?? '') ?? fault('is no date that can be read')
+      return dated(attributes['office:date-value'] ?? '', text) ?? fault('is no date that can be read')
     case 'time':
       return timed(attributes['office:time-value'] ?? '') ?? fault('is no time of day that can be read')
     default:
@@ -69,7 +69,7 @@ function formatOf(shown: string): string {
 /** Excel cannot count days before March 1900 as the calendar does; such a date stays a text. */
 const firstSerial = 61
 
-function dated(written: string): Cell | undefined {
+function dated(written: string, shown: string | undefined): Cell | undefined {
   const found = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:[.,]0+)?)?$/.exec(written)
   if (found === null) return undefined
   const [, year = '', month = '', day = '', clock = '00:00:00'] = found
@@ -79,7 +79,24 @@ function dated(written: string): Cell | undefined {
   const text = clock === '00:00:00' ? date : `${date}T${clock}`
   const serial = milliseconds / 86_400_000 + 25_569
   if (serial < firstSerial) return text
-  return { kind: 'date', text, serial, format: clock === '00:00:00' ? 'yyyy-mm-dd' : 'yyyy-mm-dd hh:mm:ss' }
+  const time = clock === '00:00:00' ? '' : ' hh:mm:ss'
+  return { kind: 'date', text, serial, format: `${shownParts(shown ?? date, year, month, day)}${time}` }
+}
+
+/** The parts of a day that are seen of it, as a format: a month as a number or a word, a year of two digits or four. */
+function shownParts(shown: string, year: string, month: string, day: string): string {
+  const numbers = (shown.match(/\d+/g) ?? []).map(Number)
+  const take = (...wanted: number[]): boolean => {
+    const at = numbers.findIndex((each) => wanted.includes(each))
+    if (at !== -1) numbers.splice(at, 1)
+    return at !== -1
+  }
+  const hasDay = take(Number(day))
+  const hasMonth = take(Number(month)) || /\p{L}{3,}/u.test(shown)
+  const hasYear = take(Number(year), Number(year.slice(2)))
+  if (hasDay && hasMonth && hasYear) return 'yyyy-mm-dd'
+  const parts = [hasDay ? 'd' : '', hasMonth ? 'mmmm' : '', hasYear ? 'yyyy' : '']
+  return parts.filter((part) => part !== '').join(' ') || 'dddd'
 }
 
 function timed(written: string): Cell | undefined {

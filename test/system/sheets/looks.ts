@@ -1,4 +1,5 @@
-import { xlsxwriter } from './preambles.ts'
+import { seen } from './people.ts'
+import { openpyxl, xlsxwriter } from './preambles.ts'
 import type { Written } from './written.ts'
 
 const look: Written = {
@@ -70,9 +71,59 @@ wb.close()`,
     ),
 }
 
+/** Dates without their day, as they are seen; text of a date is still the day. */
+const dayless: Written = {
+  file: 'openpyxl-dayless.xlsx',
+  program: 'openpyxl: dates of which the day is not shown, and ones that say it in words',
+  table: [
+    ['month', 'built in', 'words', 'day'],
+    ['1990-04-30', '1990-04-30', '1990-04-30', '1990-04-30'],
+    ['2000-12-12', '2000-12-12', '2000-12-12', '2000-12-12'],
+  ],
+  dayless: ['2,0', '2,1', '3,0', '3,1'],
+  write: ({ python }) =>
+    python(
+      `${openpyxl}import datetime
+fill([["month", "built in", "words", "day"]])
+for day in [datetime.date(1990, 4, 30), datetime.date(2000, 12, 12)]: ws.append([day] * 4)
+for row in ws.iter_rows(min_row=2):
+    for cell, shown in zip(row, ["mmmm yyyy", "mmm-yy", "dddd, d mmmm yyyy", "dd/mm/yy"]): cell.number_format = shown
+wb.save(path)`,
+      'w.xlsx',
+    ),
+}
+
+/** Excel for Mac: `date1904` in `workbookPr`, and an x14:workbookPr of another namespace after it. */
+const mac: Written = {
+  file: 'excel-mac-1904.xlsx',
+  program: 'the structure of Excel for Mac: days from 1904, and an x14:workbookPr without it in extLst',
+  table: seen,
+  write: ({ python }) =>
+    python(
+      `${openpyxl}import zipfile
+from openpyxl.utils.datetime import CALENDAR_MAC_1904
+wb.epoch = CALENDAR_MAC_1904
+fill([columns] + people)
+wb.save(path)
+with zipfile.ZipFile(path) as book: parts = [(part, book.read(part)) for part in book.namelist()]
+extension = b'<extLst><ext uri="{140A7094-0E35-4892-8432-C4D2E57EDEB5}" xmlns:x14="http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"><x14:workbookPr defaultImageDpi="32767"/></ext></extLst></workbook>'
+with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+    for part, content in parts: book.writestr(part, content.replace(b"</workbook>", extension) if part == "xl/workbook.xml" else content)`,
+      'w.xlsx',
+    ),
+}
+
 /** Workbooks that are told by what they show besides their values. */
 export const looks: Written[] = [
   look,
+  dayless,
+  {
+    ...dayless,
+    file: 'libreoffice-dayless.ods',
+    program: 'LibreOffice: the same as ODS',
+    write: async (run) => run.office({ name: 'w.xlsx', bytes: await dayless.write(run) }, 'ods'),
+  },
+  mac,
   {
     ...look,
     file: 'libreoffice-look.ods',

@@ -16,6 +16,8 @@ export interface Written {
   struck?: number[]
   hiddenColumns?: number[]
   merged?: string[]
+  /** Dates that no field takes, since their day is not seen, by line and column (from 0). */
+  dayless?: string[]
   /** What it shows besides, and is written again or not. */
   look?: {
     widths: Record<string, number>
