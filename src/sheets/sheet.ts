@@ -28,7 +28,13 @@ export interface Sheet {
 }
 
 /** What a file shows that has values alone. */
-export const noLook: SheetLook = { widths: new Map(), links: [], lost: new Set(), otherSheets: [] }
+export const noLook: SheetLook = {
+  widths: new Map(),
+  links: [],
+  struckByRule: [],
+  lost: new Set(),
+  otherSheets: [],
+}
 
 /** Rows that come by parts, one by one. */
 export async function* oneByOne(parts: AsyncIterable<readonly SheetRow[]>): AsyncGenerator<SheetRow> {

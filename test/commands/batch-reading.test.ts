@@ -18,7 +18,7 @@ const bo = ['Bo', 'Li', 'bo@example.com', '+61400000002']
 
 const struckStyles: Parts = {
   'xl/styles.xml':
-    '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts><font/><font><strike/></font></fonts><cellXfs><xf numFmtId="0" fontId="0"/><xf numFmtId="0" fontId="1"/></cellXfs></styleSheet>',
+    '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts><font/><font><strike/></font></fonts><cellXfs><xf numFmtId="0" fontId="0"/><xf numFmtId="0" fontId="1"/></cellXfs><dxfs count="2"><dxf><font><b/></font></dxf><dxf><font><strike/></font></dxf></dxfs></styleSheet>',
 }
 
 function book(rows: string, before = '', after = ''): Promise<Buffer> {
@@ -52,6 +52,37 @@ test('a filtered list and a struck-through row are refused with their lines, unt
     $ refcheck batch validate people.xlsx --package 102 --hidden include
     people.xlsx: 3 rows, 3 valid
     2> Order them with: refcheck batch run people.xlsx --package 102 --hidden include
+    exit 0
+  `)
+})
+
+test('rows that a conditional format may strike through are refused, until --hidden include says', async () => {
+  const { all, write } = await session()
+  const rule = (id: number): string =>
+    `<conditionalFormatting sqref="A2:D9"><cfRule type="expression" dxfId="${String(id)}" priority="1"><formula>$B2="Li"</formula></cfRule></conditionalFormatting>`
+  const rows = rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3)
+  write('people.xlsx', await book(rows, '', rule(1)))
+  write('bold.xlsx', await book(rows, '', rule(0)))
+  const tried = ['', ' --hidden skip', ' --hidden include'].map((flag) => `${validate}${flag}`)
+  expect(await all([...tried, validate.replace('people', 'bold')])).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.xlsx --package 102
+    2> Error: people.xlsx: a conditional format may strike through cells of A2:D9, and it is not evaluated
+    2> Remove that conditional format, or order these rows too with --hidden include.
+    exit 2
+
+    $ refcheck batch validate people.xlsx --package 102 --hidden skip
+    2> Error: people.xlsx: a conditional format may strike through cells of A2:D9, and it is not evaluated
+    2> Remove that conditional format, or order these rows too with --hidden include.
+    exit 2
+
+    $ refcheck batch validate people.xlsx --package 102 --hidden include
+    people.xlsx: 2 rows, 2 valid
+    2> Order them with: refcheck batch run people.xlsx --package 102 --hidden include
+    exit 0
+
+    $ refcheck batch validate bold.xlsx --package 102
+    bold.xlsx: 2 rows, 2 valid
+    2> Order them with: refcheck batch run bold.xlsx --package 102
     exit 0
   `)
 })

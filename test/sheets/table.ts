@@ -77,7 +77,12 @@ export async function refusalOf(
     for await (const row of sheet.rows()) doubts.leavesOut(row)
     const { firstBytes, samples } = doubts
     if (firstBytes !== undefined) throw await sheet.undecided(`line ${String(firstBytes.line)}`, samples)
-    const refusal = doubts.refusal({ name, headerLine: sheet.headerLine, merged: sheet.merged() })
+    const refusal = doubts.refusal({
+      name,
+      headerLine: sheet.headerLine,
+      merged: sheet.merged(),
+      struckByRule: sheet.look().struckByRule,
+    })
     if (refusal !== undefined) throw refusal
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -17,6 +17,8 @@ export interface ReadSheet {
   name: string
   headerLine: number
   merged: readonly MergedCells[]
+  /** What a rule may strike through. */
+  struckByRule: readonly MergedCells[]
 }
 
 /** Enough bytes to tell encodings by. */
@@ -68,6 +70,13 @@ export class Doubts {
       return new InvalidInputError(
         `${sheet.name}: the cells ${merged.range} are merged, so it is unclear which row the value belongs to`,
         { hint: 'Unmerge them, and give each row its own value.' },
+      )
+    }
+    const ruled = sheet.struckByRule.find((cells) => this.#matters(cells, sheet.headerLine))
+    if (ruled !== undefined && this.#rules.hidden !== 'include') {
+      return new InvalidInputError(
+        `${sheet.name}: a conditional format may strike through cells of ${ruled.range}, and it is not evaluated`,
+        { hint: 'Remove that conditional format, or order these rows too with --hidden include.' },
       )
     }
     return this.hidden.length + this.struck.length === 0 ? undefined : this.#undecided(sheet.name)

@@ -1,3 +1,5 @@
+import type { MergedCells } from './cell.ts'
+
 /** A cell that leads somewhere when it is clicked. */
 export interface CellLink {
   /** As a spreadsheet counts, from 1. */
@@ -30,6 +32,8 @@ export interface SheetLook {
   /** By column, in characters. */
   widths: ReadonlyMap<number, number>
   links: readonly CellLink[]
+  /** What a rule may strike through: conditional formats are not evaluated. */
+  struckByRule: readonly MergedCells[]
   lost: ReadonlySet<LostPart>
   /** Sheets beside the one that is read, by name. */
   otherSheets: readonly string[]

@@ -17,6 +17,8 @@ export interface BookRow {
 export interface Findings {
   hiddenColumns: Set<number>
   merged: MergedCells[]
+  /** What a rule may strike through: conditional formats are not evaluated. */
+  struckByRule: MergedCells[]
   /** By column, in characters. */
   widths: Map<number, number>
   links: CellLink[]
@@ -25,7 +27,14 @@ export interface Findings {
 }
 
 export function noFindings(): Findings {
-  return { hiddenColumns: new Set(), merged: [], widths: new Map(), links: [], lost: new Set() }
+  return {
+    hiddenColumns: new Set(),
+    merged: [],
+    struckByRule: [],
+    widths: new Map(),
+    links: [],
+    lost: new Set(),
+  }
 }
 
 /** A sheet of a workbook of either kind. */

@@ -18,16 +18,21 @@ interface Font {
   look: string
 }
 
-/** The format of each cell style, by its index. */
+export interface CellFormats {
+  /** Of each cell style, by its index. */
+  formats: readonly CellFormat[]
+  /** Formats of rules that strike through, by their index. */
+  striking: ReadonlySet<number>
+}
+
 export async function cellFormats(
   archive: Archive,
   part: string | undefined,
   name: string,
-): Promise<CellFormat[]> {
-  if (part === undefined) return []
+): Promise<CellFormats> {
   const styles = new StylesPart()
-  await readXml(archive, part, name, styles)
-  return styles.formats
+  if (part !== undefined) await readXml(archive, part, name, styles)
+  return styles
 }
 
 const idOf = (text = '0'): number => Number(text)
@@ -36,13 +41,18 @@ class StylesPart {
   readonly formats: CellFormat[] = []
   readonly #codes = new Map<number, string>()
   readonly #fonts: Font[] = []
-  #within: 'fonts' | 'cellXfs' | undefined
+  readonly striking = new Set<number>()
+  #rules = 0
+  #within: 'fonts' | 'cellXfs' | 'dxfs' | undefined
 
   readonly open = (tag: string, attributes: Attributes): void => {
-    if (tag === 'fonts' || tag === 'cellXfs') this.#within = tag
+    if (tag === 'fonts' || tag === 'cellXfs' || tag === 'dxfs') this.#within = tag
     else if (tag === 'numFmt') {
       this.#codes.set(idOf(attributes['numFmtId']), attributes['formatCode'] ?? '')
     } else if (this.#within === 'fonts') this.#openFont(tag, attributes)
+    else if (tag === 'dxf') this.#rules += 1
+    else if (tag === 'strike' && this.#within === 'dxfs' && isOn(attributes))
+      this.striking.add(this.#rules - 1)
     else if (tag === 'xf' && this.#within === 'cellXfs') this.formats.push(this.#formatOf(attributes))
     if (this.formats.length > limits.styles) throw new Error('it has too many styles')
   }

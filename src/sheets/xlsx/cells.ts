@@ -8,6 +8,8 @@ import type { CommonTexts } from './parts.ts'
 export interface CellContext {
   strings: CommonTexts
   formats: readonly CellFormat[]
+  /** Formats of rules that strike through. */
+  striking: ReadonlySet<number>
   from1904: boolean
   /** See `WorkbookParts`. */
   uncomputed: boolean

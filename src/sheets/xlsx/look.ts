@@ -1,3 +1,4 @@
+import type { MergedCells } from '../../domain/sheet/cell.ts'
 import type { LostPart } from '../../domain/sheet/look.ts'
 import type { Findings } from '../book/book.ts'
 import { limits } from '../limits.ts'
@@ -48,18 +49,31 @@ function noteLink(
     return
   }
   const target = location === '' ? relation.target : `${relation.target}#${location}`
-  const corners = /^([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?$/.exec(ref)
-  if (corners === null) return
-  const [, left = '', top = '', right = left, bottom = top] = corners
-  for (let line = Number(top); line <= Number(bottom); line += 1) {
-    for (let column = columnAt(left); column <= columnAt(right); column += 1) {
+  const cells = rangeOf(ref)
+  if (cells === undefined) return
+  for (let line = cells.firstRow; line <= cells.lastRow; line += 1) {
+    for (let column = cells.firstColumn; column <= cells.lastColumn; column += 1) {
       if (links.length === limits.links) return
       links.push({ line, column, target, tip })
     }
   }
 }
 
+/** The cells of a range such as `B2:C9`; undefined where it is none. */
+export function rangeOf(range: string): MergedCells | undefined {
+  const corners = /^([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?$/.exec(range)
+  if (corners === null) return undefined
+  const [, left = '', top = '', right = left, bottom = top] = corners
+  return {
+    range,
+    firstRow: Number(top),
+    lastRow: Number(bottom),
+    firstColumn: columnAt(left),
+    lastColumn: columnAt(right),
+  }
+}
+
 /** A → 0, AA → 26. */
-export function columnAt(letters: string): number {
+function columnAt(letters: string): number {
   return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
 }

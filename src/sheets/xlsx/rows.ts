@@ -4,7 +4,7 @@ import { type BookRow, type Findings, noFindings } from '../book/book.ts'
 import { beyondColumns, holdsAnything } from '../book/rows.ts'
 import type { Archive } from './archive.ts'
 import { type CellContext, cellOf, isStruck, type RawCell } from './cells.ts'
-import { columnAt, noteComments, noteLook } from './look.ts'
+import { noteComments, noteLook, rangeOf } from './look.ts'
 import { type Relation, relations } from './parts.ts'
 import { type Attributes, xmlChunks } from './xml.ts'
 
@@ -76,6 +76,11 @@ class Walk {
         return this.#openColumns(attributes)
       case 'mergeCell':
         return this.#merge(attributes['ref'] ?? '')
+      case 'conditionalFormatting':
+        this.#ruled = attributes['sqref'] ?? ''
+        return noteLook(this.#found, this.#related, tag, attributes)
+      case 'cfRule':
+        return this.#openRule(attributes)
       default:
         noteLook(this.#found, this.#related, tag, attributes)
     }
@@ -162,17 +167,22 @@ class Walk {
   #merge(range: string): void {
     const { merged } = this.#found
     if (merged.length === limits.merged) throw this.#damaged('too many merged cells')
-    const corners = /^([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})$/.exec(range)
-    if (corners === null) return
-    const [, left = '', top, right = '', bottom] = corners
+    const cells = rangeOf(range)
+    if (cells === undefined || !range.includes(':')) return
     this.#found.lost.add('merged cells')
-    merged.push({
-      range,
-      firstRow: Number(top),
-      lastRow: Number(bottom),
-      firstColumn: columnAt(left),
-      lastColumn: columnAt(right),
-    })
+    merged.push(cells)
+  }
+
+  /** Ranges of the rules that are being read, with spaces between. */
+  #ruled = ''
+
+  #openRule({ dxfId = '' }: Attributes): void {
+    const { struckByRule } = this.#found
+    if (!/^\d{1,6}$/.test(dxfId) || !this.#context.striking.has(Number(dxfId))) return
+    for (const range of this.#ruled.split(/\s+/)) {
+      const cells = rangeOf(range)
+      if (cells !== undefined && struckByRule.length < limits.merged) struckByRule.push(cells)
+    }
   }
 
   #damaged(what: string) {

@@ -43,6 +43,7 @@ export async function checkedBatch(
     name: orders.sheet.name,
     headerLine: orders.sheet.headerLine,
     merged: orders.sheet.merged(),
+    struckByRule: orders.sheet.look().struckByRule,
   })
   if (refusal !== undefined) throw refusal
   if (check.rows > 0) return check

@@ -17,7 +17,7 @@ const row = (line: number, over: Partial<SheetRow> = {}): SheetRow => ({
   cells: ['a', 'b'],
   ...over,
 })
-const sheet = { name: 'people.xlsx', headerLine: 1, merged: [] }
+const sheet = { name: 'people.xlsx', headerLine: 1, merged: [], struckByRule: [] }
 
 test('rows that are shown are read, and nothing stands in the way', () => {
   const doubts = new Doubts(rules())
