@@ -12,7 +12,7 @@ export default defineConfig({
     root: import.meta.dirname,
     globalSetup: './harness/fresh-build.ts',
     include: ['**/*.test.ts'],
-    exclude: ['system/**', 'bench/**'],
+    exclude: ['system/**', 'bench/**', 'mutants/**'],
     experimental: { viteModuleRunner: false, nodeLoader: false },
     disableConsoleIntercept: true,
     restoreMocks: true,

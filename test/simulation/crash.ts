@@ -60,8 +60,9 @@ export class Life {
   readonly waiters: (() => void)[] = []
   hasTurn = false
   hasEnded = false
-  /** The last thing it did. */
+  /** The last thing it did, and the attempt that the last begin made. */
   last = ''
+  begun: string | undefined
 
   constructor(turns: Turns, dieAt: number) {
     this.#turns = turns

@@ -147,9 +147,9 @@ export class World {
     this.kills += 1
     await found?.undo()
     // Killed between the commit and the end of the line that tells of it.
-    const attempt = this.#attempts.get(process.life)
-    if (attempt !== undefined && /^after (begin|moveAndBegin)/.test(process.life.last) && this.rng() < 0.3)
-      this.files.tearLine(attempt)
+    const { begun, last } = process.life
+    if (begun !== undefined && /^after (begin|moveAndBegin)/.test(last) && this.rng() < 0.3)
+      this.files.tearLine(begun)
   }
 
   /** Closes what is open, and leaves the files as SIGKILL does: no checkpoint, no WAL folded in. */
@@ -187,6 +187,7 @@ export class World {
             const { attempt = result } = (result ?? {}) as { attempt?: unknown }
             const { attemptId } = (attempt ?? {}) as Partial<Attempt>
             if (attemptId !== undefined) this.#attempts.set(life, attemptId)
+            life.begun = attemptId
           }
           return result
         }

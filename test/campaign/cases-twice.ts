@@ -1,0 +1,140 @@
+import { batchRun, create, lines, people, person } from './cast.ts'
+import type { Case } from './cases.ts'
+import { batchOf, counts, ends } from './told.ts'
+
+const section = 'The same order twice'
+const sameUnder = (argv: readonly string[], packageId: number): string[] =>
+  argv.map((each) => (each === '102' ? String(packageId) : each))
+
+/** Service and account, exact, replaced packages, similar, other witnesses. */
+export const twiceCases: readonly Case[] = [
+  {
+    section,
+    what: 'exact: the file again, under another name, in another spelling, and one by one',
+    async play(stage) {
+      const all = people(5)
+      ends(await stage.run(batchRun(stage.write('people.csv', lines(all)))), 0)
+      await stage.run(batchRun('people.csv'))
+      await stage.run(batchRun(stage.write('again.csv', lines(all))))
+      const spelt = all.map((each) => ({
+        ...each,
+        first: ` ${each.first.toUpperCase()}`,
+        email: each.email.toUpperCase(),
+        phone: each.phone.replace('+61', '+61 (').replace('400', '400) '),
+      }))
+      await stage.run(batchRun(stage.write('spelt.csv', lines(spelt))))
+      for (const each of all.slice(0, 2)) ends(await stage.run(create(each)), 2)
+    },
+  },
+  {
+    section,
+    what: 'exact: people of a halted file, in another file, wait and are not believed ordered',
+    async play(stage) {
+      stage.sandbox.setCredits(2)
+      const id = batchOf(await stage.run(batchRun(stage.write('people.csv', lines(people(6))))))
+      stage.sandbox.setCredits(null)
+      ends(await stage.run(batchRun(stage.write('fixed.csv', lines(people(7, 1))))), 10)
+      await stage.run(['batch', 'resume', id, '--yes'])
+      await stage.run(batchRun('fixed.csv'))
+      counts(stage.sandbox.requests().length, 8, 'orders')
+    },
+  },
+  {
+    section,
+    what: '--allow-duplicate with the same command line does not order this morning’s people again',
+    async play(stage) {
+      const run = (file: string) => stage.run(batchRun(file, '--allow-duplicate'))
+      ends(await run(stage.write('people.csv', lines(people(4)))), 0)
+      await run(stage.write('fixed.csv', lines(people(5))))
+      counts(stage.sandbox.requests().length, 5, 'orders')
+    },
+  },
+  {
+    section,
+    what: 'a gateway’s /staging and /prod are two services, a renamed gateway is asked about',
+    async play(stage) {
+      const file = stage.write('people.csv', lines(people(2)))
+      for (const each of ['person0', 'person1']) stage.asked.set(each, 2)
+      ends(await stage.run(batchRun(file), { env: { REFCHECK_BASE_URL: `${stage.url}/staging` } }), 0)
+      ends(await stage.run(batchRun(file), { env: { REFCHECK_BASE_URL: `${stage.url}/prod` } }), 0)
+      await stage.run(batchRun(file), { env: { REFCHECK_BASE_URL: `${stage.url}/prod` } })
+      counts(stage.sandbox.requests().length, 4, 'orders')
+    },
+  },
+  {
+    section,
+    what: 'accounts do not see each other’s people; without one everybody is seen',
+    async play(stage) {
+      const file = stage.write('people.csv', lines(people(1)))
+      stage.asked.set('person0', 2)
+      for (const account of ['acme', 'acme', 'other'])
+        await stage.run(batchRun(file), { env: { REFCHECK_ACCOUNT: account } })
+      ends(await stage.run(create(person(0))), 2)
+      counts(stage.sandbox.requests().length, 2, 'orders')
+    },
+  },
+  {
+    section,
+    what: 'a package replaced at row 16: resume, the successor’s file and single orders',
+    async play(stage) {
+      const all = people(40)
+      const file = stage.write('people.csv', lines(all))
+      let successor = 0
+      const meanwhile = { at: 16, work: () => (successor = stage.sandbox.replacePackage(102)) }
+      const id = batchOf(await stage.run(batchRun(file), { meanwhile }))
+      const before = stage.sandbox.requests().length
+      ends(await stage.run(['batch', 'resume', id, '--yes', '--json']), 5, 'batch move')
+      counts(stage.sandbox.requests().length, before, 'orders')
+      await stage.run(['batch', 'move', id, '--package', String(successor)])
+      const [head = '', ...rows] = lines(all)
+      const fixed = stage.write('fixed.csv', [
+        `${head},consent.consent_method`,
+        ...rows.map((row) => `${row},email`),
+      ])
+      await stage.run(sameUnder(batchRun(fixed), successor))
+      const one = [...sameUnder(create(all[0]!), successor), '--field', 'consent.consent_method=email']
+      ends(await stage.run(one), 2)
+    },
+  },
+  {
+    section,
+    what: 'similar: corrected phone, Ann and Anne, swapped names, a new e-mail; by file and one by one',
+    async play(stage) {
+      const all = people(5)
+      ends(await stage.run(batchRun(stage.write('people.csv', lines(all)))), 0)
+      const [a, b, c, d] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0], (typeof all)[0]]
+      const alike = [
+        { ...a, phone: '+61499999999' },
+        { ...b, first: `${b.first}e` },
+        { ...d, email: 'new@example.com' },
+      ]
+      for (const each of alike) ends(await stage.run(create(each)), 2)
+      ends(await stage.run(batchRun(stage.write('corrected.csv', lines(alike)), '--allow-similar')), [2, 10])
+      // Last names tell people apart here, so the swapped one is counted by its order alone.
+      ends(await stage.run(create({ ...c, first: c.last, last: c.first })), 2)
+    },
+  },
+  {
+    section,
+    what: 'an agency’s e-mail: the first goes, 29 are held, one --shared releases them',
+    async play(stage) {
+      const all = Array.from({ length: 30 }, (_, at) => person(at, { email: 'agency@example.com' }))
+      const id = batchOf(await stage.run(batchRun(stage.write('people.csv', lines(all)))))
+      counts(stage.sandbox.requests().length, 1, 'orders')
+      ends(await stage.run(['batch', 'release', id, '--shared', 'agency@example.com']), 0)
+      ends(await stage.run(['batch', 'resume', id, '--yes']), 0)
+      counts(stage.sandbox.requests().length, 30, 'orders')
+    },
+  },
+  {
+    section,
+    what: 'a colleague with a store of their own, and our results file as input',
+    async play(stage) {
+      const file = stage.write('people.csv', lines(people(4)))
+      ends(await stage.run(batchRun(file)), 0)
+      ends(await stage.run(batchRun(file), { home: 'colleague' }), 2)
+      ends(await stage.run(batchRun('people.results.csv'), { home: 'third' }), 2)
+      counts(stage.sandbox.requests().length, 4, 'orders')
+    },
+  },
+]

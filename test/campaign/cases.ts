@@ -1,0 +1,14 @@
+import { ageCases } from './cases-age.ts'
+import { orderCases } from './cases-order.ts'
+import { settlingCases } from './cases-settling.ts'
+import { twiceCases } from './cases-twice.ts'
+import type { Stage } from './stage.ts'
+
+/** A sentence of the ordering protocol, played by the built program. Throws where the program says something else. */
+export interface Case {
+  section: string
+  what: string
+  play: (stage: Stage) => Promise<void>
+}
+
+export const cases: readonly Case[] = [...orderCases, ...twiceCases, ...ageCases, ...settlingCases]

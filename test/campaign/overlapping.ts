@@ -1,0 +1,34 @@
+import { lines, person, batchRun } from './cast.ts'
+import { Stage, type Tally } from './stage.ts'
+
+/**
+ * Files of people of whom many are in several of them, run by so many processes at once on one store. What they leave
+ * waiting for one another goes on afterwards.
+ */
+export async function overlapping(files: number, processes: number, rng: () => number): Promise<Tally> {
+  const stage = await Stage.open()
+  try {
+    const everybody = Array.from({ length: Math.max(12, files * 3) }, (_, at) => person(at))
+    const left = Array.from({ length: files }, (_, at) => {
+      const rows = everybody.filter(() => rng() < 8 / everybody.length)
+      return stage.write(`people-${at}.csv`, lines(rows.length === 0 ? everybody.slice(0, 1) : rows))
+    })
+    const all = [...left]
+    const worker = async (): Promise<void> => {
+      for (let file = left.shift(); file !== undefined; file = left.shift()) await stage.run(batchRun(file))
+    }
+    await Promise.all(Array.from({ length: processes }, worker))
+    const waiting = (await stage.submissions()).filter(({ state }) => state === 'pending')
+    for (const id of new Set(waiting.map(({ batchId }) => batchId)))
+      await stage.run(['batch', 'resume', id, '--yes', '--json'])
+    const ordered = new Set(stage.sandbox.requests().map(({ recipient }) => recipient.email))
+    const inFiles = new Set((await stage.submissions()).flatMap(({ recipient }) => recipient?.email ?? []))
+    const tally = await stage.tally()
+    // Whoever is in a file has an order in the end: a duplicate of a duplicate would leave somebody with none.
+    const nobodys = [...inFiles].filter((email) => !ordered.has(email)).length
+    if (nobodys > 0) throw new Error(`${nobodys} people of ${all.length} files were never ordered`)
+    return tally
+  } finally {
+    await stage.close()
+  }
+}

@@ -1,0 +1,159 @@
+/*
+ * Everything that could order somebody twice or lose an order, on the built program, in one table.
+ * Run: npm run build && npm run campaign [-- --share 0.05] [--seed 1] [--only PART_OF_A_NAME]
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { killBatches } from '../acceptance/batch/campaign.ts'
+import { printTable } from '../bench/measuring.ts'
+import { seeded } from '../harness/seeded-random.ts'
+import { type Case, cases } from './cases.ts'
+import { overlapping } from './overlapping.ts'
+import { simulated } from './simulated.ts'
+import { Stage } from './stage.ts'
+
+interface Row {
+  what: string
+  /** How many of what. */
+  many: string
+  twice: number
+  lost: number
+  /** Undefined where nothing was killed. */
+  unknownPerKill: number | undefined
+  seconds: number
+  /** What went otherwise than it should. */
+  failure: string | undefined
+}
+
+type Counted = Omit<Row, 'what' | 'seconds' | 'failure'> & { failure?: string | undefined }
+
+const { values } = parseArgs({
+  options: {
+    share: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+  },
+})
+const seed = Number(values.seed)
+const share = (whole: number): number => Math.max(1, Math.ceil(whole * Number(values.share)))
+const processes = availableParallelism()
+
+const parts: [what: string, count: () => Promise<Counted>][] = [
+  ['SIGKILL of `batch run` at any moment', kills],
+  ...[2, 4, 8].map((count): [string, () => Promise<Counted>] => [
+    `overlapping files on ${count} processes`,
+    () => files(count),
+  ]),
+  ['simulated storms on one store file', simulations],
+  ...someCases().map(({ section, what, play }): [string, () => Promise<Counted>] => [
+    `${section}: ${what}`,
+    () => played(play, section),
+  ]),
+]
+
+/** Of a small share of the campaign a seeded tenth at least; with --only those that were asked for. */
+function someCases(): readonly Case[] {
+  if (values.only !== '') return cases
+  const rng = seeded(seed)
+  return cases.filter(() => rng() < Math.max(0.1, Number(values.share)))
+}
+
+const rows: Row[] = []
+const startedAt = performance.now()
+console.log(`seed ${seed}, share ${values.share}, ${processes} processors`)
+for (const [what, count] of parts) {
+  if (!what.includes(values.only)) continue
+  const began = performance.now()
+  const counted = await count().catch((error: unknown) => failed(error))
+  const row: Row = { failure: undefined, ...counted, what, seconds: (performance.now() - began) / 1000 }
+  rows.push(row)
+  process.stderr.write(
+    `${row.seconds.toFixed(0)} s ${what}${row.failure === undefined ? '' : `: ${row.failure}`}\n`,
+  )
+}
+
+printTable([
+  ['what', 'how many', 'twice', 'lost', 'unknown a kill', 'seconds'],
+  ...rows.map(({ what, many, twice, lost, unknownPerKill, seconds, failure }) => [
+    failure === undefined ? what : `${what} (FAILED: ${failure.split('\n')[0]?.slice(0, 160)})`,
+    many,
+    String(twice),
+    String(lost),
+    unknownPerKill?.toFixed(2) ?? '-',
+    seconds.toFixed(0),
+  ]),
+])
+const sum = (part: (row: Row) => number): number => rows.reduce((total, row) => total + part(row), 0)
+const failures = sum(({ failure }) => (failure === undefined ? 0 : 1))
+console.log(
+  `in all: ${sum(({ twice }) => twice)} twice, ${sum(({ lost }) => lost)} lost, ${failures} failed, ${Math.round((performance.now() - startedAt) / 1000)} s; seed ${seed}`,
+)
+if (sum(({ twice, lost }) => twice + lost) + failures > 0) process.exitCode = 1
+
+function failed(error: unknown): Counted {
+  const failure = error instanceof Error ? error.message : String(error)
+  return { many: '', twice: 0, lost: 0, unknownPerKill: undefined, failure }
+}
+
+/** In as many processes as there are processors, each with a store, a service and files of its own. */
+async function kills(): Promise<Counted> {
+  const each = Math.ceil(share(1000) / processes)
+  const tallies = await Promise.all(
+    Array.from({ length: processes }, async (_, at) => {
+      const folder = mkdtempSync(join(tmpdir(), 'refcheck-kills-'))
+      try {
+        return await killBatches(folder, each, seeded(seed * 100 + at))
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    }),
+  )
+  const total = (part: 'kills' | 'twice' | 'lost' | 'invented' | 'unknown'): number =>
+    tallies.reduce((so, tally) => so + tally[part], 0)
+  return {
+    many: `${total('kills')} kills`,
+    twice: total('twice'),
+    lost: total('lost'),
+    unknownPerKill: total('unknown') / total('kills'),
+    failure: total('invented') === 0 ? undefined : `${total('invented')} ids that are not there`,
+  }
+}
+
+async function files(count: number): Promise<Counted> {
+  const many = share(200)
+  const { twice, lost } = await overlapping(many, count, seeded(seed * 1000 + count))
+  return { many: `${many} files`, twice, lost, unknownPerKill: undefined }
+}
+
+async function simulations(): Promise<Counted> {
+  const seeds = share(10_000)
+  const { kills: killed, twice, lost, broken } = await simulated(seeds, seed * 100_000, processes)
+  for (const line of broken) console.log(line)
+  return {
+    many: `${seeds} seeds, ${killed} kills`,
+    twice,
+    lost,
+    unknownPerKill: undefined,
+    failure: broken.length === 0 ? undefined : broken[0],
+  }
+}
+
+async function played(play: (stage: Stage) => Promise<void>, section: string): Promise<Counted> {
+  const stage = await Stage.open()
+  try {
+    const failure = await play(stage).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
+    const { kills: killed, twice, lost, unknown } = await stage.tally()
+    const many = `${stage.sandbox.requests().length} orders${killed === 0 ? '' : `, ${killed} kills`}`
+    // What a store had forgotten is unknown afterwards, whether anything was killed or not.
+    const unknownPerKill = killed === 0 || section === 'Age' ? undefined : unknown / killed
+    return { many, twice, lost, unknownPerKill, failure }
+  } finally {
+    await stage.close()
+  }
+}

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { program } from '../harness/program.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { systemRandom } from '../../src/host/random.ts'
+import { createSandbox, type Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
+import type { Submission } from '../../src/domain/submission/submission.ts'
+import { listen } from '../../src/server/listen.ts'
+import { openStore } from '../../src/store/ledger/open.ts'
+
+/** What a command came to. */
+export interface Ended {
+  /** Null where it was killed. */
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** What was counted, by person and by id. */
+export interface Tally {
+  kills: number
+  /** People with more orders than somebody asked for in so many words. */
+  twice: number
+  /** Orders of the service that no store knows by their id, and whose row no store has as unknown or dropped. */
+  lost: number
+  unknown: number
+}
+
+interface RunOptions {
+  /** Whose machine: settings and store of its own. */
+  home?: string
+  env?: Record<string, string>
+  /** SIGKILL once so many orders have reached the service. */
+  killAt?: number
+  /** As something happens beside it, once so many orders have reached the service. */
+  meanwhile?: { at: number; work: () => unknown }
+}
+
+/** A service on a port, a folder of files, and the built program in processes of its own. */
+export class Stage {
+  readonly folder = mkdtempSync(join(tmpdir(), 'refcheck-campaign-'))
+  readonly sandbox: Sandbox
+  kills = 0
+  /** How many orders somebody asked for, by person; one where nothing is said. */
+  readonly asked = new Map<string, number>()
+  #url = ''
+  #close = (): Promise<void> => Promise.resolve()
+  readonly #homes = new Set<string>()
+
+  private constructor() {
+    this.sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 10_000_000, seconds: 3600 }] })
+  }
+
+  static async open(): Promise<Stage> {
+    const stage = new Stage()
+    const listener = await listen((request, connection) => {
+      // A gateway that fronts more than one service passes all of them on.
+      const url = new URL(request.url)
+      url.pathname = url.pathname.replace(/^\/(staging|prod)\//, '/')
+      return stage.sandbox.fetch(new Request(url, request), connection)
+    })
+    stage.#url = listener.url
+    stage.#close = () => listener.close()
+    return stage
+  }
+
+  async close(): Promise<void> {
+    await this.#close()
+    this.sandbox.close()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  dataOf(home = 'own'): string {
+    return join(this.folder, home, 'data')
+  }
+
+  storeOf(home = 'own'): string {
+    return join(this.dataOf(home), 'ledger.sqlite')
+  }
+
+  write(name: string, lines: readonly string[]): string {
+    mkdirSync(join(this.folder, 'files'), { recursive: true })
+    writeFileSync(join(this.folder, 'files', name), `${lines.join('\n')}\n`)
+    return name
+  }
+
+  async run(argv: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    const { home = 'own', env = {}, killAt, meanwhile } = options
+    this.#homes.add(home)
+    const { apiKey, userEmail } = this.sandbox.credentials
+    const child = spawn(process.execPath, [program, ...argv], {
+      cwd: join(this.folder, 'files'),
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        REFCHECK_CONFIG_DIR: join(this.folder, home, 'config'),
+        REFCHECK_DATA_DIR: this.dataOf(home),
+        REFCHECK_BASE_URL: this.#url,
+        REFCHECK_API_KEY: apiKey,
+        REFCHECK_USER_EMAIL: userEmail,
+        REFCHECK_QUOTA: '10000000/3600',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const taken = { stdout: '', stderr: '' }
+    child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+    let isDone = false
+    let done: unknown
+    const start = this.sandbox.requests().length
+    const stop = this.sandbox.log.subscribe(() => {
+      const orders = this.sandbox.requests().length - start
+      if (killAt !== undefined && orders >= killAt) child.kill('SIGKILL')
+      if (meanwhile === undefined || isDone || orders < meanwhile.at) return
+      isDone = true
+      done = meanwhile.work()
+    })
+    const [code] = (await once(child, 'close')) as [number | null]
+    stop()
+    await done
+    if (code === null) this.kills += 1
+    return { code, ...taken }
+  }
+
+  /** By person: everybody of a case has a last name of their own, however they are spelt. */
+  async tally(): Promise<Tally> {
+    const people = new Map<string, number>()
+    for (const { recipient } of this.sandbox.requests()) {
+      const person = recipient.last_name.toLowerCase().trim()
+      people.set(person, (people.get(person) ?? 0) + 1)
+    }
+    const twice = [...people].filter(([person, orders]) => orders > (this.asked.get(person) ?? 1)).length
+    const rows: Submission[] = []
+    for (const home of this.#homes) rows.push(...(await this.submissions(home)))
+    const known = new Set(rows.flatMap(({ requestId }) => requestId ?? []))
+    const open = rows.filter(({ state }) => state === 'unknown' || state === 'dropped')
+    const lost = this.sandbox.requests().filter(
+      ({ request_id, recipient }) =>
+        !known.has(request_id) &&
+        // Somebody whose name is lost is known by the fingerprints alone.
+        !open.some((row) => row.recipient === undefined || row.recipient.email === recipient.email),
+    ).length
+    return { kills: this.kills, twice, lost, unknown: open.length }
+  }
+
+  async submissions(home = 'own'): Promise<Submission[]> {
+    const paths = { config: join(this.folder, home, 'config'), data: this.dataOf(home) }
+    const store = await openStore({
+      chosen: undefined,
+      paths,
+      cwd: this.folder,
+      clock: systemClock,
+      random: systemRandom,
+    })
+    try {
+      return await store.ledger.list({})
+    } finally {
+      await store.close()
+    }
+  }
+}

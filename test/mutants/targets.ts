@@ -1,0 +1,39 @@
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const root = join(import.meta.dirname, '..', '..')
+
+/** Ordering, matching, age, settling and the runner: what decides whether somebody is ordered twice. */
+const patterns = [
+  'src/domain/submission/{attempt,backoff,change,identity,likeness,match,outcome,recovery,settlement,states}.ts',
+  'src/domain/batch/{compare,decision,duplicates,fit,halting,moving,new-row,proof,recorded,second-orders,stops,who-orders}.ts',
+  'src/domain/store/{age,attempt-list}.ts',
+  'src/usecases/request/{attempt,create,prove,settle}.ts',
+  'src/usecases/batch/{cancel,carry-out,decide,move,reconcile,record-answer,release,retry,run,same-organisation,schema-watch,second-orders,settle,standing,until-well}.ts',
+  'src/store/ledger/sqlite/{age,batch-statements,batches,change,ledger,ledger-statements,listing,matching,matching-statements,put-back,waiting}.ts',
+]
+
+/** Modules whose constants are made of a target's, and are made anew with them. */
+const derived = ['src/store/ledger/sqlite/{purge,maintenance-statements,submission-rows,fingerprints}.ts']
+
+/** Tests by how soon they tell: the rules first. */
+const tests = [
+  ['test/domain/{submission,batch,store}/*.test.ts'],
+  [
+    'test/store/ledger/**/*.test.ts',
+    'test/usecases/batch/*.test.ts',
+    'test/usecases/request/{busy,create,interrupt,unknown}.test.ts',
+    'test/commands/{batch,nobody,request-create,request-refused,store,quota}*.test.ts',
+    'test/acceptance/ordering/command.test.ts',
+    'test/mutants/*.test.ts',
+  ],
+] as const
+
+/** Paths from the root, in one order. */
+export const targets = (): string[] => found(patterns)
+export const derivedModules = (): string[] => found(derived)
+export const testStages = (): string[][] => tests.map((stage) => found(stage))
+
+function found(globs: readonly string[]): string[] {
+  return globs.flatMap((glob) => globSync(glob, { cwd: root })).sort()
+}
