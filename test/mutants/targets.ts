@@ -5,7 +5,7 @@ export const root = join(import.meta.dirname, '..', '..')
 
 /** Ordering, matching, age, settling and the runner: what decides whether somebody is ordered twice. */
 const patterns = [
-  'src/domain/submission/{attempt,backoff,change,identity,likeness,match,outcome,recovery,settlement,states}.ts',
+  'src/domain/submission/{attempt,backoff,change,identity,joined-packages,likeness,match,outcome,recovery,settlement,states}.ts',
   'src/domain/batch/{compare,decision,duplicates,fit,halting,moving,new-row,proof,recorded,second-orders,stops,who-orders}.ts',
   'src/domain/store/{age,attempt-list}.ts',
   'src/usecases/request/{attempt,create,prove,settle}.ts',

@@ -6,11 +6,11 @@ import {
   type Candidate,
   type Compared,
   firstToTell,
-  joinedTo,
   type KnownRelations,
   type Stop,
   stopsOf,
 } from '../../../domain/submission/match.ts'
+import { joinedTo } from '../../../domain/submission/joined-packages.ts'
 import { refuseImpossible } from '../../../domain/submission/change.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
 import type { RowVersion } from '../../../domain/submission/submission.ts'
