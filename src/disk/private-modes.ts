@@ -10,9 +10,9 @@ const others = 0o077
 const stickyBit = 0o1000
 
 /**
- * Makes the folder and its missing parents, 0700 from the start, or mends a looser one. Answers a
- * sentence to show the person when something was mended. A folder that all accounts share (/tmp) or
- * that cannot be mended is refused with an IoError.
+ * Makes the folder and its missing parents, 0700 from the start, or fixes a looser one. Answers a
+ * sentence to show the person when something was fixed. A folder that all accounts share (/tmp) or
+ * that cannot be fixed is refused with an IoError.
  */
 export async function privateFolder(path: string): Promise<string | undefined> {
   try {
@@ -24,7 +24,7 @@ export async function privateFolder(path: string): Promise<string | undefined> {
   return makeFolderPrivate(path)
 }
 
-/** The mending half of `privateFolder`: a folder that is not there stays so. */
+/** The fixing half of `privateFolder`: a folder that is not there stays so. */
 export async function makeFolderPrivate(path: string): Promise<string | undefined> {
   const status = await stat(path).catch((error: unknown) => {
     if (errorNumber(error) === 'ENOENT') return undefined
@@ -52,8 +52,8 @@ export interface PrivateText {
 }
 
 /**
- * Reads a private file as UTF-8, mending a looser mode first; undefined where there is none. A
- * symbolic link, anything but a regular file, more than `maxBytes`, or a mode that cannot be mended is
+ * Reads a private file as UTF-8, fixing a looser mode first; undefined where there is none. A
+ * symbolic link, anything but a regular file, more than `maxBytes`, or a mode that cannot be fixed is
  * an IoError.
  */
 export async function readPrivate(path: string, maxBytes: number): Promise<PrivateText | undefined> {

@@ -37,7 +37,7 @@ export const textPrompt = createPrompt<string, TextConfig>((config, done) => {
       done(text)
       return
     }
-    // Enter has emptied the line: what was typed comes back, to be mended.
+    // Enter has emptied the line: what was typed comes back, to be fixed.
     readline.write(line)
     setRefused(true)
   })

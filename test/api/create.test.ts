@@ -90,7 +90,7 @@ test.each([
   ['a 201 without a body', answer(201), 201],
   ['a 200', enveloped(200, { request_id: requestId, status: 'RECEIVED' }), 200],
   ['a 202', enveloped(202, { request_id: requestId, status: 'RECEIVED' }), 202],
-])('%s is handed on as it is: what it means is decided elsewhere', async (_name, bytes, status) => {
+])('%s is forwarded as it is: what it means is decided elsewhere', async (_name, bytes, status) => {
   const { outcome } = await createAgainst({ onRequest: (socket) => socket.write(bytes) })
   expect(outcome).toMatchObject({ kind: 'answered', status, error: undefined })
 })

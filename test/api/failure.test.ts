@@ -74,7 +74,7 @@ test.each([
   expect(failure({ status, envelope: said('') }).message).toBe(message)
 })
 
-test('a redirect says that none is followed, and where to mend it', () => {
+test('a redirect says that none is followed, and how to fix it', () => {
   expect(failure({ status: 302, envelope: undefined })).toMatchObject({
     message: 'the service answered with a redirect (302); redirects are not followed',
     hint: 'Set the base URL to the service’s own address.',

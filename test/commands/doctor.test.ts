@@ -167,7 +167,7 @@ test('a store whose pages are damaged: exit 1', async () => {
   expect(stdout).toMatch(new RegExp(`^fail {2}store .*${file}`, 'm'))
 })
 
-test('a private file that others can read is told of, and made private', async () => {
+test('a private file that others can read is reported, and made private', async () => {
   const { type, folder } = await here()
   await type(orderOf('Priya'))
   const file = join(folder, 'data', 'ledger.sqlite')

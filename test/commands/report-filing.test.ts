@@ -149,7 +149,7 @@ test('a damaged file is fixed; one that somebody changed is left, reported, and 
   expect(sha256(path)).toBe(original)
 })
 
-test('a lost manifest is made anew from what is there; a file of somebody else is never taken for ours', async () => {
+test('a lost manifest is made again from what is there; a file of somebody else is never taken for ours', async () => {
   const here = await filedSession(['Priya'])
   const [first] = (await here.type(download(here, ' --json'))).json() as object[]
   const before = here.read('reports/manifest.json')

@@ -39,7 +39,7 @@ test.each([403, 404])('a %i of one report leaves the others: listed, exit 10', a
   expect(pdfsIn(here.reports)).toHaveLength(3)
 })
 
-test('what is missing: listed with --json on stderr; nobody is told to come again for what never comes', async () => {
+test('what is missing: listed with --json on stderr; nobody is told to try again for what never comes', async () => {
   const here = await filedSession(['Ana+declined', 'Ben+error', 'Cleo+report-never'])
   const of = (...at: number[]) =>
     `report download ${at.map((each) => `--request ${here.ids[each]}`).join(' ')} --output reports`
@@ -95,7 +95,7 @@ test('--wait goes on until every report is ready', async () => {
   expect(pdfsIn(here.reports)).toHaveLength(1)
 })
 
-test('flags that exclude each other or lead elsewhere: exit 2, and nothing is written', async () => {
+test('flags that cannot be combined or lead elsewhere: exit 2, and nothing is written', async () => {
   const { all, folder } = await filedSession([])
   const check = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
   const flags = [

@@ -140,7 +140,7 @@ test('webhook send --bad-signature: a refusal is what is wanted', async () => {
   `)
 })
 
-test('nobody listens: exit 7', async () => {
+test('connection refused: exit 7', async () => {
   const { webhook } = await desk()
   expect(await webhook(`send --to http://127.0.0.1:1/hook --request-id ${id}`)).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:1/hook --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55

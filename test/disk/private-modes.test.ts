@@ -40,7 +40,7 @@ test('under umask 000 as well', () => {
   expect([path, join(path, 'a')].map(modeOf)).toEqual([0o700, 0o700])
 })
 
-test('a looser folder is mended, with a word, once', async () => {
+test('a looser folder is fixed, with a word, once', async () => {
   mkdirSync(path)
   chmodSync(path, 0o755)
   const said = `The folder "${path}" was readable by other users (0755); it is now private (0700).`
@@ -49,7 +49,7 @@ test('a looser folder is mended, with a word, once', async () => {
   expect(await privateFolder(path)).toBeUndefined()
 })
 
-test('a folder that is not there is not made by mending', async () => {
+test('a folder that is not there is not made by fixing', async () => {
   expect(await makeFolderPrivate(path)).toBeUndefined()
   expect(existsSync(path)).toBe(false)
 })
@@ -77,7 +77,7 @@ test('a private file is read; a missing one is undefined', async () => {
   expect(await readPrivate(path, 100)).toEqual({ text: 'grün', notice: undefined })
 })
 
-test('a looser file is mended, with a word', async () => {
+test('a looser file is fixed, with a word', async () => {
   writeFileSync(path, 'x')
   chmodSync(path, 0o664)
   const said = `The file "${path}" was readable by other users (0664); it is now private (0600).`

@@ -107,7 +107,7 @@ test('every dependency has its reason in src/README.md', () => {
   expect(missing).toEqual([])
 })
 
-test('no path of a machine and no registry host is written down', () => {
+test('no path of a machine and no registry host is in any file', () => {
   const written = /['"`(\s](\/(work|farm|root|home)\/)|registry\.npmjs/
   const files = [
     ...src,

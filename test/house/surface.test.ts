@@ -147,7 +147,7 @@ test.each(Object.entries(usageLines))('USAGE of %s names flags that exist', (nam
   for (const [, flag = ''] of lines.join(' ').matchAll(/--([a-z-]+)/g)) expect(flags).toContain(flag)
 })
 
-test('flags that exclude each other: exit 2, one document with --json', async () => {
+test('flags that cannot be combined: exit 2, one document with --json', async () => {
   const { code, stdout } = await refcheck(['packages', 'list', '--json', '--csv'], {
     env: emptyEnv(temporaryFolder()),
   })

@@ -4,25 +4,95 @@ import { sources } from './sources.ts'
 
 /** Words that a person had to read twice, each beside the one we use. */
 const gone: [word: RegExp, better: string][] = [
-  [/\bmend (?:it|them|the|that)\b/i, 'fix'],
-  [/people of the service/i, 'the provider'],
-  [/fit to be ordered/i, 'valid, invalid'],
-  [/nothing listens there/i, 'connection refused'],
-  [/failed oddly/i, 'unexpected store error'],
-  [/goes before the profile/i, 'overrides'],
-  [/told on stderr/i, 'reported on stderr'],
+  [/\bmend(?:s|ed|ing)?\b/i, 'fix'],
+  [/people of the service/i, 'the provider, the provider’s support'],
+  [/\bunfit\b|fit to be ordered|\bnot fit to\b/i, 'valid, invalid'],
+  [/nothing listens|nobody listens/i, 'connection refused'],
+  [/\boddly\b|\boddity\b/i, 'unexpected'],
+  [/goes before (?:the profile|the current|the one|both)/i, 'overrides'],
+  [/\btold (?:on|of)\b/i, 'reported'],
   [/exclude each other/i, 'cannot be combined'],
   [/exists already/i, 'already exists'],
-  [/a fault of this program/i, 'internal error'],
+  [/fault of this program/i, 'internal error'],
+  [/\bon (?:its|their) way\b/i, 'in flight'],
+  [/\bhanded on\b/i, 'forwarded'],
+  [/\b(?:came|comes|come) again\b/i, 'redelivered, duplicate delivery'],
+  [/\banew\b/i, 'again, re-serialised'],
+  [/\babsent\b/i, 'missing, unavailable, not found'],
+  [/time is up/i, 'timed out'],
+  [/written down/i, 'recorded'],
+  [/(?:order|request) was taken/i, 'accepted'],
+  [/sent otherwise/i, 'changed before sending'],
+  [/orders? nobody twice/i, 'no person twice'],
+  [/order without a question/i, 'Skip the confirmation'],
+  [/what a column says/i, 'Map a column to a field'],
+  [/until nobody runs it/i, 'until the run ends'],
+  [/take every fault back/i, 'Clear all faults'],
+  [/best a member/i, 'preferably a member'],
+  [/\bother luck\b/i, 'random seed'],
+  [/post them here/i, 'Deliver to this URL'],
+  [/put a receiver through/i, 'Test a receiver against everything the service may send'],
+  [/ask a deployment/i, 'Check a deployment against every rule'],
+  [/answers in no time/i, '--within must be above 0'],
+  [/what is not meant/i, 'Unset it if that is unintended'],
+  [/nothing proves/i, 'no evidence found'],
+  [/holds nobody/i, 'contains no rows'],
+  [/stopped at a question/i, 'cancelled; nothing was ordered'],
 ]
 
-test('no sentence has a word that is gone', () => {
-  const found = sources('src/**/*.ts').flatMap(({ path, text }) =>
-    [...text.matchAll(/'[^'\n]*'|`[^`]*`/g)].flatMap(([sentence]) =>
-      gone
-        .filter(([word]) => word.test(sentence))
-        .map(([, better]) => `${path}: say "${better}" in ${sentence.slice(0, 80)}`),
-    ),
+interface Sentence {
+  path: string
+  text: string
+}
+
+const sql = /\b(?:SELECT|INSERT INTO|UPDATE|CREATE TABLE)\b/
+
+/** Texts of the program: quoted, with a blank in them, what is put in left out. A single word may be a key or a name. */
+function ofTheProgram(): Sentence[] {
+  return sources('src/**/*.ts').flatMap(({ path, text }) =>
+    [...text.matchAll(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g)]
+      .map(([sentence]) => ({ path, text: sentence.replaceAll(/\$\{[^}]*\}/g, '…') }))
+      .filter((sentence) => sentence.text.includes(' ') && !sql.test(sentence.text)),
+  )
+}
+
+/** Lines of what people read beside the program. */
+function ofTheDocuments(): Sentence[] {
+  return ['README.md', 'src/README.md', 'test/bench/README.md', 'oclif.manifest.json', 'package.json']
+    .flatMap((pattern) => sources(pattern))
+    .flatMap(({ path, text }) => text.split('\n').map((line) => ({ path, text: line })))
+    .filter(({ text }) => text.includes(' '))
+}
+
+function ofTheTests(): Sentence[] {
+  return sources('test/**/*.test.ts').flatMap(({ path, text }) =>
+    [...text.matchAll(/^ *(?:test|describe|\]\))(?:\.[\w.]+)?\((['`].*)$/gm)].map(([, name = '']) => ({
+      path,
+      text: name,
+    })),
+  )
+}
+
+test.each([
+  ['of the program', ofTheProgram],
+  ['of README and manifest', ofTheDocuments],
+  ['that names a test', ofTheTests],
+])('no sentence %s has a word that is gone', (_which, sentences) => {
+  const all = sentences()
+  expect(all.length).toBeGreaterThan(100)
+  const found = all.flatMap(({ path, text }) =>
+    gone
+      .filter(([word]) => word.test(text))
+      .map(([, better]) => `${path}: say "${better}" in ${text.slice(0, 120)}`),
   )
   expect(found).toEqual([])
+})
+
+test('a hint ends with its command, so that it can be pasted', () => {
+  const after = /: refcheck [^"`'\n)]*(?:[a-z}]|\b[A-Z]{2,})[.;] (?:[A-Z]|then\b)/
+  expect(
+    ofTheProgram()
+      .filter(({ path, text }) => !path.startsWith('src/cli/pages/') && after.test(text))
+      .map(({ path, text }) => `${path}: ${text}`),
+  ).toEqual([])
 })

@@ -47,7 +47,7 @@ test.each(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'])(
   },
 )
 
-test('the lower-case name goes before the upper-case one, and HTTPS_PROXY before HTTP_PROXY', async () => {
+test('the lower-case name overrides the upper-case one, and HTTPS_PROXY overrides HTTP_PROXY', async () => {
   expect(
     proxySettings({
       https_proxy: 'http://a:1',

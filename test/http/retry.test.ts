@@ -63,7 +63,7 @@ test.each([200, 204, 301, 400, 401, 403, 404, 422, 499])('a %i is the answer: on
   expect(run).toMatchObject({ tries: 1, notices: [], clock: { sleeps: [] } })
 })
 
-test.each([500, 501, 502, 503, 504, 599])('a %i is tried 4 times and then handed on', async (status) => {
+test.each([500, 501, 502, 503, 504, 599])('a %i is tried 4 times and then returned', async (status) => {
   const run = script([status])
   expect((await withRetries(run.attempt, run.policy)).status).toBe(status)
   expect(run.tries).toBe(4)

@@ -35,7 +35,7 @@ describe('a line of text', () => {
     expect(await terminal.ended).toEqual({ code: 0, stdout: '"+61"' })
   })
 
-  test('an answer that will not do is kept in the line after Enter, to be mended', async () => {
+  test('an answer that will not do is kept in the line after Enter, to be fixed', async () => {
     const terminal = await ask('text')
     await terminal.until('With + and')
     terminal.type('4')

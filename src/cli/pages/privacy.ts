@@ -43,9 +43,9 @@ REMOVE DATA
     $ refcheck store purge --older-than 365d --dry-run
 
   What remains names nobody: ids, statuses, and keyed fingerprints of each
-  order, so that an old file run again still orders nobody twice. Somebody who
-  has the store and knows a person's details can confirm with them that the
-  person was in it. --completely removes the fingerprints too; an old file then
+  order, so that an old file run again orders no person twice. Somebody who has
+  the store and knows a person's details can confirm with them that the person
+  was in it. --completely removes the fingerprints too; an old file then
   orders the person again. Rows in flight or unknown are kept.
 
 WHAT PURGE DOES NOT REACH

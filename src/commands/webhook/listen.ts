@@ -74,7 +74,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     if (signal.aborted) this.end(listeningEnd(kept.count))
   }
 
-  /** The events that were asked for are handed on before the end; on Ctrl-C what waits is left to the next one. */
+  /** The events that were asked for are forwarded before the end; on Ctrl-C what waits is left to the next one. */
   private async untilOver(listening: Listening, over: AbortSignal) {
     if (!over.aborted) await once(over, 'abort')
     return listening.finish(this.signal)

@@ -41,7 +41,7 @@ async function arrived(visit: Visit): Promise<Delivery[]> {
   return receiver.deliveries
 }
 
-/** Where time goes by itself, the last event may still be on its way. */
+/** Where time goes by itself, the last event may still be in flight. */
 function late({ pace }: Visit): Promise<void> {
   return pace.exact ? Promise.resolve() : pace.pause(1000)
 }

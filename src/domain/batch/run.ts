@@ -29,5 +29,5 @@ export type RunEnd =
   | { kind: 'limited' }
   /** Ctrl-C; the row in flight was finished. */
   | { kind: 'interrupted' }
-  /** Any other row would fare the same, so the rest is kept for when `error` is mended. */
+  /** Any other row would fare the same, so the rest is kept for when `error` is fixed. */
   | { kind: 'halted'; error: RefcheckError }

@@ -33,6 +33,6 @@ export interface Created {
   /** The request's overall status when it was taken. */
   status: string
   batchId: string
-  /** The person interrupted while the order was on its way: print the answer, and leave with this. */
+  /** The person interrupted while the order was in flight: print the answer, and leave with this. */
   interruption: InterruptedError | undefined
 }

@@ -43,5 +43,5 @@ export const unsettledStates: readonly SubmissionState[] = [
   'held',
 ]
 
-/** Not sent, and may still be: compared anew at each run, and taken along by a move. */
+/** Not sent, and may still be: compared again at each run, and taken along by a move. */
 export const waitingStates: readonly SubmissionState[] = ['pending', 'held', 'duplicate']

@@ -9,7 +9,7 @@ export interface BodyVariant {
 /** Above this only the cheap changes are tried. */
 const largestReformatted = 256 * 1024
 
-/** Writing JSON anew recurses. */
+/** Writing JSON again recurses. */
 const deepest = 1000
 
 /** The bytes that could have been signed, likely ones first; none of them is the body itself. */

@@ -21,7 +21,7 @@ const header = { refcheck_sandbox: 1 }
 const newline = 0x0a
 const chunkSize = 1 << 20
 
-/** The file is written anew once it is this much longer than what it says, and never below the first. */
+/** The file is written again once it is this much longer than what it says, and never below the first. */
 const rewriteAbove = { bytes: 16 * 1024 * 1024, times: 4 }
 
 /**
@@ -59,12 +59,12 @@ export class Journal {
     }
   }
 
-  /** Whether so much of the file is out of date that it should be written anew. */
+  /** Whether so much of the file is out of date that it should be written again. */
   get isLong(): boolean {
     return this.#size > Math.max(rewriteAbove.bytes, rewriteAbove.times * this.#sizeWhenRewritten)
   }
 
-  /** Writes the file anew, beside the old one, and puts it in its place. */
+  /** Writes the file again, beside the old one, and puts it in its place. */
   rewrite(changes: Iterable<Change>): void {
     const beside = join(dirname(this.path), `.${basename(this.path)}.new`)
     try {

@@ -114,7 +114,7 @@ export class Service {
     const number = this.state.requests.size + 1
     const request: RequestRecord = {
       number,
-      // The moment is part of it: a sandbox that is started anew does not give out the ids of its former life.
+      // The moment is part of it: a sandbox that is started again does not give out the ids of its former life.
       request_id: rng.uuid('request', number, now),
       organisation_id: organisation.id,
       package_id: pack.id,

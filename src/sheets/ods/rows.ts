@@ -144,7 +144,7 @@ class Walk {
     this.#number += this.#times
     if (this.#row.cells.length === 0 || !holdsAnything(this.#row.cells)) return
     if (this.#number > lastRow + 1) {
-      throw refusal(this.#place.name, 'it has more rows than a spreadsheet can', 'Save it anew.')
+      throw refusal(this.#place.name, 'it has more rows than a spreadsheet can', 'Save it again.')
     }
     this.rows.push({ row: this.#row, times: this.#times })
   }

@@ -39,7 +39,7 @@ const codes: Readonly<Record<number, string>> = {
   49: '@',
 }
 
-/** Those that each language lays out anew, though it shows the same parts of the date. */
+/** Those that each language lays out again, though it shows the same parts of the date. */
 const local: Readonly<Record<number, string>> = {
   14: 'yyyy-mm-dd',
   22: 'yyyy-mm-dd hh:mm',

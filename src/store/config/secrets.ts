@@ -39,7 +39,7 @@ export interface SecretsOptions {
   keychain: 'try' | 'never'
   /** In place of the system's own. */
   loadKeychain?: LoadKeychain | undefined
-  /** Told in a sentence when looser permissions were mended. */
+  /** Told in a sentence when looser permissions were fixed. */
   onNotice?: ((text: string) => void) | undefined
 }
 

@@ -18,7 +18,7 @@ interface SettingValue {
   from: 'profile' | 'settings'
 }
 
-/** Profiles and settings, kept in one private file. Every call reads it anew. */
+/** Profiles and settings, kept in one private file. Every call reads it again. */
 export interface Settings {
   /** Absolute path of the file. */
   readonly path: string
@@ -45,7 +45,7 @@ export interface Settings {
 export interface SettingsOptions {
   paths: Paths
   clock: Clock
-  /** Told in a sentence when looser permissions were mended. */
+  /** Told in a sentence when looser permissions were fixed. */
   onNotice?: ((text: string) => void) | undefined
 }
 

@@ -86,7 +86,7 @@ export class AttemptLists {
     return undefined
   }
 
-  /** Says anew of which store a list is. */
+  /** Says again of which store a list is. */
   rename({ id, folder, path }: FoundList, place: ListPlace): void {
     try {
       writeFlushed(folder, `${id}.json`, JSON.stringify(place))

@@ -3,7 +3,7 @@ import type { Hold } from './ledger.ts'
 
 /**
  * Events that were received. What `add` has answered is on disk. "The pair (request_id, status)
- * identifies a status update already processed": one that comes again is counted, not kept anew.
+ * identifies a status update already processed": one that comes again is counted, not kept again.
  */
 export interface Inbox {
   /**

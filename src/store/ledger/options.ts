@@ -16,7 +16,7 @@ export interface StoreOptions {
   random: Random
   /** Milliseconds to wait for a store another process is writing to; 5,000 unless told. */
   busyMs?: number | undefined
-  /** Told in one sentence what was mended on the way (a file or folder others could read). */
+  /** Told in one sentence what was fixed on the way (a file or folder others could read). */
   onNotice?: ((notice: string) => void) | undefined
 }
 

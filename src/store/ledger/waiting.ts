@@ -22,7 +22,7 @@ export interface Released {
 
 /** Rows that wait until something is settled or said, and what was said of packages and services. */
 export interface Waiting {
-  /** Compares the held rows and the duplicates of a batch anew: what stood in their way may do no more. How many changed. */
+  /** Compares the held rows and the duplicates of a batch again: what stood in their way may do no more. How many changed. */
   lookAgain(batchId: string, at: number): Promise<number>
 
   /** What results files say of its rows that wait is heard no more; `lookAgain` comes after. */

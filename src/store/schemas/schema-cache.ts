@@ -31,7 +31,7 @@ export interface SchemaCache {
 export interface SchemaCacheOptions {
   paths: Paths
   random: Random
-  /** Told in a sentence when looser permissions were mended. */
+  /** Told in a sentence when looser permissions were fixed. */
   onNotice?: ((text: string) => void) | undefined
 }
 

@@ -11,7 +11,7 @@ export const errorColumns = [
   'refcheck_suggestion',
 ] as const
 
-/** The rows to mend, as they are there, with everything that is wrong with each. */
+/** The rows to fix, as they are there, with everything that is wrong with each. */
 export async function* rowsToFix(
   sheet: Sheet,
   problems: readonly RowProblem[],

@@ -40,7 +40,7 @@ export async function requireSameReading(
   })
 }
 
-/** Takes over what is said anew of a file that is a batch already; tells of what comes too late. */
+/** Takes over what is said again of a file that is a batch already; tells of what comes too late. */
 export async function applyToKnown(
   ports: NoticePort & Pick<FilePlace, 'cwd'> & { batches: Pick<Batches, 'list' | 'recordResultsFile'> },
   file: BatchFile,

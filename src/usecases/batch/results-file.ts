@@ -13,7 +13,7 @@ import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 
-/** Writes the rows to mend; where they are. A file that is already there is refused. */
+/** Writes the rows to fix; where they are. A file that is already there is refused. */
 export async function writeBatchErrors(
   { cwd, onNotice }: Pick<FilePlace, 'cwd'> & NoticePort,
   { sheet }: ReadableBatch,

@@ -68,7 +68,7 @@ class Run {
     } catch (error) {
       if (error instanceof IoError || error instanceof InternalError) throw error
       if (this.#ports.signal?.aborted) return { kind: 'interrupted' }
-      // A read that was to tell why the rows fare badly has failed itself; no row is on its way then.
+      // A read that was to tell why the rows fare badly has failed itself; no row is in flight then.
       if (error instanceof RefcheckError) return { kind: 'halted', error }
       throw error
     }
@@ -120,13 +120,13 @@ class Run {
     return only === undefined || row?.row === only ? row : undefined
   }
 
-  /** Looked up while the row before it is on its way. A store that cannot read will say so when it is to write. */
+  /** Looked up while the row before it is in flight. A store that cannot read will say so when it is to write. */
   async #following(): Promise<BatchRow | undefined> {
     return this.#pending().catch(() => undefined)
   }
 
   /**
-   * Journals that an order was taken and, in the same commit, the next row's attempt: half the fsyncs,
+   * Journals that an order was accepted and, in the same commit, the next row's attempt: half the fsyncs,
    * the same order. Not settled where that cannot be done at once.
    */
   async #settleAndGoOn(

@@ -24,7 +24,7 @@ export async function findBatch({ batches, ledger, clock }: BatchPorts, id: stri
   })
 }
 
-/** The same, with held rows and duplicates compared anew: what stood in their way may do no more. */
+/** The same, with held rows and duplicates compared again: what stood in their way may do no more. */
 export async function findToRun(stored: BatchPorts, id: string): Promise<Batch> {
   const batch = await findBatch(stored, id)
   const changed = await stored.waiting.lookAgain(batch.id, stored.clock.now())

@@ -24,7 +24,7 @@ export interface FileRequest {
 }
 
 /**
- * Files one report: left where it is on record and whole, mended where it is damaged, refused with an
+ * Files one report: left where it is on record and whole, fixed where it is damaged, refused with an
  * IncompleteError where something else stands there. `overwrite` replaces all of these, under the name wanted.
  */
 export async function fileTarget(

@@ -43,7 +43,7 @@ export async function requestsWithReports(
   )
 }
 
-/** What was purged stays so: their reports are not fetched anew. */
+/** What was purged stays so: their reports are not fetched again. */
 function isKnown({ recipient }: Submission): boolean {
   return recipient !== undefined
 }

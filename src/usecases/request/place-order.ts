@@ -26,7 +26,7 @@ export interface PlaceOptions extends OrderPorts, SimilarQuestion {
 
 export interface PlacedOrder {
   answer: { request_id: string; status: string }
-  /** The order was taken, and something else is to be told by the exit code. */
+  /** The order was accepted, and something else is to be told by the exit code. */
   failure: RefcheckError | undefined
 }
 

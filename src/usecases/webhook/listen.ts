@@ -37,7 +37,7 @@ export interface Listening {
   url: string
   /** Aborted when the store is of no use any more; `finish` says why. */
   broken: AbortSignal
-  /** Takes no more deliveries and ends when all that waits is handed on, or `giveUp` aborts. */
+  /** Takes no more deliveries and ends when all that waits is forwarded, or `giveUp` aborts. */
   finish(giveUp: AbortSignal): Promise<RefcheckError | undefined>
 }
 
@@ -135,7 +135,7 @@ async function relayAlone(
       if (!(error instanceof StoreBusyError) || untilEmpty()) throw error
       onHeldUp('Forwarding waits', error)
     }
-    // What this process took is handed on by the one that relays.
+    // What this process took is forwarded by the one that relays.
     if (untilEmpty()) return
     await clock.sleep(lookAgainEveryMs, signal).catch(() => undefined)
   }

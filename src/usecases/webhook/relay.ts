@@ -20,7 +20,7 @@ const lookEveryMs = 1_000
 /** Hands events on until they are taken: in order within a request, requests side by side. */
 export class Relay {
   readonly #options: RelayOptions
-  /** What was taken although the store could not note it: handed on once all the same, while this lives. */
+  /** What was taken although the store could not note it: forwarded once all the same, while this lives. */
   readonly #unnoted = new Map<number, Delivered>()
   #wake: (() => void) | undefined
   #nudged = false

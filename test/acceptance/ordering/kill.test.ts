@@ -70,7 +70,7 @@ const points: [point: string, sentBefore: boolean, state: Submission['state'] | 
 ]
 
 describe.each(points)('a process killed %s', (dieAt, sent, state) => {
-  test('orders nobody twice, and loses nothing', async () => {
+  test('no person is ordered twice, and nothing is lost', async () => {
     const victim = await startOrderer()
     expect(await victim.order({ folder, baseUrl: service.baseUrl, email, dieAt })).toBeUndefined()
     expect(victim.process.signalCode ?? (await signalOf(victim))).toBe('SIGKILL')
@@ -113,7 +113,7 @@ test('killed while the service has the order and has not answered: unknown, and 
   expect(await submissions()).toMatchObject([{ state: 'unknown', attempts: 1 }])
 })
 
-test('an order on its way in a living process is not taken for dead by another one', async () => {
+test('an order in flight in a living process is not taken for dead by another one', async () => {
   const living = await startOrderer()
   const seen: (string | undefined)[] = []
   service.beforeAnswer = async () => {

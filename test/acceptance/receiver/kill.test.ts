@@ -7,7 +7,7 @@ import { seeded } from '../../harness/seeded-random.ts'
 const seed = 7
 const kills = 5
 
-test(`a receiver killed ${kills} times under load, seed ${seed}: nothing acknowledged is lost, nothing is handed on out of order`, async () => {
+test(`a receiver killed ${kills} times under load, seed ${seed}: nothing acknowledged is lost, nothing is forwarded out of order`, async () => {
   const tally = await killReceivers(temporaryFolder(), kills, seeded(seed))
   console.log(`receiver, seed ${seed}: ${JSON.stringify(tally)}`)
   expect(tally).toMatchObject({ kills, lost: 0, outOfOrder: 0, stranded: 0 })

@@ -27,7 +27,7 @@ test('at most ten reads an hour, and no request twice', () => {
   expect(readable(emptyBook, ['ID-1', 'id-1'], by(0))).toEqual(['id-1'])
 })
 
-test('told of until somebody acknowledges it; what is for nobody of ours is never told', () => {
+test('reported until somebody acknowledges it; what is for nobody of ours is never told', () => {
   const stranger = withRead(emptyBook, 'id-1', by(0), undefined)
   const book = withRead(stranger, 'ID-2', by(0), { createdAt: 't', order })
   expect(possibleSecondOrders(book)).toEqual([{ requestId: 'id-2', createdAt: 't', order }])

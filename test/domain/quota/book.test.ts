@@ -178,7 +178,7 @@ describe('a clock that jumps', () => {
   })
 })
 
-test('a book of other windows is begun anew', () => {
+test('a book of other windows is begun again', () => {
   const [book] = fill(emptyBook(windows), start)
   expect(bookOf(JSON.parse(JSON.stringify(book)), windows)).toEqual(JSON.parse(JSON.stringify(book)))
   expect(bookOf(book, [{ calls: 5, seconds: 1 }])).toEqual(emptyBook([{ calls: 5, seconds: 1 }]))

@@ -54,7 +54,7 @@ test('whatever names the person, or quotes what was sent, is emptied', () => {
   expect(columnsWith('decisions', 'emptied')).toEqual(['why'])
 })
 
-test('the keyed fingerprints go with --completely alone, so that an old file orders nobody twice', () => {
+test('the keyed fingerprints go with --completely alone, so that an old file orders no person twice', () => {
   expect(columnsWith('submissions', 'emptied with --completely')).toEqual([
     'fingerprint',
     'person_print',

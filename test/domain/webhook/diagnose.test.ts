@@ -150,7 +150,7 @@ test('a guess never accepts and never throws, whatever came', () => {
   )
 })
 
-test('a body nested without end is not written anew', () => {
+test('a body nested without end is not written again', () => {
   const deep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000))
   expect(diagnose({ body: deep, signatures: [signature] }, secret)).toBeUndefined()
 })

@@ -59,7 +59,7 @@ test('an exported line holds the exact bytes', () => {
   expect(coded.body).toBeUndefined()
 })
 
-test('how many were not taken, of how many', () => {
+test('how many were not acknowledged, of how many', () => {
   expect(notForwarded(1, 1)).not.toMatch(/\d/)
   expect(notForwarded(1, 3)).toMatch(/^1 of 3 /)
 })

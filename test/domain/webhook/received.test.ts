@@ -22,9 +22,9 @@ test.each([
   ['an unknown status', eventBody(requestIds[0], 'SHINY'), /SHINY/],
   ['an unknown event', eventBody().replace('updated', 'created'), /request\.created/],
   ['an id that is no UUID', eventBody('42'), /UUID/],
-])('%s is odd, and what it says is kept', (_what, body, oddity) => {
+])('%s is odd, and what it says is kept', (_what, body, remark) => {
   const found = of(body)
-  expect(found.oddity).toMatch(oddity)
+  expect(found.oddity).toMatch(remark)
   expect(found.requestId).toBeDefined()
 })
 
@@ -37,6 +37,6 @@ test.each([
   expect(of(body).oddity).toBeDefined()
 })
 
-test('an oddity never repeats more than the beginning of what came', () => {
+test('a remark never repeats more than the beginning of what came', () => {
   expect(of(eventBody(requestIds[0], 'X'.repeat(500))).oddity?.length).toBeLessThan(120)
 })

@@ -34,7 +34,7 @@ test('what was taken off is found too', () => {
   expect(causeOf('a\r\nb', 'a\nb')).toBe('line_ends_changed')
 })
 
-test('a large body has the cheap changes alone, and a deep one is not written anew', () => {
+test('a large body has the cheap changes alone, and a deep one is not written again', () => {
   const large = `{"a":"${'x'.repeat(300_000)}"}`
   expect([...bodyVariants(Buffer.from(large))].length).toBeLessThan(10)
   const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`

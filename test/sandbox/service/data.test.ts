@@ -195,7 +195,7 @@ test('another seed than the data was made with is refused', async () => {
   again.sandbox.close()
 })
 
-test('a file grown long with what is out of date is written anew', async () => {
+test('a file grown long with what is out of date is written again', async () => {
   const path = dataFile()
   const { sandbox } = await open(path)
   onTestFinished(() => sandbox.close())

@@ -102,7 +102,7 @@ describe('in a file', () => {
     expect(readdirSync(config).sort()).toEqual(['credentials.json', 'credentials.json.lock'])
   })
 
-  test('a looser mode is mended with a word', async () => {
+  test('a looser mode is fixed with a word', async () => {
     const secrets = open()
     await secrets.save('work', 'api-key', key, { baseUrl })
     chmodSync(secrets.path, 0o644)

@@ -119,7 +119,7 @@ describe('profiles', () => {
 })
 
 describe('values', () => {
-  test('a profile’s own goes before the one for all', async () => {
+  test('a profile’s own overrides the one for all', async () => {
     await settings.saveProfile('work', work, { makeCurrent: true })
     expect(await settings.setValue('default-country', 'au')).toBe('AU')
     await settings.setValue('timeout', '5m')
@@ -173,7 +173,7 @@ describe('the file', () => {
     expect(readdirSync(config).sort()).toEqual(['config.json', 'config.json.lock'])
   })
 
-  test('looser permissions are mended with a word, once', async () => {
+  test('looser permissions are fixed with a word, once', async () => {
     await settings.setValue('package', '7')
     chmodSync(config, 0o755)
     chmodSync(settings.path, 0o644)

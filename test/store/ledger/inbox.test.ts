@@ -92,7 +92,7 @@ test('requests that no order holds', async () => {
   expect(await inbox.unclaimed()).toEqual([three, two])
 })
 
-test('an order knows what events told of its request, and never goes back', async () => {
+test('an order knows what events said about its request, and never goes back', async () => {
   const { ledger } = await place.store()
   const attempt = await beginOne(ledger, 'a@example.com')
   await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })

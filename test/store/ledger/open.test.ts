@@ -133,7 +133,7 @@ describe('who may read it', () => {
     })
   })
 
-  test('a looser file is mended, with a word', async () => {
+  test('a looser file is fixed, with a word', async () => {
     await (await place.store()).close()
     chmodSync(place.path, 0o644)
     await place.open()
@@ -143,7 +143,7 @@ describe('who may read it', () => {
     ])
   })
 
-  test('the data folder is mended too, a folder of the person’s own is not', async () => {
+  test('the data folder is fixed too, a folder of the person’s own is not', async () => {
     mkdirSync(join(place.folder, 'data'), { mode: 0o755 })
     mkdirSync(join(place.folder, 'own'), { mode: 0o755 })
     await place.open()

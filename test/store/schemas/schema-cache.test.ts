@@ -83,7 +83,7 @@ test('another service, user or package does not see it; another spelling of the 
   expect(await cache.get({ ...key, userEmail: 'Ana@Example.com' })).toEqual(schema)
 })
 
-test('files and folders are private; looser ones are mended with a word', async () => {
+test('files and folders are private; looser ones are fixed with a word', async () => {
   mkdirSync(data)
   chmodSync(data, 0o755)
   await cache.put(key, schema)
@@ -105,7 +105,7 @@ test.each([
   ['another package’s', (whole: string) => whole.replaceAll('12', '13')],
   ['a schema of another id', (whole: string) => whole.replace('"id":12', '"id":13')],
   ['another user’s', (whole: string) => whole.replace('ana@', 'bo@')],
-])('a damaged file (%s) is a miss, and mended by the next put', async (_name, damage) => {
+])('a damaged file (%s) is a miss, and fixed by the next put', async (_name, damage) => {
   await cache.put(key, schema)
   writeFileSync(file(), damage(readFileSync(file(), 'utf8')))
   expect(await cache.get(key)).toBeUndefined()

@@ -49,7 +49,7 @@ async function run(ledger: Ledger): Promise<{ sent: number; ended: unknown; coun
   return { sent: api.sent.length, ended, counts: await store.batches.counts(batch.id) }
 }
 
-test('a disk that fails as an order is written down: its id is told, and nothing more is sent', async () => {
+test('a disk that fails as an order is recorded: its id is told, and nothing more is sent', async () => {
   const disk = new IoError('cannot use the store: no space is left on the disk')
   const { sent, ended } = await run({ ...bound(store.ledger), moveAndBegin: () => Promise.reject(disk) })
   expect(sent).toBe(1)
@@ -59,7 +59,7 @@ test('a disk that fails as an order is written down: its id is told, and nothing
   })
 })
 
-test('a store that cannot be read while an order is on its way: the order is written down first', async () => {
+test('a store that cannot be read while an order is in flight: the order is recorded first', async () => {
   const disk = new IoError('cannot use the store: it cannot be read')
   const { batches } = store
   const read = batches.nextPending.bind(batches)

@@ -176,7 +176,7 @@ describe('lists and groups', () => {
 describe('the review', () => {
   const complete = (): DraftBody => ({ package_id: 7, recipient: recipientOf() })
 
-  test('lets any answer be changed, and shows the answers anew', async () => {
+  test('lets any answer be changed, and shows the answers again', async () => {
     const shown: (string | undefined)[] = []
     const body = await held(
       plainSchema,

@@ -117,7 +117,7 @@ describe('the same order twice', () => {
     },
   )
 
-  test('while the first is on its way is refused, even with allowDuplicate', async () => {
+  test('while the first is in flight is refused, even with allowDuplicate', async () => {
     const errors: unknown[] = []
     const meanwhile = async () => {
       for (const allowDuplicate of [false, true]) errors.push(await refusal(ordering({}), { allowDuplicate }))

@@ -74,7 +74,7 @@ test('what may have been ordered is listed too, with the reason; what was refuse
   ])
 })
 
-test('an order whose process died on the way is found by listing', async () => {
+test('an order whose process died in flight is found by listing', async () => {
   const dying = { ...bound(ledger), move: () => Promise.reject(new Error('dead')) }
   const parts = { api: scriptedApi({ creates: [taken()] }), ledger: dying, clock, random: systemRandom }
   const options = { allowDuplicate: false, waitBudgetMs: 0 }

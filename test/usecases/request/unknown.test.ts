@@ -98,7 +98,7 @@ describe('an outcome that is unknown', () => {
   })
 })
 
-test('an order whose process died on the way is unknown, and said so', async () => {
+test('an order whose process died in flight is unknown, and said so', async () => {
   const dying = ordering({}, { ...bound(ledger), move: () => Promise.reject(new Error('dead')) })
   await refusal(dying)
   expect(await states()).toEqual(['sending'])

@@ -34,7 +34,7 @@ test('without them: the current profile, and where its key is kept', async () =>
   })
 })
 
-test('REFCHECK_PROFILE goes before the current one, --profile before both', async () => {
+test('REFCHECK_PROFILE overrides the current one, --profile overrides both', async () => {
   using kept = openHome()
   await kept.add('home', home, otherKey)
   await kept.add('work', work, key)
@@ -53,7 +53,7 @@ test('--profile names all three values, whatever the environment says', async ()
   expect(await resolveSession({ profile: 'work', env: broken, ...kept })).toEqual(session)
 })
 
-test('a part of the environment goes before the same part of the profile', async () => {
+test('a part of the environment overrides the same part of the profile', async () => {
   using kept = openHome()
   await kept.add('work', work, key)
   expect(await resolveSession({ env: { REFCHECK_USER_EMAIL: 'env@example.com' }, ...kept })).toEqual({
@@ -70,7 +70,7 @@ test('a part of the environment goes before the same part of the profile', async
   })
 })
 
-test('an empty variable counts as absent', async () => {
+test('an empty variable counts as unset', async () => {
   using kept = openHome()
   await kept.add('work', work, key)
   const empty = { REFCHECK_PROFILE: '', REFCHECK_BASE_URL: '', REFCHECK_API_KEY: '', REFCHECK_USER_EMAIL: '' }

@@ -10,7 +10,7 @@ import { openHome, key, untouchable } from './setup.ts'
 const env = { REFCHECK_WEBHOOK_SECRET: 'from-env\n' }
 const work = 'https://work.example.com'
 
-test('the environment’s goes before the profile’s, and no file is touched for it', async () => {
+test('the environment’s overrides the profile’s, and no file is touched for it', async () => {
   expect(await resolveWebhookSecret({ env, ...untouchable })).toEqual({
     secret: 'from-env',
     from: 'environment',

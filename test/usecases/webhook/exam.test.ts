@@ -97,7 +97,7 @@ test('a receiver that dies of what is no event', async () => {
   expect(ids(report.cases, 'not_judged')).toEqual(['still-good'])
 })
 
-test('a receiver with another secret: nothing else can be told of it', async () => {
+test('a receiver with another secret: nothing else can be said about it', async () => {
   const { report, failure } = await exam(await handler({})(), { secret: 'another' })
   expect(report.counts).toMatchObject({ failed: 1, passed: 0 })
   expect(report.deliveries).toBe(1)
@@ -117,7 +117,7 @@ test('advice fails it only where it is asked to be strict', async () => {
   expect(strict.failure?.message).toBe('the receiver failed 1 of 2 cases')
 })
 
-test('nobody listens: nothing is judged', async () => {
+test('connection refused: nothing is judged', async () => {
   await expect(exam('http://127.0.0.1:1/hook')).rejects.toMatchObject({
     code: 'unavailable',
     message: '127.0.0.1:1: connection refused',
@@ -145,7 +145,7 @@ test('an interrupted exam ends', async () => {
   await expect(exam(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
 })
 
-test('who verifies JSON that was written anew is told what to take instead', async () => {
+test('who verifies JSON that was written again is told what to take instead', async () => {
   const rewriting = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
   const { failure } = await exam((await rewriting?.start()) ?? '', { only: ['bytes'] })
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\. Take the raw body/)

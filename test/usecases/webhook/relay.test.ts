@@ -47,7 +47,7 @@ function inPlaceOf(inbox: Inbox, forwarded: Inbox['forwarded']): Inbox {
   })
 }
 
-test('what was taken but could not be noted is noted later and never handed on twice', async () => {
+test('what was acknowledged but could not be recorded is recorded later and never forwarded twice', async () => {
   const handed: number[] = []
   const { inbox, run } = await relayed(2, async ({ id }) => {
     handed.push(id)

@@ -65,7 +65,7 @@ function entryItem(entry: LogEntry): Piece {
   return html`<li>${logLine(entry)}</li> `
 }
 
-/** The part that the script puts in anew. */
+/** The part that the script puts in again. */
 function live(sandbox: Sandbox, overview: Overview): Piece {
   return html`
     <section aria-labelledby="standing-title">

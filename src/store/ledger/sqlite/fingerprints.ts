@@ -13,7 +13,7 @@ export function fingerprinting(database: Database): (identity: string) => string
   const { value } = database.get('SELECT value FROM meta WHERE name = :name', {
     name: fingerprintKeyName,
   }) as { value: Uint8Array }
-  // Made once for all the rows of a file: from bare bytes it would be made anew for each.
+  // Made once for all the rows of a file: from bare bytes it would be made again for each.
   const key = createSecretKey(value)
   return (identity) => createHmac('sha256', key).update(identity).digest('hex')
 }

@@ -30,7 +30,7 @@ import {
 import type { Witness } from '../../../domain/submission/witness.ts'
 import { recipientOf, submissionOf, type SubmissionRow } from './submission-rows.ts'
 
-/** States of a row that is compared anew. */
+/** States of a row that is compared again. */
 export type Waiting = 'held' | 'duplicate' | 'rejected'
 
 /** A row with all that comparing it needs. */

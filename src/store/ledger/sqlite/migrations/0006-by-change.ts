@@ -1,7 +1,7 @@
 /**
  * How many rows of a batch stand in each state, and when the newest of them came there, without a look at the rows.
  * What makes a row the only order for its person no longer names the state, which changes twice an order: each
- * change wrote that index anew. A duplicate is a row that matches another; an invalid one has no fingerprint.
+ * change wrote that index again. A duplicate is a row that matches another; an invalid one has no fingerprint.
  */
 export const byChange = `
 DROP INDEX submissions_by_state;
