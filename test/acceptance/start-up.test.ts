@@ -129,7 +129,7 @@ test.each<[string, (code: Buffer) => Buffer]>([
     (code) => Buffer.from(code.toString('latin1').replace(/"build":"./, '"build":"-'), 'latin1'),
   ],
   ['of another V8', (code) => Buffer.from(code).fill(0, code.indexOf(']]') + 16)],
-])('compiled code that is %s is made anew', (_, harm) => {
+])('compiled code that is %s is made again', (_, harm) => {
   const folder = temporaryFolder()
   const file = join(folder, 'data', 'compile-cache', version, 'config.list')
   const answer = run(['config', 'list', '--json'], folder)
