@@ -4,6 +4,8 @@ import type { RequestResource } from '../contract/request.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
 import { createEventText } from '../output/views/notices.ts'
 import { announceInFlight } from '../usecases/request/announce-in-flight.ts'
+import { lookForOrder } from '../usecases/request/look.ts'
+import { SimilarQuestion } from '../usecases/request/similar-question.ts'
 import type { OrderPorts } from '../usecases/request/ports.ts'
 import { api, budgetMs, governor, patientApi } from './api.ts'
 import { schemas } from './schemas.ts'
@@ -28,6 +30,17 @@ export async function orderPorts(scope: Scope, signal: AbortSignal): Promise<Ord
     signal,
     onEvent: (event) => scope.note(createEventText(event)),
   }
+}
+
+/** Asks about somebody similar; `guard`: what the flags allow. */
+export function similarQuestion(
+  scope: Scope,
+  signal: AbortSignal,
+  guard: { allowDuplicate: boolean; allowSimilar: boolean },
+): SimilarQuestion {
+  return new SimilarQuestion(scope.prompter(), async (order) =>
+    lookForOrder(await orderPorts(scope, signal), order, guard),
+  )
 }
 
 /** What an order needs that may be waited for, its report too. */

@@ -20,7 +20,7 @@ test('a file is planned, confirmed and ordered row by row, and the results stand
     2>   3 orders of package 102
     2> Time within the quota: under a minute
     2>
-    ? Order checks for 3 people? yes
+    ? Order checks for 3 people: Ana Row1, Ana Row2, Ana Row3? yes
     batch  BATCH_1
     people.csv, package 102
 

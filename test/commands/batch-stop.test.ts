@@ -54,7 +54,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     2>   2 orders of package 102
     2> Time within the quota: under a minute
     2>
-    ? Order checks for 2 people? no
+    ? Order checks for 2 people: Ana Row1, Ana Row2? no
     2> Cancelled; nothing was done
     exit 130
   `)

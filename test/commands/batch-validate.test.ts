@@ -22,6 +22,9 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "invalid": 0,
       "problems": [],
       "duplicates": [],
+      "similar": [],
+      "ordered_before": [],
+      "shared_phones": [],
       "changes": []
     }
     2> Order them with: refcheck batch run people.csv --package 102
@@ -74,6 +77,9 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
         }
       ],
       "duplicates": [],
+      "similar": [],
+      "ordered_before": [],
+      "shared_phones": [],
       "changes": [],
       "error": {
         "code": "invalid_input",

@@ -3,9 +3,10 @@ import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchStartPorts } from '../../compose/batch.ts'
+import { orderQuestion } from '../../domain/batch/confirmation.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
-import { batchStatusView, orderQuestion } from '../../output/views/batches.ts'
-import { findToRun } from '../../usecases/batch/standing.ts'
+import { batchStatusView } from '../../output/views/batches.ts'
+import { findToRun, firstPending } from '../../usecases/batch/standing.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 import { storedBatches } from '../../compose/store.ts'
 
@@ -25,10 +26,11 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
 
   async run(): Promise<void> {
     const { scope, flags } = this
-    const batch = await findToRun(await storedBatches(scope), this.args.batch_id)
+    const stored = await storedBatches(scope)
+    const batch = await findToRun(stored, this.args.batch_id)
     const { pending } = batch.counts
     const ports = await batchStartPorts(scope, this.signal)
-    if (pending > 0) await this.confirm(orderQuestion(pending), flags.yes)
+    if (pending > 0) await this.confirm(orderQuestion(pending, await firstPending(stored, batch)), flags.yes)
     const done = await startBatch(ports, batch.id, { max: flags.max })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }

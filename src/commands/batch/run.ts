@@ -7,9 +7,10 @@ import { api } from '../../compose/api.ts'
 import { batchPlanPorts, batchStartPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { readInput } from '../../compose/input.ts'
 import { type ColumnChoices, errorsCommand } from '../../domain/batch/columns.ts'
+import { orderQuestion } from '../../domain/batch/confirmation.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { planText, unstartedView } from '../../output/views/batch-check.ts'
-import { batchGoesOnText, batchStatusView, orderQuestion } from '../../output/views/batches.ts'
+import { batchGoesOnText, batchStatusView } from '../../output/views/batches.ts'
 import { appliedPlan, type ToOrder } from '../../usecases/batch/apply-plan.ts'
 import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
 import { saysReading, withDefaults } from '../../usecases/batch/reading-defaults.ts'
@@ -61,7 +62,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       const ports = { ...(await batchPlanPorts(scope)), signal: this.signal }
       const how = {
         columns: opened.columns,
-        isReadingSaid: flags.plan === undefined && saysReading(said),
+        isReadingSaid: flags.plan !== undefined || saysReading(said),
         allowances: opened.allowances,
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],
@@ -104,7 +105,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         if (!flags.quiet || !flags.yes)
           reporter.block(planText(plan, name, reporter.terminal, flags['show-changes']))
       },
-      confirm: (people) => this.confirm(orderQuestion(people), flags.yes),
+      confirm: (count, people) => this.confirm(orderQuestion(count, people), flags.yes),
     }
   }
 }

@@ -1,16 +1,17 @@
 import { BaseCommand } from '../../cli/base-command.ts'
+import { allowancesOf, allowFlags, allowWords } from '../../cli/flags/allow.ts'
 import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
-import { batchFilePorts, filePlace, readingDefaults } from '../../compose/batch.ts'
+import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { errorsCommand, readingFlags } from '../../domain/batch/columns.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { badRows } from '../../domain/batch/check.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
 import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
 import { withDefaults } from '../../usecases/batch/reading-defaults.ts'
-import { checkBatch } from '../../usecases/batch/check.ts'
 import { openBatchFile } from '../../usecases/batch/open-file.ts'
+import { planBatch } from '../../usecases/batch/plan.ts'
 import { packageFor, readOrders } from '../../usecases/batch/read-orders.ts'
 import { writeBatchErrors } from '../../usecases/batch/results-file.ts'
 
@@ -30,6 +31,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
   }
   static override flags = {
     ...columnFlags,
+    ...allowFlags,
     errors: Flags.string({
       summary: 'Write the invalid rows to a file, each with its problems',
       helpValue: 'FILE',
@@ -42,22 +44,35 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const { flags, scope } = this
     const place = filePlace(scope)
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(scope))
-    const { file, orders, check, onNotice } = await readAsAnswered(choices, scope.prompter(), async () => {
+    const { file, orders, plan, onNotice } = await readAsAnswered(choices, scope.prompter(), async () => {
       const opened = await openBatchFile(place, this.args.file, choices)
-      const ports = await batchFilePorts(scope)
+      const ports = { ...(await batchPlanPorts(scope)), signal: this.signal }
       choices.packageId = await packageFor(ports, opened, choices)
       const understood = await readOrders(ports, opened, choices, choices.packageId)
-      const checked = await checkBatch(understood)
-      return { file: opened, orders: understood, check: checked, onNotice: ports.onNotice }
+      const { packageId } = choices
+      const how = {
+        choices,
+        allowances: allowancesOf(flags),
+        packageId,
+        resultsFile: undefined,
+        isCheck: true,
+      }
+      const planned = await planBatch(ports, opened, understood, how)
+      return { file: opened, orders: understood, plan: planned.plan, onNotice: ports.onNotice }
     })
     if (flags.errors !== undefined) {
-      const path = await writeBatchErrors({ ...place, onNotice }, orders, check, flags.errors)
+      const path = await writeBatchErrors({ ...place, onNotice }, orders, plan.check, flags.errors)
       scope.reporter.note(`The invalid rows are in ${path}`)
     }
-    const failure = badRows(check, file.name, errorsCommand(this.args.file, choices))
-    this.answer(batchCheckView(check, file.name, flags['show-changes']), failure)
+    const failure = badRows(plan.check, file.name, errorsCommand(this.args.file, choices))
+    this.answer(batchCheckView(plan, file.name, flags['show-changes']), failure)
     if (failure !== undefined || file.path === undefined) return
-    const words = ['refcheck batch run', shellWord(this.args.file), readingFlags(choices)]
-    scope.reporter.note(`Order them with: ${words.join(' ').trim()}`)
+    const words = [
+      'refcheck batch run',
+      shellWord(this.args.file),
+      readingFlags(choices),
+      ...allowWords(flags),
+    ]
+    scope.reporter.note(`Order them with: ${words.filter((word) => word !== '').join(' ')}`)
   }
 }

@@ -1,19 +1,21 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { defaultCountryFlag } from '../../cli/flags/columns.ts'
+import { bodyFlags } from '../../cli/flags/body.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { readInput } from '../../compose/input.ts'
 import { parseBodyFile } from '../../domain/form/body-file.ts'
+import { refusedOrder } from '../../domain/submission/duplicate.ts'
 import { commandLine } from '../../domain/form/command-line.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { bodyView, changeText, createdView, reviewText } from '../../output/views/order.ts'
 import { phoneRepair } from '../../usecases/form/phone-repair.ts'
-import { similarQuestion } from '../../usecases/request/similar-question.ts'
+import type { SimilarQuestion } from '../../usecases/request/similar-question.ts'
 import { placeOrder } from '../../usecases/request/place-order.ts'
 import { prepareOrder } from '../../usecases/request/prepare-order.ts'
 import { api } from '../../compose/api.ts'
-import { keepSuccessions, orderingAndFollowing } from '../../compose/request.ts'
+import { keepSuccessions, orderingAndFollowing, similarQuestion } from '../../compose/request.ts'
 import { schemas } from '../../compose/schemas.ts'
 import { packageSetting, setting } from '../../compose/session.ts'
 
@@ -52,18 +54,20 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
 
   async run(): Promise<void> {
     const { flags, scope, signal } = this
-    const order = await this.compose()
+    const guard = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
+    const similar = similarQuestion(scope, signal, guard)
+    const order = await this.compose(similar)
     for (const change of order.changes)
       scope.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
       scope.reporter.note('Dry run: nothing was sent.')
-      return this.answer(bodyView(order.body))
+      const stop = await similar.look(order.body)
+      return this.answer(bodyView(order.body), stop && refusedOrder(stop))
     }
     const placed = await placeOrder(order, {
       ...(await orderingAndFollowing(scope, signal)),
-      allowDuplicate: flags['allow-duplicate'],
-      allowSimilar: flags['allow-similar'],
-      onSimilar: similarQuestion(scope.prompter()),
+      ...guard,
+      onSimilar: scope.prompter() && ((stop) => similar.isConfirmed(stop)),
       wait: flags.wait,
     })
     this.answer(createdView(placed.answer), placed.failure)
@@ -73,10 +77,10 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     if (!flags.wait) scope.reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
   }
 
-  private async compose(): Promise<Order> {
+  private async compose(similar: SimilarQuestion): Promise<Order> {
     const { flags, scope } = this
     const { file } = flags
-    const told = [flags['first-name'], flags['last-name'], flags.email, flags.phone, flags.field]
+    const told = Object.values(bodyFlags(flags))
     this.refuse(
       file !== undefined && told.some((each) => each !== undefined),
       '--file cannot be combined with flags for single fields',
@@ -86,13 +90,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       packageId: flags.package ?? (file === undefined ? await packageSetting(scope) : undefined),
       body:
         file === undefined ? undefined : parseBodyFile(await readInput(this.context, file, 'the body'), file),
-      flags: {
-        firstName: flags['first-name'],
-        lastName: flags['last-name'],
-        email: flags.email,
-        phone: flags.phone,
-        fields: flags.field,
-      },
+      flags: bodyFlags(flags),
     }
     const country = flags['default-country'] ?? (await setting(scope, 'default-country'))
     return prepareOrder(given, {
@@ -100,8 +98,9 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       api: await api(scope),
       cache: await schemas(scope),
       prompter: scope.prompter(),
-      onPackages: flags['dry-run'] ? undefined : keepSuccessions(scope),
+      onPackages: keepSuccessions(scope),
       yes: flags.yes || flags['dry-run'],
+      doubt: (body) => similar.doubt(body),
       signal: this.signal,
       show: (rows) => scope.reporter.block(reviewText(rows, scope.reporter.terminal)),
     })

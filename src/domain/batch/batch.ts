@@ -45,6 +45,8 @@ export type NewRow =
       recipient: Recipient
       /** What will be sent, to the byte. */
       body: Uint8Array
+      /** Where it stands as a spreadsheet program counts. */
+      line?: number | undefined
       /** What results files say of the person. */
       witnesses?: readonly Witness[] | undefined
     }
@@ -116,6 +118,10 @@ export interface BatchPreview {
   packages: Map<number, number>
   /** What stands in the way of rows: orders made before, or earlier rows of the file; in the order of the file. */
   stops: { row: NewRow; stop: Stop }[]
+  /** Rows that would be sent and have the phone of another person. */
+  phones: { row: NewRow; order: Submission }[]
+  /** The first people who would be ordered: one more than are named. */
+  people: Recipient[]
 }
 
 export interface RowFilter {

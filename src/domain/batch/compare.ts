@@ -1,8 +1,17 @@
-import type { NewFileBatch, NewRow } from './batch.ts'
+import { type BatchPreview, type NewFileBatch, type NewRow, noCounts } from './batch.ts'
+import { mostNamed } from './confirmation.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { personIdentities, sharedKey } from '../submission/identity.ts'
 import { foldedName } from '../submission/likeness.ts'
-import { type Allowed, type Candidate, type KnownRelations, type Stop, stopOf } from '../submission/match.ts'
+import {
+  type Allowed,
+  type Candidate,
+  type Compared,
+  type KnownRelations,
+  type Stop,
+  stopOf,
+} from '../submission/match.ts'
+import { phoneSharer } from '../submission/shared-phone.ts'
 import type { Submission } from '../submission/submission.ts'
 
 export type OrderRow = Extract<NewRow, { state: 'pending' }>
@@ -13,9 +22,28 @@ export interface ComparedRow {
   /** Of a row that is a whole order. */
   identities: PersonIdentities | undefined
   stop: Stop | undefined
+  /** Another person who has the same phone. */
+  sharesPhone?: Submission | undefined
 }
 
 export type PersonIdentities = ReturnType<typeof personIdentities>
+
+export function emptyPreview(): BatchPreview {
+  return { counts: noCounts(), packages: new Map(), stops: [], phones: [], people: [] }
+}
+
+/** Counts a row with what would become of it. */
+export function addToPreview(preview: BatchPreview, { row, stop, sharesPhone }: ComparedRow): void {
+  const { counts, packages, people } = preview
+  const state = stop?.becomes ?? row.state
+  counts.total += 1
+  counts[state] += 1
+  if (stop !== undefined) preview.stops.push({ row, stop })
+  if (sharesPhone !== undefined) preview.phones.push({ row, order: sharesPhone })
+  if (state !== 'pending' || row.state !== 'pending') return
+  packages.set(row.packageId, (packages.get(row.packageId) ?? 0) + 1)
+  if (people.length <= mostNamed) people.push(row.recipient)
+}
 
 /** What the store knows of a row. */
 export interface Known {
@@ -38,24 +66,23 @@ export function* comparedRows(
     }
     const identities = personIdentities(row.recipient)
     const { recipient, packageId } = row
-    const stop = stopOf(
-      {
-        batchId: batch.id,
-        row: row.row,
-        baseUrl: batch.baseUrl,
-        packageId,
-        recipient,
-        addedAt: batch.addedAt,
-        kind: 'file',
-        account: batch.account,
-        witnesses: row.witnesses,
-      },
-      [...known.candidates(row, identities), ...earlier.candidates(row, identities)],
-      allowed,
-      known.kin(row),
-    )
+    const compared: Compared = {
+      batchId: batch.id,
+      row: row.row,
+      baseUrl: batch.baseUrl,
+      packageId,
+      recipient,
+      addedAt: batch.addedAt,
+      kind: 'file',
+      account: batch.account,
+      witnesses: row.witnesses,
+    }
+    const candidates = [...known.candidates(row, identities), ...earlier.candidates(row, identities)]
+    const kin = known.kin(row)
+    const stop = stopOf(compared, candidates, allowed, kin)
+    const sharesPhone = stop === undefined ? phoneSharer(compared, candidates, kin) : undefined
     if (stop === undefined) earlier.add(row, identities)
-    yield { row, identities, stop }
+    yield { row, identities, stop, sharesPhone }
   }
 }
 

@@ -11,11 +11,12 @@ export interface CheckedFile {
 }
 
 /** What the store keeps of a row. Whether another order stands in its way, the store says. */
-export function newRow({ row, body, packageId, person, problems, duplicateOf }: RowReading): NewRow {
+export function newRow({ row, source, body, packageId, person, problems, duplicateOf }: RowReading): NewRow {
   if (body !== undefined) {
     const { package_id, recipient } = body
     return {
       row,
+      line: source.line,
       state: 'pending',
       packageId: package_id,
       recipient,
@@ -35,13 +36,18 @@ export function newRow({ row, body, packageId, person, problems, duplicateOf }: 
   }
 }
 
-/** What a file is to the store: the same bytes, for the same account, service and package. Its name is no part of it. */
+/**
+ * What a file is to the store: the same bytes, for the same account, service and package. Its name is no part of it.
+ * `reading`: of one that is a batch already and is read otherwise, which is another.
+ */
 export function fileIdentity(
   { account, baseUrl }: { account: string; baseUrl: string },
   sha256: string,
   packageId: number | undefined,
+  reading?: FileReading,
 ): string {
-  return JSON.stringify(['file', account, serviceOf(baseUrl), sha256, packageId ?? null])
+  const read = reading === undefined ? [] : [readingText(reading)]
+  return JSON.stringify(['file', account, serviceOf(baseUrl), sha256, packageId ?? null, ...read])
 }
 
 /** How a file was read, so that a later run can tell whether it is asked to read it otherwise. */

@@ -1,24 +1,31 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { BatchCounts, BatchPreview } from './batch.ts'
+import type { BatchCounts, BatchPreview, NewRow } from './batch.ts'
 import { quotaSeconds } from './estimate.ts'
 import type { FileReading } from './new-row.ts'
 import type { RowChange } from './row-reading.ts'
 import type { QuotaWindow } from '../quota/windows.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Stop, StopReason } from '../submission/match.ts'
+import type { Submission } from '../submission/submission.ts'
 import type { BatchCheck } from './check.ts'
 
 /** What running a file would do. */
 export interface Plan {
+  /** What the file would be as a batch. */
+  batchId: string
   counts: BatchCounts
   /** Orders of each package that would be sent, the most first. */
   packages: { package_id: number; orders: number }[]
   /** Rows that are not sent since an order made before stands in their way. */
-  matches: { row: number; stop: Stop }[]
+  matches: { row: number; line: number | undefined; stop: Stop }[]
   /** Rows of the file that are the same as an earlier one. */
   repeated: number
   /** Rows that are not sent until somebody says so, by what they share or match. */
-  held: { row: number; person: Recipient; stop: Stop }[]
+  held: { row: number; line: number | undefined; person: Recipient; stop: Stop }[]
+  /** Rows that are sent and have the phone of another person, as a couple or an office has. */
+  phones: { row: number; line: number | undefined; person: Recipient; order: Submission }[]
+  /** The first people who would be ordered: one more than are named. */
+  people: Recipient[]
   check: BatchCheck
   /** By quota alone. */
   seconds: number
@@ -28,29 +35,36 @@ export interface Plan {
 
 export function planOf(
   check: BatchCheck,
-  { counts, packages, stops }: BatchPreview,
+  { counts, packages, stops, phones, people }: BatchPreview,
   { batchId, windows, now }: { batchId: string; windows: readonly QuotaWindow[]; now: number },
 ): Plan {
   const duplicates = stops.filter(({ stop }) => stop.becomes === 'duplicate')
   const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
   const seconds = quotaSeconds(counts.pending, windows)
   return {
+    batchId,
     counts,
     packages: [...packages]
       .map(([package_id, orders]) => ({ package_id, orders }))
       .sort((a, b) => b.orders - a.orders),
-    matches: matches.map(({ row, stop }) => ({ row: row.row, stop })),
+    matches: matches.map(({ row, stop }) => ({ row: row.row, line: lineOf(row), stop })),
     repeated: counts.duplicate - matches.length,
     held: stops.flatMap(({ row, stop }) =>
       stop.becomes === 'held' && row.state === 'pending'
-        ? [{ row: row.row, person: row.recipient, stop }]
+        ? [{ row: row.row, line: row.line, person: row.recipient, stop }]
         : [],
     ),
+    phones: phones.flatMap(({ row, order }) =>
+      row.state === 'pending' ? [{ row: row.row, line: row.line, person: row.recipient, order }] : [],
+    ),
+    people,
     check,
     seconds,
     endsAt: now + seconds * 1000,
   }
 }
+
+const lineOf = (row: NewRow): number | undefined => (row.state === 'pending' ? row.line : undefined)
 
 /** A plan as it is kept for a later `batch run --plan`: the file it is for, and how it is read. */
 export interface KeptPlan {

@@ -270,6 +270,8 @@ function similar(
       ? // Somebody who was forgotten: the name is gone, so only a person can tell.
         ({ kind: 'similar', shares: [sameEmail ? 'email' : 'phone'] } as const)
       : likeness(row.recipient, order.recipient)
+  // A damaged fingerprint makes nobody new.
+  if (found?.kind === 'same') return same(row, order, 'one', allowed, kin)
   if (found?.kind !== 'similar') return undefined
   const shares = [...found.shares]
   if (kin.released(order)) return undefined
@@ -294,3 +296,6 @@ function relation(one: string, other: string, kin: KnownRelations): 'one' | 'oth
   const said = kin.isSameService(service)
   return said === undefined ? 'unsaid' : said ? 'one' : 'other'
 }
+
+/** Whether a person who places a single order is asked, and the order goes where they say so. */
+export const mayBeAsked = ({ reason }: Stop): boolean => reason === 'similar' || reason === 'replaced_package'

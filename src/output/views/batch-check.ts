@@ -31,12 +31,47 @@ const problemColumns: Column<RowProblem>[] = [
 ]
 
 /** What checking a file found (cli-contract, `batch validate --json`). */
-export function batchCheckView(check: BatchCheck, name: string, showChanges = false): View {
-  const { rows, valid, invalid, problems, duplicates, changes } = check
+export function batchCheckView(plan: Plan, name: string, showChanges = false): View {
+  const { rows, valid, invalid, problems, duplicates, changes } = plan.check
   return {
-    json: { rows, valid, invalid, problems: problems.map(asContract), duplicates, changes },
-    text: (terminal) => checkText(check, name, terminal, showChanges),
+    json: {
+      rows,
+      valid,
+      invalid,
+      problems: problems.map(asContract),
+      duplicates,
+      similar: plan.held.map((held) => asSimilar(held, plan)),
+      ordered_before: plan.matches.map(({ row, line, stop }) => ({
+        row,
+        line: line ?? null,
+        matches: matchOf(stop, plan),
+      })),
+      shared_phones: plan.phones.map(({ row, line, order }) => ({
+        row,
+        line: line ?? null,
+        like: likeOf(order, plan),
+      })),
+      changes,
+    },
+    text: (terminal) => checkText(plan, name, terminal, showChanges),
   }
+}
+
+function asSimilar({ row, line, stop }: Plan['held'][number], plan: Plan): unknown {
+  const { reason, shares } = stop
+  return {
+    row,
+    line: line ?? null,
+    like: likeOf(stop.order, plan),
+    shares,
+    reason,
+    matches: matchOf(stop, plan),
+  }
+}
+
+/** An earlier row of the file, or an order made before. */
+function likeOf({ requestId, batchId, row }: Stop['order'], plan: Plan): unknown {
+  return batchId === plan.batchId ? { row } : { request_id: requestId ?? null }
 }
 
 function asContract({ row, line, column, value, problem, suggestion }: RowProblem): unknown {
@@ -44,8 +79,8 @@ function asContract({ row, line, column, value, problem, suggestion }: RowProble
 }
 
 /** A summary, the first problems, the duplicates, and what will be sent otherwise than it stands. */
-export function checkText(check: BatchCheck, name: string, terminal: Terminal, showChanges = false): string {
-  const { rows, valid, invalid, problems, duplicates, changes } = check
+export function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
+  const { rows, valid, invalid, problems, duplicates, changes } = plan.check
   const good = styled(terminal, 'green', `${valid} valid`)
   const bad = invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} invalid`)}`
   const parts = [`${sanitize(name)}: ${countInWords(rows, 'row')}, ${good}${bad}`]
@@ -55,6 +90,8 @@ export function checkText(check: BatchCheck, name: string, terminal: Terminal, s
     )
   }
   if (duplicates.length > 0) parts.push(pairs(duplicates))
+  const stopped = [...matchLines(plan.matches), ...heldLines(plan.held), ...phoneLines(plan.phones)]
+  if (stopped.length > 0) parts.push(stopped.join('\n'))
   if (changes.length > 0) parts.push(changesText(changes, showChanges))
   return parts.join('\n\n')
 }
@@ -73,9 +110,18 @@ function more(all: number, shown: number): string {
   return all > shown ? `\n  … and ${all - shown} more` : ''
 }
 
+function matchOf({ order, witness }: Stop, plan: Plan): unknown {
+  const { state, batchId, row, requestId } = order
+  const request_id = requestId ?? null
+  // The file is no batch yet.
+  const batch_id = batchId === plan.batchId ? null : batchId
+  if (witness === undefined) return { state, batch_id, row, request_id }
+  return { state, batch_id: null, row: null, request_id, results_file: witness.file, line: witness.line }
+}
+
 /** What running a file would do, before anybody says yes. */
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
-  const { counts, matches, held, check, seconds, endsAt, packages, repeated: inFile } = plan
+  const { counts, matches, held, phones, check, seconds, endsAt, packages, repeated: inFile } = plan
   const lines = [
     `${styled(terminal, 'bold', sanitize(name))}: ${countInWords(counts.total, 'row')}`,
     ...packages.map(
@@ -84,11 +130,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   ]
   if (packages.length !== 1) lines.push(`  ${countInWords(counts.pending, 'order')} to send`)
   if (inFile > 0) lines.push(`  ${countInWords(inFile, 'row')} the same as an earlier row, not sent`)
-  if (matches.length > 0) lines.push(`  ${countInWords(matches.length, 'row')} ordered before, not sent`)
-  lines.push(
-    ...matches.slice(0, mostPairs).map(({ row, stop }) => `    row ${row}: ${sanitize(whatMatches(stop))}`),
-  )
-  if (held.length > 0) lines.push(...heldLines(held))
+  lines.push(...matchLines(matches), ...heldLines(held), ...phoneLines(phones))
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} invalid, not sent`)
   if (counts.pending > 0) lines.push(`Time within the quota: ${timeText(seconds, endsAt)}`)
@@ -96,8 +138,34 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
 
+function matchLines(matches: Plan['matches']): string[] {
+  if (matches.length === 0) return []
+  return [
+    `  ${countInWords(matches.length, 'row')} ordered before, not sent`,
+    ...matches.slice(0, mostPairs).map(({ row, stop }) => `    row ${row}: ${sanitize(whatMatches(stop))}`),
+  ]
+}
+
+/** As a couple or an office has: they are sent. */
+function phoneLines(phones: Plan['phones']): string[] {
+  if (phones.length === 0) return []
+  const [few, many] = ['has the phone of another person', 'have the phone of another person']
+  const lines = phones
+    .slice(0, mostNamed)
+    .map(
+      ({ row, person, order }) =>
+        `    ${person.first_name} ${person.last_name} (row ${row}) and ${personOf(order)}`,
+    )
+  return [
+    `  ${countInWords(phones.length, 'row')} ${phones.length === 1 ? few : many}: ${phones.length === 1 ? 'it is' : 'they are'} sent`,
+    ...lines.map((line) => sanitize(line)),
+    ...(phones.length > mostNamed ? [`    … and ${phones.length - mostNamed} more`] : []),
+  ]
+}
+
 /** Grouped by what they share, by name: not sent until somebody says so. */
 function heldLines(held: Plan['held']): string[] {
+  if (held.length === 0) return []
   const groups = Map.groupBy(held, ({ person, stop }) =>
     stop.reason === 'similar'
       ? `the same ${sharedText(stop.shares)} as ${stop.witness === undefined ? personOf(stop.order) : witnessPlace(stop.witness)}: ${stop.shares.includes('email') ? person.email : person.phone}`
@@ -135,12 +203,12 @@ export function unstartedView(
   packageId: number | undefined,
   showChanges = false,
 ): View {
-  const { counts, check } = plan
+  const { counts } = plan
   return {
     json: { batch_id: null, package_id: packageId ?? null, counts, results_file: null },
     text: (terminal) =>
       counts.invalid > 0
-        ? checkText(check, name, terminal, showChanges)
+        ? checkText(plan, name, terminal, showChanges)
         : planText(plan, name, terminal, showChanges),
   }
 }

@@ -179,11 +179,6 @@ export function reconciliationText({ settled, ambiguous }: Reconciliation): stri
   ].join('\n')
 }
 
-/** Asked before the first order. */
-export function orderQuestion(people: number): string {
-  return `Order checks for ${countInWords(people, 'person', 'people')}?`
-}
-
 /** The same file again. */
 export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: BatchStatus): string {
   const left = countInWords(counts.pending, 'row is', 'rows are')

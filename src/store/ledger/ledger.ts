@@ -62,6 +62,9 @@ export interface Ledger {
    */
   add(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined>
 
+  /** What would stand in the way of `add`, with nothing added. */
+  look(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined>
+
   /**
    * `pending → sending`: journals one attempt. Undefined where the row no longer stands as `from` says, or is
    * `duplicate` or `held` from now on: it is compared once more in the same transaction.

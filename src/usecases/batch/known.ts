@@ -1,7 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { Batch } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import { UsageError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { BatchFile } from './open-file.ts'
 import { readingOf } from './plan.ts'
@@ -22,22 +21,26 @@ export async function knownBatch(
   return batches.findByIdentity(fileIdentity({ account, baseUrl: api.baseUrl }, sha256, packageId))
 }
 
-/** A file that is a batch already is read as it was the first time; choices that say otherwise are refused. */
-export async function requireSameReading(
-  ports: ReadingPorts,
+/**
+ * "Read otherwise it is another" (ordering protocol): the batch that a file is already when it is read as somebody says now,
+ * or that it is none yet.
+ */
+export async function readAsSaid(
+  ports: ReadingPorts & { account: string; batches: Pick<Batches, 'findByIdentity'> },
   file: BatchFile,
   choices: ColumnChoices,
   known: Batch,
-): Promise<void> {
-  const [{ readOrders }, { readingText }] = await Promise.all([
+): Promise<Batch | 'another'> {
+  const [{ readOrders }, { fileIdentity, readingText }] = await Promise.all([
     import('./read-orders.ts'),
     import('../../domain/batch/new-row.ts'),
   ])
-  const orders = await readOrders(ports, file, choices, known.packageId)
-  if (readingText(readingOf(choices, orders.mapping)) === known.reading) return
-  throw new UsageError(`${file.name} is already batch ${known.id}, which read it with other flags`, {
-    hint: 'Nothing was sent. Resume it with: refcheck batch resume ${known.id}',
-  })
+  const { mapping } = await readOrders(ports, file, choices, known.packageId)
+  const reading = readingOf(choices, mapping)
+  if (readingText(reading) === known.reading) return known
+  const { account, api, batches } = ports
+  const identity = fileIdentity({ account, baseUrl: api.baseUrl }, file.sha256, known.packageId, reading)
+  return (await batches.findByIdentity(identity)) ?? 'another'
 }
 
 /** Takes over what is said again of a file that is a batch already; tells of what comes too late. */

@@ -1,19 +1,20 @@
 import type { Batch, NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { Plan } from '../../domain/batch/plan.ts'
+import type { Recipient } from '../../contract/request-body.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
-import { applyToKnown, knownBatch, requireSameReading } from './known.ts'
+import { applyToKnown, knownBatch, readAsSaid } from './known.ts'
 import type { BatchFile } from './open-file.ts'
 import { notOrderable } from './linked-packages.ts'
 import { planBatch, type PlanPorts } from './plan.ts'
 import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
 import { packageFor, readOrders } from './read-orders.ts'
 import { noteLostLook, resultsPlace } from './results-file.ts'
-import { findToRun } from './standing.ts'
+import { findToRun, firstPending } from './standing.ts'
 
 export interface OrderFilePorts
   extends ReadingPorts, Omit<PlanPorts, 'api' | 'batches' | 'waiting'>, Pick<FilePlace, 'cwd'> {
@@ -29,13 +30,13 @@ export interface OrderFileTalk {
   /** The file is a batch already, which goes on. */
   onKnown: (batch: Batch) => void
   onPlan: (plan: Plan) => void
-  /** Throws where the person does not want `people` orders. */
-  confirm: (people: number) => Promise<void>
+  /** Throws where the person does not want `count` orders; `people`: the first of them, one more than are named. */
+  confirm: (count: number, people: readonly (Recipient | undefined)[]) => Promise<void>
 }
 
 export interface OrderFileChoices {
   columns: ColumnChoices
-  /** Whether somebody said now how the file is to be read: a batch that it is already has to have been read so. */
+  /** Whether somebody said now how the file is to be read: one that was read otherwise is another batch. */
   isReadingSaid: boolean
   allowances: Allowances
   skipInvalid: boolean
@@ -63,8 +64,10 @@ export async function orderFile(
   // Asked once, should the file have to be read again.
   columns.packageId = packageId
   const goOn = (known: Batch): Promise<OrderFileEnd> => goOnWith(ports, talk, known, { file, choices })
-  const known = await knownBatch(ports, file, packageId)
-  if (known !== undefined) return goOn(known)
+  const found = await knownBatch(ports, file, packageId)
+  const known =
+    found !== undefined && choices.isReadingSaid ? await readAsSaid(ports, file, columns, found) : found
+  if (known !== undefined && known !== 'another') return goOn(known)
   const orders = await readOrders(ports, file, columns, packageId)
   const resultsFile = await resultsPlace(ports, file, choices.results)
   const planned = await planBatch(ports, file, orders, {
@@ -72,8 +75,9 @@ export async function orderFile(
     allowances,
     packageId,
     resultsFile,
+    isReadOtherwise: known === 'another',
   })
-  const meanwhile = await knownBatch(ports, file, packageId)
+  const meanwhile = await ports.batches.findByIdentity(planned.batch.identity)
   if (meanwhile !== undefined) return goOn(meanwhile)
   const { plan } = planned
   const failure =
@@ -91,7 +95,7 @@ export async function orderFile(
   if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
   talk.onPlan(plan)
   if (resultsFile !== undefined) noteLostLook(ports, resultsFile, file.sheet)
-  if (plan.counts.pending > 0) await talk.confirm(plan.counts.pending)
+  if (plan.counts.pending > 0) await talk.confirm(plan.counts.pending, plan.people)
   return takenIn(ports, planned.batch, planned.intake.rows, goOn)
 }
 
@@ -113,12 +117,11 @@ async function goOnWith(
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
   if (choices.allowances.ignoreResults && !choices.isDryRun) await ports.waiting.ignoreResults(found.id)
-  if (choices.isReadingSaid) await requireSameReading(ports, file, choices.columns, found)
   const known = choices.isDryRun ? found : await findToRun(ports, found.id)
   talk.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }
   const { pending } = known.counts
-  if (pending > 0) await talk.confirm(pending)
+  if (pending > 0) await talk.confirm(pending, await firstPending(ports, known))
   const { results, allowances } = choices
   await applyToKnown(ports, file, known, { results, allowDuplicate: allowances.allowDuplicate })
   return { kind: 'taken-in', batchId: known.id, isPlanned: false }

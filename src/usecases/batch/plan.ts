@@ -31,6 +31,10 @@ export interface PlanOptions {
   allowances: Allowances
   packageId: number | undefined
   resultsFile: string | undefined
+  /** Which packages replaced which is not read: the file is only checked. */
+  isCheck?: boolean | undefined
+  /** The file is a batch already that was read otherwise. */
+  isReadOtherwise?: boolean | undefined
 }
 
 export interface PlanPorts extends NoticePort, Omit<WitnessPorts, 'api' | 'batches'> {
@@ -49,7 +53,7 @@ export async function planBatch(
   ports: PlanPorts,
   file: BatchFile,
   orders: ReadableBatch,
-  { choices, allowances, packageId, resultsFile }: PlanOptions,
+  { choices, allowances, packageId, resultsFile, isCheck = false, isReadOtherwise = false }: PlanOptions,
 ): Promise<Planned> {
   const [{ checkFile }, { fileIdentity, readingText }, { planOf }] = await Promise.all([
     import('./take-in.ts'),
@@ -66,7 +70,12 @@ export async function planBatch(
     addedAt: clock.now(),
     baseUrl,
     userEmail,
-    identity: fileIdentity({ account, baseUrl }, file.sha256, packageId),
+    identity: fileIdentity(
+      { account, baseUrl },
+      file.sha256,
+      packageId,
+      isReadOtherwise ? reading : undefined,
+    ),
     name: file.name,
     sha256: file.sha256,
     packageId,
@@ -78,7 +87,7 @@ export async function planBatch(
     allowSimilar: allowances.allowSimilar,
     shared: allowances.shared.map(sharedKey),
   }
-  const packages = await linkedPackages(ports)
+  const packages = isCheck ? undefined : await linkedPackages(ports)
   const preview = await batches.preview(batch, intake.rows)
   return {
     plan: planOf(intake.check, preview, { batchId: batch.id, windows, now: clock.now() }),

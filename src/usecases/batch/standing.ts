@@ -1,6 +1,8 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { listed, type ListedBatch, type ListedRow, listedRow } from '../../domain/batch/standing.ts'
+import { mostNamed } from '../../domain/batch/confirmation.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
+import type { Recipient } from '../../contract/request-body.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
@@ -29,6 +31,17 @@ export async function findToRun(stored: BatchPorts, id: string): Promise<Batch> 
   const batch = await findBatch(stored, id)
   const changed = await stored.waiting.lookAgain(batch.id, stored.clock.now())
   return changed === 0 ? batch : findBatch(stored, batch.id)
+}
+
+/** The people of the first rows that are still to be sent: one more than are named. */
+export async function firstPending(
+  { batches }: Pick<BatchPorts, 'batches'>,
+  { id }: Pick<Batch, 'id'>,
+): Promise<(Recipient | undefined)[]> {
+  const people: (Recipient | undefined)[] = []
+  for await (const row of batches.rows(id, { states: ['pending'], limit: mostNamed + 1 }))
+    people.push(row.recipient)
+  return people
 }
 
 /** Newest first. */

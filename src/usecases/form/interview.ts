@@ -22,6 +22,8 @@ export interface InterviewOptions {
   action?: string | undefined
   /** Reads phones without + as of the country that the person named. */
   repair?: PhoneRepair | undefined
+  /** What speaks against these answers, for the final question: Enter alone means no then. */
+  doubt?: ((body: RequestBody) => Promise<string | undefined>) | undefined
 }
 
 /**
@@ -33,7 +35,7 @@ export async function interview(
   prompter: Prompter,
   schema: PackageSchema,
   given: DraftBody,
-  { show, review = true, action = 'Create the request', repair }: InterviewOptions = {},
+  { show, review = true, action = 'Create the request', repair, doubt }: InterviewOptions = {},
 ): Promise<RequestBody> {
   const fields = formFields(schema)
   const answers = answersIn(given, schema, fields)
@@ -41,7 +43,11 @@ export async function interview(
   for (const field of open) {
     keep(answers, field, await askField(prompter, field, undefined, repair))
   }
-  if (review) await reviewAnswers(prompter, fields, answers, { show, action, repair })
+  const doubtOf = async (): Promise<string | undefined> => {
+    const { body } = validateBody(bodyOf(schema, fields, answers), schema)
+    return body && doubt?.(body)
+  }
+  if (review) await reviewAnswers(prompter, fields, answers, { show, action, repair, doubtOf })
   const { body, problems } = validateBody(bodyOf(schema, fields, answers), schema)
   if (problems !== undefined) throw refusal(problems, 'Give these values again.', 'flags')
   return body
@@ -52,13 +58,23 @@ async function reviewAnswers(
   prompter: Prompter,
   fields: readonly FormField[],
   answers: Answers,
-  { show, action, repair }: Pick<InterviewOptions, 'show' | 'repair'> & { action: string },
+  {
+    show,
+    action,
+    repair,
+    doubtOf,
+  }: Pick<InterviewOptions, 'show' | 'repair'> & {
+    action: string
+    doubtOf: () => Promise<string | undefined>
+  },
 ): Promise<void> {
   for (;;) {
     show?.(reviewRows(fields, answers))
-    const next = await prompter.select({
-      message: 'Is everything correct?',
+    const doubt = await doubtOf()
+    const next = await prompter.select<FormField | 'send' | 'leave'>({
+      message: doubt === undefined ? 'Is everything correct?' : `${doubt} Is everything correct?`,
       choices: nextSteps(fields, answers, action),
+      initial: doubt === undefined ? undefined : 'leave',
     })
     if (next === 'send') return
     if (next === 'leave') throw new InterruptedError('cancelled; nothing was ordered')

@@ -5,13 +5,14 @@ import type { Created, CreateOptions } from '../../domain/request/events.ts'
 import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { backoffMs } from '../../domain/submission/backoff.ts'
 import { refusedOrder, settleHint } from '../../domain/submission/duplicate.ts'
-import type { Stop } from '../../domain/submission/match.ts'
+import { mayBeAsked, type Stop } from '../../domain/submission/match.ts'
 import type { Outcome } from '../../domain/submission/outcome.ts'
 import { known } from '../../domain/submission/settlement.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
 import type { OrderPorts } from './ports.ts'
+import { singleOrder } from './look.ts'
 import { prove } from './prove.ts'
 import { settle } from './settle.ts'
 
@@ -53,19 +54,13 @@ export async function createRequest(
 }
 
 async function add(
-  { api, ledger, clock, account }: OrderPorts,
+  ports: OrderPorts,
   batch: { id: string; kind: 'single' },
   order: RequestBody,
   options: CreateOptions & SimilarQuestion,
 ): Promise<RowVersion> {
-  const { package_id, recipient } = order
-  const submission = {
-    packageId: package_id,
-    recipient,
-    body: new TextEncoder().encode(JSON.stringify(order)),
-  }
-  const { baseUrl, userEmail } = api
-  const newBatch = { ...batch, addedAt: clock.now(), baseUrl, userEmail, account, submissions: [submission] }
+  const { ledger } = ports
+  const newBatch = singleOrder(ports, batch, order)
   const shown: Stop['order'][] = []
   for (let stop = await ledger.add(newBatch, options); stop !== undefined;) {
     await requireYes(stop, options)
@@ -77,8 +72,7 @@ async function add(
 
 /** "Names the earlier order in its one final question (default No)": asked about each that is merely similar. */
 async function requireYes(stop: Stop, { onSimilar }: CreateOptions & SimilarQuestion): Promise<void> {
-  const mayAsk = stop.reason === 'similar' || stop.reason === 'replaced_package'
-  if (!mayAsk || onSimilar === undefined || !(await onSimilar(stop))) throw refusedOrder(stop)
+  if (!mayBeAsked(stop) || onSimilar === undefined || !(await onSimilar(stop))) throw refusedOrder(stop)
 }
 
 /** Only where it is certain that nothing was created is there another attempt. */

@@ -32,6 +32,8 @@ export interface PrepareOptions extends SchemaSource {
   show: (rows: ReviewRow[]) => void
   /** Reads phones without + as of the country that the person named. */
   repair?: PhoneRepair | undefined
+  /** What speaks against an order, for its final question. */
+  doubt?: ((body: RequestBody) => Promise<string | undefined>) | undefined
 }
 
 /**
@@ -54,8 +56,8 @@ export async function prepareOrder(given: GivenOrder, options: PrepareOptions): 
     return { ...whole, changes: [...changes, ...whole.changes], package: pack, schema }
   }
   changes.push(...(validateDraft(draft, schema).changes ?? []))
-  const { show, repair } = options
-  const body = await interview(prompter, schema, draft, { show, review: !yes, repair })
+  const { show, repair, doubt } = options
+  const body = await interview(prompter, schema, draft, { show, review: !yes, repair, doubt })
   return { body, changes, package: pack, schema }
 }
 
@@ -146,11 +148,11 @@ function checked(
 async function confirmed(
   whole: { body: RequestBody; changes: Change[] },
   schema: PackageSchema,
-  { prompter, yes, show, repair }: PrepareOptions,
+  { prompter, yes, show, repair, doubt }: PrepareOptions,
 ): Promise<{ body: RequestBody; changes: Change[] }> {
   if (yes) return whole
   if (prompter === undefined) requireYes(yes)
-  else return { ...whole, body: await interview(prompter, schema, whole.body, { show, repair }) }
+  else return { ...whole, body: await interview(prompter, schema, whole.body, { show, repair, doubt }) }
   return whole
 }
 

@@ -34,6 +34,8 @@ const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
         [8, 2],
       ]),
       stops: [{ row: newRow(rowReading({ row: 2 })), stop }],
+      phones: [],
+      people: [],
     },
     { batchId: 'b-9', windows, now: 1000 },
   )

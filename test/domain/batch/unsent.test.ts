@@ -11,6 +11,9 @@ const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
   matches: [],
   repeated: 1,
   held: [],
+  batchId: 'b-9',
+  phones: [],
+  people: [],
   seconds: 0,
   endsAt: 0,
   check: {

@@ -28,7 +28,7 @@ import { refuseForgetting } from '../../../domain/store/kept-in-memory.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
 import { orderIdentity } from '../../../domain/submission/identity.ts'
 import type { Allowed, KnownRelations } from '../../../domain/submission/match.ts'
-import { type ComparedRow, comparedRows } from '../../../domain/batch/compare.ts'
+import { addToPreview, type ComparedRow, comparedRows, emptyPreview } from '../../../domain/batch/compare.ts'
 import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
 import { matchColumns, Matching } from './matching.ts'
 import { holdForOrdering } from './holds.ts'
@@ -84,17 +84,8 @@ export class SqliteBatches implements Batches {
 
   async preview(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<BatchPreview> {
     return this.#database.snapshot(() => {
-      const preview: BatchPreview = { counts: noCounts(), packages: new Map(), stops: [] }
-      const { counts, packages } = preview
-      for (const { row, stop } of this.#compared(batch, rows)) {
-        const state = stop?.becomes ?? row.state
-        counts.total += 1
-        counts[state] += 1
-        if (stop !== undefined) preview.stops.push({ row, stop })
-        if (state === 'pending' && row.packageId !== undefined) {
-          packages.set(row.packageId, (packages.get(row.packageId) ?? 0) + 1)
-        }
-      }
+      const preview = emptyPreview()
+      for (const compared of this.#compared(batch, rows)) addToPreview(preview, compared)
       return preview
     })
   }

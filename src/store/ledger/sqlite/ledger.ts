@@ -13,10 +13,12 @@ import type {
   Submission,
   SubmissionFilter,
 } from '../../../domain/submission/submission.ts'
-import { InternalError, IoError } from '../../../errors/kinds.ts'
+import { InternalError } from '../../../errors/kinds.ts'
 import { orderIdentity } from '../../../domain/submission/identity.ts'
-import { firstToTell, releasable, type Stop } from '../../../domain/submission/match.ts'
+import type { Stop } from '../../../domain/submission/match.ts'
 import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
+import { damagedStore } from './damage.ts'
+import { allowedBy, stopOfNew } from './stop-of-new.ts'
 import { Matching, type StoredRow } from './matching.ts'
 import { holdForOrdering } from './holds.ts'
 import type { Holds } from '../holds.ts'
@@ -78,33 +80,18 @@ export class SqliteLedger implements Ledger {
     return found
   }
 
+  async look(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined> {
+    return this.#database.snapshot(() => stopOfNew(this.#matching, batch, guard))
+  }
+
   async add(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined> {
     refuseForgetting(this.location, batch.baseUrl)
     const { account = '', baseUrl, addedAt, kind } = batch
-    const allowed = { duplicate: guard.allowDuplicate, similar: guard.allowSimilar === true, shared: [] }
+    const allowed = allowedBy(guard)
     const shown = guard.shown ?? []
-    const wasShown = (order: RowVersion): boolean =>
-      shown.some((each) => each.batchId === order.batchId && each.row === order.row)
     return this.#database.transaction(() => {
       const fingerprint = fingerprinting(this.#database)
-      const stop = batch.submissions
-        .map((each, index) => ({
-          ...each,
-          baseUrl,
-          account,
-          addedAt,
-          kind,
-          allowed,
-          batchId: batch.id,
-          row: index + 1,
-        }))
-        .map((each) => {
-          const stops = this.#matching.stopsOf({ ...each, prints: undefined })
-          return firstToTell(
-            stops.filter(({ order, reason }) => !wasShown(order) || !releasable.includes(reason)),
-          )
-        })
-        .find((each) => each !== undefined)
+      const stop = stopOfNew(this.#matching, batch, guard)
       if (stop !== undefined) return stop
       this.#database.run(insertBatch, {
         id: batch.id,
@@ -182,7 +169,7 @@ export class SqliteLedger implements Ledger {
   ): Promise<MovedAndBegun> {
     const { moved, claimed, stop } = this.#database.transaction(() => {
       const took = changeRow(this.#database, from, change)
-      const row = took && this.#age.closed() === undefined ? this.#stored(next) : undefined
+      const row = took && this.#age.closed() === undefined ? this.#soundRow(next) : undefined
       const inTheWay = this.#stopped(next, row, attempt.at)
       // A damaged row is told when it is begun by itself: here it would take the change before it with it.
       const mayGo =
@@ -228,6 +215,11 @@ export class SqliteLedger implements Ledger {
     return this.#matching.stopRow({ batchId, row }, 'pending', stop, at) ? stop : undefined
   }
 
+  #soundRow(version: RowVersion): StoredRow | undefined {
+    const row = this.#stored(version)
+    return row === undefined || this.#matching.damage(row) !== undefined ? undefined : row
+  }
+
   #stored({ batchId, row }: RowVersion): StoredRow | undefined {
     return this.#matching.rowToCompare(batchId, row)
   }
@@ -243,9 +235,7 @@ export class SqliteLedger implements Ledger {
     if (stored === undefined || this.#database.run(claimRow, claim) === 0) return undefined
     const { body, bodySha256, packageId, prints, baseUrl } = stored
     if (body === undefined) {
-      throw new IoError(`the store "${this.location}" is damaged: row ${row} of batch ${batchId}`, {
-        hint: 'Nothing was sent. Restore a backup of the store, or choose another one with REFCHECK_STORE.',
-      })
+      throw damagedStore(this.location, { batchId, row })
     }
     this.#database.run(insertAttempt, {
       ...key,

@@ -9,12 +9,14 @@ import { placeAsNew } from '../../../disk/whole-file.ts'
 import type { Closed } from '../../../domain/store/age.ts'
 import type { Forgotten, Purged, StoreInfo } from '../../../domain/store/told.ts'
 import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
+import { orderIdentity } from '../../../domain/submission/identity.ts'
 import { IoError, UsageError } from '../../../errors/kinds.ts'
-import { sha256 } from './fingerprints.ts'
+import { fingerprinting, type PersonPrints, personPrints, sha256 } from './fingerprints.ts'
 import { makePrivate, preparePlace } from './place.ts'
 import { markAsBackup } from './listing.ts'
+import { recipientOf, type SubmissionRow } from './submission-rows.ts'
 import { purge, type PurgeOptions } from './purge.ts'
-import { danglingAttempts } from './maintenance-statements.ts'
+import { danglingAttempts, selectPrints } from './maintenance-statements.ts'
 import type { Maintenance } from '../maintenance.ts'
 
 /** Looking after an SQLite file. */
@@ -68,6 +70,7 @@ export class SqliteMaintenance implements Maintenance {
         return `${table}: row ${rowid} refers to something that is missing`
       }),
       ...this.#wrongBodies(),
+      ...this.#wrongPrints(),
       ...database.all(danglingAttempts).map((row) => {
         const { batch_id, row_number } = row as { batch_id: string; row_number: number }
         return `row ${row_number} of batch ${batch_id} was accepted by an attempt that is not recorded`
@@ -122,6 +125,24 @@ export class SqliteMaintenance implements Maintenance {
 
   async purge(who: Forgotten, options: PurgeOptions): Promise<Purged> {
     return purge(this.#database, this.#age, who, options)
+  }
+
+  /** It would make the person new: the same order again would be no duplicate. */
+  *#wrongPrints(): Generator<string> {
+    const fingerprint = fingerprinting(this.#database)
+    for (const found of this.#database.all(selectPrints)) {
+      const row = found as SubmissionRow & PersonPrints & { fingerprint: string; account: string }
+      const recipient = recipientOf(row)
+      if (recipient === undefined) continue
+      const { account, base_url: baseUrl, package_id: packageId } = row
+      const own = personPrints(fingerprint, recipient)
+      const isSound =
+        row.fingerprint === fingerprint(orderIdentity({ account, baseUrl, packageId, recipient })) &&
+        Object.entries(own).every(([name, print]) => row[name as keyof PersonPrints] === print)
+      if (!isSound) {
+        yield `row ${row.row_number} of batch ${row.batch_id}: its fingerprint is not that of its person, who could be ordered twice`
+      }
+    }
   }
 
   *#wrongBodies(): Generator<string> {

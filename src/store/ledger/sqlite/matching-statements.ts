@@ -35,6 +35,11 @@ export const selectFirstForm = `${selectSubmissions}
 WHERE s.person_print IS NULL AND s.fingerprint IN (SELECT value FROM json_each(:forms))
   AND s.state IN ${sqlList(statesThatMatch)}`
 
+/** A row whose e-mail is the same by its text and another by its fingerprint. */
+export const selectDamaged = `
+SELECT batch_id, row_number FROM submissions
+WHERE email = :email COLLATE NOCASE AND fingerprint IS NOT NULL AND email_print IS NOT :email_print LIMIT 1`
+
 export const selectJoinedPackages = 'SELECT service, package_id, successor_id, how FROM joined_packages'
 
 export const selectJoinedServices = 'SELECT one, other, same FROM joined_services'

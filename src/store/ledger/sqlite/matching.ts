@@ -13,12 +13,14 @@ import {
 import { joinedTo } from '../../../domain/submission/joined-packages.ts'
 import { refuseImpossible } from '../../../domain/submission/change.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
+import { joinedTo } from '../../../domain/submission/joined-packages.ts'
 import type { RowVersion } from '../../../domain/submission/submission.ts'
 import { fingerprinting, type PersonPrints, personPrints, sha256 } from './fingerprints.ts'
 import {
   deleteMatch,
   putMatch,
   selectCandidates,
+  selectDamaged,
   selectFirstForm,
   selectJoinedPackages,
   selectJoinedServices,
@@ -28,6 +30,7 @@ import {
   insertRelease,
 } from './matching-statements.ts'
 import type { Witness } from '../../../domain/submission/witness.ts'
+import { damagedStore } from './damage.ts'
 import { recipientOf, submissionOf, type SubmissionRow } from './submission-rows.ts'
 
 /** States of a row that is compared again. */
@@ -117,10 +120,27 @@ export class Matching {
 
   /** Everything that stands in its way, in no order. */
   stopsOf(row: ToCompare): Stop[] {
+    const damaged = this.damage(row)
+    if (damaged !== undefined) throw damagedStore(this.#database.location, damaged)
     const candidates = this.candidates(row)
     return candidates.length === 0 && row.witnesses === undefined
       ? []
       : stopsOf(row, candidates, row.allowed, this.kin(row))
+  }
+
+  /** A row whose fingerprint is not that of its person, which would make the person new: this one, or one of the same e-mail. */
+  damage({ batchId, row, recipient, prints }: ToCompare): Pick<Compared, 'batchId' | 'row'> | undefined {
+    if (recipient === undefined) return undefined
+    const own = personPrints(fingerprinting(this.#database), recipient)
+    const isOwn =
+      prints === undefined ||
+      Object.entries(own).every(([name, print]) => prints[name as keyof PersonPrints] === print)
+    if (!isOwn) return { batchId, row }
+    const { email } = recipient
+    const found = this.#database.get(selectDamaged, { email, email_print: own.email_print }) as
+      | { batch_id: string; row_number: number }
+      | undefined
+    return found && { batchId: found.batch_id, row: found.row_number }
   }
 
   /** Every order that shares the person, the e-mail or the phone, in any package and at any service. */

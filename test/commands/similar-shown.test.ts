@@ -1,0 +1,234 @@
+import { DatabaseSync } from 'node:sqlite'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { orderOf } from '../harness/people.ts'
+import { type Session, session } from '../harness/session.ts'
+
+/** Issue 15, item 4: similar people are named in validate, plan and run, and in the final question. */
+const header = 'first_name,last_name,email,phone'
+const people = [
+  'Ann,Low,ann@example.com,+61400000901',
+  'Anne,Low,ann@example.com,+61400000901',
+  'Bob,Low,bob@example.com,+61400000901',
+  'Cyd,Ray,cyd@example.com,+61400000903',
+]
+
+async function withPeople(): Promise<Session> {
+  const here = await session()
+  here.write('before.csv', `${header}\nCid,Ray,cyd@example.com,+61400000909\n`)
+  await here.type('batch run before.csv --package 102 --yes')
+  here.write('people.csv', `${header}\n${people.join('\n')}\n`)
+  return here
+}
+
+test('batch validate names similar people, grouped, and mentions a couple’s phone', async () => {
+  const here = await withPeople()
+  expect(await here.type('batch validate people.csv --package 102')).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 102
+    2> Error: internal error: Cannot read properties of undefined (reading 'batchId')
+    2> This is a bug in refcheck. Run the same command with --verbose and report what it prints.
+    exit 1
+  `)
+  expect(await here.type('batch validate people.csv --package 102 --json')).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 102 --json
+    {
+      "error": {
+        "code": "internal",
+        "message": "internal error: Cannot read properties of undefined (reading 'batchId')",
+        "hint": "This is a bug in refcheck. Run the same command with --verbose and report what it prints."
+      }
+    }
+    exit 1
+  `)
+  expect(await here.type('batch validate people.csv --package 102 --allow-similar')).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 102 --allow-similar
+    people.csv: 4 rows, 4 valid
+
+      1 row held: not sent until you say so (refcheck batch release)
+        the same e-mail as Cid Ray (cyd@example.com): cyd@example.com
+          Cyd Ray (row 4)
+    2> Order them with: refcheck batch run people.csv --package 102 --allow-similar
+    exit 0
+  `)
+})
+
+test('batch plan and the plan of batch run say the same', async () => {
+  const here = await withPeople()
+  expect(await here.type('batch plan people.csv --package 102')).toMatchInlineSnapshot(`
+    $ refcheck batch plan people.csv --package 102
+    2> people.csv: 4 rows
+    2>   2 orders of package 102
+    2>   2 rows held: not sent until you say so (refcheck batch release)
+    2>     the same e-mail and phone as Ann Low (ann@example.com): ann@example.com
+    2>       Anne Low (row 2)
+    2>     the same e-mail as Cid Ray (cyd@example.com): cyd@example.com
+    2>       Cyd Ray (row 4)
+    2>   1 row has the phone of another person: it is sent
+    2>     Bob Low (row 3) and Ann Low (ann@example.com)
+    2> Time by quota: under a minute
+    {
+      "refcheck_plan": 1,
+      "file": "HOME/people.csv",
+      "sha256": "e623982443a257be7834713bac24a0c150f8412fb10724579e992df6be0489bc",
+      "base_url": "http://127.0.0.1:PORT",
+      "package_id": 102,
+      "reading": {
+        "sheet": null,
+        "map": {},
+        "ignore": [],
+        "default_country": null,
+        "header_row": null,
+        "encoding": null,
+        "hidden": null,
+        "accept_lines": []
+      },
+      "shared": [],
+      "counts": {
+        "total": 4,
+        "pending": 2,
+        "sending": 0,
+        "accepted": 0,
+        "rejected": 0,
+        "unknown": 0,
+        "dropped": 0,
+        "held": 2,
+        "invalid": 0,
+        "duplicate": 0,
+        "cancelled": 0
+      },
+      "duplicates": [],
+      "changes": [],
+      "ordered_before": [],
+      "held": [
+        {
+          "row": 2,
+          "reason": "similar",
+          "request_id": null
+        },
+        {
+          "row": 4,
+          "reason": "similar",
+          "request_id": "REQUEST_1"
+        }
+      ],
+      "seconds": 0
+    }
+    exit 0
+  `)
+  const answers = [{ ask: /Order checks for 2 people: Ann Low, Bob Low/, confirm: false }]
+  expect(await here.type('batch run people.csv --package 102', { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    2>
+    2> people.csv: 4 rows
+    2>   2 orders of package 102
+    2>   2 rows held: not sent until you say so (refcheck batch release)
+    2>     the same e-mail and phone as Ann Low (ann@example.com): ann@example.com
+    2>       Anne Low (row 2)
+    2>     the same e-mail as Cid Ray (cyd@example.com): cyd@example.com
+    2>       Cyd Ray (row 4)
+    2>   1 row has the phone of another person: it is sent
+    2>     Bob Low (row 3) and Ann Low (ann@example.com)
+    2> Time by quota: under a minute
+    2>
+    ? Order checks for 2 people: Ann Low, Bob Low? no
+    2> Cancelled; nothing was done
+    exit 130
+  `)
+})
+
+test('request create names the similar order in its one final question, which says no by itself', async () => {
+  const { type, ordered } = await session()
+  await type(orderOf('Ana'))
+  const line =
+    'request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678'
+  const no = await type(line, {
+    answers: [{ ask: /Somebody similar is known.*Is everything correct/, choose: /Cancel/ }],
+  })
+  expect(no).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Anna
+    2> Recipient  Last name   Example
+    2> Recipient  Email       ana@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Somebody similar is known: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ana Example (ana@example.com) has the same e-mail and phone. Is everything correct?: Cancel, and send nothing
+    2> Cancelled; nothing was ordered
+    exit 130
+  `)
+  expect(ordered()).toHaveLength(1)
+  const yes = await type(line, { answers: [{ ask: /Somebody similar is known/, choose: /Yes/ }] })
+  expect([yes.code, ordered().length]).toEqual([0, 2])
+})
+
+test('request create --dry-run tells of a duplicate and of somebody similar', async () => {
+  const { type, ordered } = await session()
+  await type(orderOf('Ana'))
+  expect(await type(orderOf('Ana', ['--dry-run']))).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --dry-run
+    2> Dry run: nothing was sent.
+    {
+      "package_id": 102,
+      "recipient": {
+        "first_name": "Ana",
+        "last_name": "Example",
+        "email": "ana@example.com",
+        "phone": "+61412345678"
+      }
+    }
+    2> Error: package 102 was already ordered for "ana@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED
+    2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
+    exit 2
+  `)
+  const similar = await type(
+    'request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678 --dry-run --json',
+  )
+  expect([similar.code, similar.json()]).toMatchObject([
+    2,
+    { recipient: { first_name: 'Anna' }, error: { code: 'duplicate', match: 'similar' } },
+  ])
+  expect((await type(orderOf('Ana', ['--dry-run', '--allow-duplicate']))).code).toBe(0)
+  expect(ordered()).toHaveLength(1)
+})
+
+test('a file that is read otherwise is another batch, and its rows are compared like those of every batch', async () => {
+  const here = await session()
+  const file = `given,${header}\nAnnabel,Ann,Low,ann@example.com,+61400000901\n`
+  here.write('people.csv', file)
+  expect((await here.type('batch run people.csv --package 102 --yes --ignore given')).code).toBe(0)
+  const other = ['--map', 'given=first_name', '--ignore', 'first_name']
+  const again = await here.type(`batch run people.csv --package 102 --yes --json ${other.join(' ')}`)
+  expect([again.code, again.json()]).toMatchObject([10, { counts: { held: 1 } }])
+  const { batch_id } = again.json() as { batch_id: string }
+  const third = await here.type(`batch run people.csv --package 102 --yes --json ${other.join(' ')}`)
+  expect(third.json()).toMatchObject({ batch_id })
+  expect(here.ordered()).toHaveLength(1)
+})
+
+test.each([
+  [['person_print'], 2],
+  [['email_print'], 2],
+  [['person_print', 'email_print', 'phone_print'], 1],
+])('a damaged fingerprint (%j) is found by store check, and orders nobody again', async (columns, code) => {
+  const here = await session()
+  peopleFile(here.folder, emails(2))
+  await here.type('batch run people.csv --package 102 --yes')
+  const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
+  for (const column of columns) database.exec(`UPDATE submissions SET ${column} = 'x' WHERE row_number = 1`)
+  database.close()
+  const check = await here.type('store check')
+  expect([check.code, check.stdout + check.stderr]).toEqual([
+    1,
+    expect.stringContaining('its fingerprint is not that of its person'),
+  ])
+  here.write('again.csv', `${header}\nAna,Row1,a1@example.com,+61400000001\n`)
+  const again = await here.type('batch run again.csv --package 102 --yes')
+  expect([again.code, here.ordered()]).toEqual([code, emails(2)])
+  const single = 'request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com'
+  const created = await here.type(`${single} --phone +61400000001 --yes`)
+  expect([created.code === 0, here.ordered()]).toEqual([false, emails(2)])
+})
