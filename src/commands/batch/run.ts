@@ -97,15 +97,14 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   }
 
   private talk(name: string): OrderFileTalk {
-    const { flags, scope } = this
-    const { reporter } = scope
+    const { reporter } = this.scope
     return {
       onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
       onPlan: (plan) => {
-        if (!flags.quiet || !flags.yes)
-          reporter.block(planText(plan, name, reporter.terminal, flags['show-changes']))
+        if (!this.flags.quiet || !this.flags.yes)
+          reporter.block(planText(plan, name, reporter.terminal, this.flags['show-changes']))
       },
-      confirm: (count, people) => this.confirm(orderQuestion(count, people), flags.yes),
+      confirm: (count, people) => this.confirm(orderQuestion(count, people), this.flags.yes),
     }
   }
 }

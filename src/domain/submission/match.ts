@@ -1,7 +1,7 @@
-import { isLoopbackUrl } from '../../contract/loopback.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import { serviceOf, sharedKey } from './identity.ts'
+import { sharedKey } from './identity.ts'
 import { likeness, type Shared } from './likeness.ts'
+import { serviceRelation } from './service-relation.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
 import { isSeen, namesOrder, saysSomething, type Witness, witnessedOrder } from './witness.ts'
@@ -225,7 +225,7 @@ function comparedWith(
 ): Stop | undefined {
   const { order } = candidate
   if (order.batchId === row.batchId && order.row === row.row) return undefined
-  const service = relation(row.baseUrl, order.baseUrl, kin)
+  const service = serviceRelation(row.baseUrl, order.baseUrl, (service) => kin.isSameService(service))
   if (service === 'other') return undefined
   const isSamePackage = kin.joined.has(order.packageId)
   const wasReplaced = service === 'one' && isOrdered(order) && kin.predecessors.has(order.packageId)
@@ -286,15 +286,6 @@ function similar(
 
 function held(reason: StopReason, order: Submission, shares: Shared[] = []): Stop {
   return { becomes: 'held', reason, shares, order, more: 0 }
-}
-
-/** A rehearsal on this machine says nothing of any other service, and is no other rehearsal. */
-function relation(one: string, other: string, kin: KnownRelations): 'one' | 'other' | 'unsaid' {
-  const service = serviceOf(other)
-  if (serviceOf(one) === service) return 'one'
-  if (isLoopbackUrl(one) || isLoopbackUrl(other)) return 'other'
-  const said = kin.isSameService(service)
-  return said === undefined ? 'unsaid' : said ? 'one' : 'other'
 }
 
 /** Whether a person who places a single order is asked, and the order goes where they say so. */

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+
+import { serviceRelation } from '../../../src/domain/submission/service-relation.ts'
+
+const staging = 'https://gw.example.com/staging'
+const prod = 'https://gw.example.com/prod'
+
+test.each([
+  ['the same but for the slash', prod, `${prod}/`, undefined, 'one'],
+  ['the names of this machine', 'http://127.0.0.1:4010', 'http://localhost:4010', undefined, 'one'],
+  ['another port of this machine', 'http://127.0.0.1:4010', 'http://localhost:4011', true, 'other'],
+  ['a rehearsal on this machine', 'http://localhost:4010', prod, undefined, 'other'],
+  ['another path', staging, prod, undefined, 'unsaid'],
+  ['another path that was said to be the same', staging, prod, true, 'one'],
+  ['another path that was said to be another', staging, prod, false, 'other'],
+])('%s', (_what, one, other, said, relation) => {
+  expect(serviceRelation(one, other, () => said)).toBe(relation)
+})
