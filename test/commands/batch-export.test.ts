@@ -18,10 +18,10 @@ test('export: the rows as JSON without a file, or as a file that can be run and 
   expect(await here.type(`batch export ${id} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch export BATCH_1 --json
     [
-    {"first_name": "Ana", "last_name": "Row1", "email": "a1@example.com", "phone": "+61400000001", "package_id": 102, "refcheck_row": 1, "refcheck_state": "accepted", "refcheck_request_id": "REQUEST_1", "refcheck_status": "RECEIVED", "refcheck_ordered_at": "2026-11-20T12:00:00.000Z", "refcheck_error": null},
-    {"first_name": "Ana", "last_name": "Row2", "email": "a2@example.com", "phone": "+61400000002", "package_id": 102, "refcheck_row": 2, "refcheck_state": "accepted", "refcheck_request_id": "REQUEST_2", "refcheck_status": "RECEIVED", "refcheck_ordered_at": "2026-11-20T12:00:00.000Z", "refcheck_error": null},
-    {"first_name": "Ana", "last_name": "Row3", "email": "a3@example.com", "phone": "+61400000003", "package_id": 102, "refcheck_row": 3, "refcheck_state": "pending", "refcheck_request_id": null, "refcheck_status": null, "refcheck_ordered_at": null, "refcheck_error": null},
-    {"first_name": "Ana", "last_name": "Row4", "email": "a4@example.com", "phone": "+61400000004", "package_id": 102, "refcheck_row": 4, "refcheck_state": "pending", "refcheck_request_id": null, "refcheck_status": null, "refcheck_ordered_at": null, "refcheck_error": null}
+    {"first_name": "Ana", "last_name": "Row1", "email": "a1@example.com", "phone": "+61400000001", "package_id": 102, "refcheck_row": 1, "refcheck_state": "accepted", "refcheck_request_id": "REQUEST_1", "refcheck_status": "RECEIVED", "refcheck_ordered_at": "2026-11-20T12:00:00.000Z", "refcheck_error": null, "refcheck_account": null, "refcheck_service": "http://localhost:PORT", "refcheck_package_id": "102", "refcheck_batch_id": "BATCH_1", "refcheck_name_digest": "x5931154f64741b42466b02baab621880", "refcheck_email_digest": "xb092fe445001552b4d6d8e97740ee606", "refcheck_phone_digest": "xac32bfb8ae31c22dd56f91ef1db8fc06"},
+    {"first_name": "Ana", "last_name": "Row2", "email": "a2@example.com", "phone": "+61400000002", "package_id": 102, "refcheck_row": 2, "refcheck_state": "accepted", "refcheck_request_id": "REQUEST_2", "refcheck_status": "RECEIVED", "refcheck_ordered_at": "2026-11-20T12:00:00.000Z", "refcheck_error": null, "refcheck_account": null, "refcheck_service": "http://localhost:PORT", "refcheck_package_id": "102", "refcheck_batch_id": "BATCH_1", "refcheck_name_digest": "x541523fdb3c8524810ab068adffc5435", "refcheck_email_digest": "x74bcd92f32d00c1ee52d51d62320dcca", "refcheck_phone_digest": "x6b9e6d39ff534b7a83962f01b1f2c29a"},
+    {"first_name": "Ana", "last_name": "Row3", "email": "a3@example.com", "phone": "+61400000003", "package_id": 102, "refcheck_row": 3, "refcheck_state": "pending", "refcheck_request_id": null, "refcheck_status": null, "refcheck_ordered_at": null, "refcheck_error": null, "refcheck_account": null, "refcheck_service": "http://localhost:PORT", "refcheck_package_id": "102", "refcheck_batch_id": "BATCH_1", "refcheck_name_digest": "x5bea1978406a4631108e57060a3014f0", "refcheck_email_digest": "xd640556b08caedb2e95a5ce28ec26a62", "refcheck_phone_digest": "xb91206767b91821470497978906fc4dc"},
+    {"first_name": "Ana", "last_name": "Row4", "email": "a4@example.com", "phone": "+61400000004", "package_id": 102, "refcheck_row": 4, "refcheck_state": "pending", "refcheck_request_id": null, "refcheck_status": null, "refcheck_ordered_at": null, "refcheck_error": null, "refcheck_account": null, "refcheck_service": "http://localhost:PORT", "refcheck_package_id": "102", "refcheck_batch_id": "BATCH_1", "refcheck_name_digest": "xb99f667f99accb5df887097cec18ad24", "refcheck_email_digest": "xc589ae8acb17ea60a9fd60462f892d0d", "refcheck_phone_digest": "x9e1b96d4e52f301187c2a5a48ad99b90"}
     ]
     exit 0
   `)
@@ -54,9 +54,9 @@ test('export: the rows as JSON without a file, or as a file that can be run and 
   `)
   expect(here.cat('rest.csv')).toMatchInlineSnapshot(`
     $ cat rest.csv
-    first_name,last_name,email,phone,package_id,refcheck_row,refcheck_state,refcheck_request_id,refcheck_status,refcheck_ordered_at,refcheck_error
-    Ana,Row3,a3@example.com,+61400000003,102,3,pending,,,,
-    Ana,Row4,a4@example.com,+61400000004,102,4,pending,,,,
+    first_name,last_name,email,phone,package_id,refcheck_row,refcheck_state,refcheck_request_id,refcheck_status,refcheck_ordered_at,refcheck_error,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+    Ana,Row3,a3@example.com,+61400000003,102,3,pending,,,,,,http://localhost:PORT,102,BATCH_1,x5bea1978406a4631108e57060a3014f0,xd640556b08caedb2e95a5ce28ec26a62,xb91206767b91821470497978906fc4dc
+    Ana,Row4,a4@example.com,+61400000004,102,4,pending,,,,,,http://localhost:PORT,102,BATCH_1,xb99f667f99accb5df887097cec18ad24,xc589ae8acb17ea60a9fd60462f892d0d,x9e1b96d4e52f301187c2a5a48ad99b90
   `)
   expect((await here.type('batch run rest.csv --yes')).code).toBe(0)
   expect(here.ordered()).toEqual(emails(4))

@@ -44,7 +44,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
     )
     const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)
-    const rows = await allRows(stored.batches, batch.id, { states })
+    const rows = await allRows(stored.batches, batch, { states })
     const content =
       format === 'html'
         ? [new TextEncoder().encode(await batchHtml(statusOf(batch), rows))]

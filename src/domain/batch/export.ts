@@ -2,6 +2,7 @@ import type { BatchRow } from './batch.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
 import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
 import type { Cell } from '../sheet/cell.ts'
+import { type ResultsOf, witnessCells, witnessColumns } from './results-columns.ts'
 import { listedRow } from './standing.ts'
 
 /** A row of a batch with everything that is known of it. */
@@ -12,6 +13,8 @@ export interface ExportedRow {
   package_id: number | null
   /** By column of a batch file: `first_name`, `ncc_acic.date_of_birth`. */
   values: ReadonlyMap<string, FieldValue>
+  /** What tells another store of it, by column. */
+  witness: ReadonlyMap<string, string>
 }
 
 /** Ours, after the columns of a batch file, so that an export can be run as one. */
@@ -23,6 +26,8 @@ const exportColumns = [
   'refcheck_ordered_at',
   'refcheck_error',
 ] as const
+
+const moreColumns = witnessColumns.filter((column) => !(exportColumns as readonly string[]).includes(column))
 
 const formats = ['csv', 'xlsx', 'json', 'html'] as const
 
@@ -45,8 +50,8 @@ export interface ExportTable {
 export function exportTable(rows: readonly ExportedRow[]): ExportTable {
   const columns = valueColumns(rows)
   return {
-    columns: [...columns, 'package_id', ...exportColumns],
-    rows: rows.map(({ values, package_id, listed, status, ordered_at }) => [
+    columns: [...columns, 'package_id', ...exportColumns, ...moreColumns],
+    rows: rows.map(({ values, package_id, listed, status, ordered_at, witness }) => [
       ...columns.map((column) => cellOf(values.get(column))),
       cellOf(package_id ?? undefined),
       cellOf(listed.row),
@@ -55,6 +60,7 @@ export function exportTable(rows: readonly ExportedRow[]): ExportTable {
       status ?? '',
       ordered_at ?? '',
       listed.error ?? '',
+      ...moreColumns.map((column) => witness.get(column) ?? ''),
     ]),
   }
 }
@@ -72,7 +78,7 @@ function cellOf(value: FieldValue | undefined): Cell {
   return typeof value === 'string' ? value : { kind: 'json', text: JSON.stringify(value), value }
 }
 
-export function exported(row: BatchRow, body: Uint8Array | undefined): ExportedRow {
+export function exported(row: BatchRow, body: Uint8Array | undefined, of: ResultsOf = {}): ExportedRow {
   const values = new Map<string, FieldValue>()
   for (const name of recipientFields) {
     const value = row.recipient?.[name] ?? (name === 'email' ? row.email : undefined)
@@ -91,5 +97,6 @@ export function exported(row: BatchRow, body: Uint8Array | undefined): ExportedR
     ordered_at: row.attemptedAt === undefined ? null : new Date(row.attemptedAt).toISOString(),
     package_id: row.packageId ?? null,
     values,
+    witness: new Map(witnessCells(row, of).map((cell, at) => [witnessColumns[at] ?? '', cell])),
   }
 }
