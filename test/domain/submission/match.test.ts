@@ -11,7 +11,6 @@ import {
   stopOf,
   stopsOf,
 } from '../../../src/domain/submission/match.ts'
-import { joinedTo } from '../../../src/domain/submission/joined-packages.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { ann, batchRow } from '../batch/rows.ts'

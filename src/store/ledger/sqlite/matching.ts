@@ -13,7 +13,6 @@ import {
 import { joinedTo } from '../../../domain/submission/joined-packages.ts'
 import { refuseImpossible } from '../../../domain/submission/change.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
-import { joinedTo } from '../../../domain/submission/joined-packages.ts'
 import type { RowVersion } from '../../../domain/submission/submission.ts'
 import { fingerprinting, type PersonPrints, personPrints, sha256 } from './fingerprints.ts'
 import {
