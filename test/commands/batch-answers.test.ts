@@ -99,7 +99,7 @@ describe('they have it', () => {
       2> Ask the provider whether they have a request for this person, and record the answer.
       2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
       2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+cut-after@example.com
-      2> Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
+      2> Leave it (it is not sent, and still stands in the way of this person): refcheck batch reconcile BATCH_1 --row 2 --drop
       exit 2
     `)
   })
@@ -131,7 +131,7 @@ describe('an event that nearly fits', () => {
       2> Ask the provider whether they have a request for this person, and record the answer.
       2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
       2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
-      2> Leave it: refcheck batch reconcile BATCH_1 --row 2 --drop
+      2> Leave it (it is not sent, and still stands in the way of this person): refcheck batch reconcile BATCH_1 --row 2 --drop
       exit 8
     `)
   })

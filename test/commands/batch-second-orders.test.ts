@@ -1,3 +1,6 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
@@ -39,4 +42,29 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
     exit 0
   `)
   expect((await here.type(`batch reconcile --acknowledge ${requests[2]}`)).code).toBe(5)
+})
+
+test('the end of a run tells of it too, from events that were received', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(2))
+  let posts = 0
+  here.intercept(async (request, ask) => {
+    if (request.method !== 'POST') return ask(request)
+    posts += 1
+    if (posts === 1) await ask(request.clone())
+    return ask(request)
+  })
+  await here.type('batch run people.csv --package 102 --yes --max 1')
+  const [twin, own] = here.sandbox.requests().map(({ request_id }) => request_id)
+  const event = { event: 'request.updated', request_id: twin, status: 'IN_PROGRESS' }
+  const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
+  database
+    .prepare(
+      "INSERT INTO events (identity, received_at, body, signature, request_id, status, event, forward) VALUES ('x', 0, ?, '', ?, ?, ?, 'none')",
+    )
+    .run(Buffer.from(JSON.stringify(event)), event.request_id ?? '', event.status, event.event)
+  database.close()
+  const { stderr } = await here.type('batch run people.csv --package 102 --yes')
+  expect(stderr).toContain(`possible second order: request ${twin}`)
+  expect(stderr).toContain(`request ${own} (row 1`)
 })

@@ -1,5 +1,6 @@
 import type { SheetLook } from '../sheet/look.ts'
 import type { Reconciliation } from './proof.ts'
+import type { SecondOrder } from './second-orders.ts'
 
 /** What is worth a word while a file is read, ordered, and its results are written. */
 export type BatchNotice =
@@ -19,6 +20,8 @@ export type BatchNotice =
   /** A workbook is written that lacks what the person's own shows. */
   | { name: 'look-lost'; file: string; look: Pick<SheetLook, 'lost' | 'otherSheets'> }
   | { name: 'may-order-again'; row: number }
+  /** Requests that nobody here ordered, for people who were ordered here. */
+  | { name: 'second-orders'; found: readonly SecondOrder[] }
   /** A results file beside the file of people could not be read. */
   | { name: 'results-unread'; file: string; why: string }
   /** Rows of a results file that are about other people than the rows of the file now. */

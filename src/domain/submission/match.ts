@@ -225,7 +225,7 @@ function comparedWith(
 ): Stop | undefined {
   const { order } = candidate
   if (order.batchId === row.batchId && order.row === row.row) return undefined
-  const service = serviceRelation(row.baseUrl, order.baseUrl, (service) => kin.isSameService(service))
+  const service = serviceRelation(row.baseUrl, order.baseUrl, (other) => kin.isSameService(other))
   if (service === 'other') return undefined
   const isSamePackage = kin.joined.has(order.packageId)
   const wasReplaced = service === 'one' && isOrdered(order) && kin.predecessors.has(order.packageId)

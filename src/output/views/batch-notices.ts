@@ -2,7 +2,7 @@ import type { BatchNotice } from '../../domain/batch/notice.ts'
 import type { SheetLook } from '../../domain/sheet/look.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { sanitize } from '../../host/text.ts'
-import { reconciliationText } from './batches.ts'
+import { reconciliationText, secondOrderText } from './batches.ts'
 
 /** A notice in words; `matters` where it is said with --quiet too. Undefined where there is nothing to say. */
 export function batchNoticeText(notice: BatchNotice): { text: string; matters: boolean } | undefined {
@@ -54,6 +54,8 @@ export function batchNoticeText(notice: BatchNotice): { text: string; matters: b
         `${file} keeps the values, number formats, column widths and links, but not: ${lostText(look)}. Your own file is not changed.`,
       )
     }
+    case 'second-orders':
+      return warning(notice.found.map(secondOrderText).join('\n'))
     case 'may-order-again':
       return warning(
         `row ${notice.row} may have been ordered already. Sending it again may order, and charge for, a second check on the same person.`,

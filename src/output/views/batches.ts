@@ -1,5 +1,6 @@
 import type { BatchProgress } from '../../domain/batch/progress.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/proof.ts'
+import type { SecondOrder } from '../../domain/batch/second-orders.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
 import type { BatchStatus, ListedBatch, ListedRow } from '../../domain/batch/standing.ts'
 import { sanitize } from '../../host/text.ts'
@@ -186,6 +187,10 @@ export function batchGoesOnText({ name, standing: { batch_id: id, counts } }: Ba
   return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
 }
 
+export function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
+  return `possible second order: request ${requestId}, created ${sanitize(localTime(createdAt))}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`
+}
+
 /** What `batch reconcile` found. */
 export function reconciledView(found: Reconciliation): View {
   const { settled, ambiguous, open, reads, secondOrders = [] } = found
@@ -225,10 +230,7 @@ export function reconciledView(found: Reconciliation): View {
           ({ batchId, row, recipient }) =>
             `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was found`,
         ),
-        ...secondOrders.map(
-          ({ requestId, createdAt, order }) =>
-            `possible second order: request ${requestId}, created ${sanitize(localTime(createdAt))}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`,
-        ),
+        ...secondOrders.map(secondOrderText),
         settled.length + ambiguous.length + open.length + secondOrders.length === 0
           ? 'Nothing to settle.'
           : '',

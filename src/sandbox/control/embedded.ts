@@ -170,8 +170,8 @@ export class EmbeddedSandbox implements Sandbox {
     this.#watch.followAll()
   }
 
-  replacePackage(id: number): number {
-    return this.#switches.replacePackage(id)
+  replacePackage(id: number, options?: { newField?: boolean | undefined }): number {
+    return this.#switches.replacePackage(id, options)
   }
 
   advanceRequest(requestId: string, checkId?: string): void {

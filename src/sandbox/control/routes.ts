@@ -79,8 +79,8 @@ app.post('/webhook', async (context) => {
   return json({})
 })
 app.post('/replace-package', async (context) => {
-  const { id } = await body(context, z.object({ id: z.int() }))
-  return json({ id: context.env.sandbox.replacePackage(id) })
+  const { id, new_field } = await body(context, z.object({ id: z.int(), new_field: z.boolean().optional() }))
+  return json({ id: context.env.sandbox.replacePackage(id, { newField: new_field }) })
 })
 app.post('/hasten', async (context) => {
   const given = await body(context, z.object({ request_id: z.string(), check_id: z.string().optional() }))

@@ -73,8 +73,8 @@ export interface Sandbox {
   setCredits(credits: number | null): void
   /** https, or http to this machine; throws UsageError for any other. */
   setWebhook(url: string | null): void
-  /** Makes a package INACTIVE in favour of a new one with one more required field; the new id. */
-  replacePackage(id: number): number
+  /** Makes a package INACTIVE in favour of a new one, with one more required field unless told otherwise; the new id. */
+  replacePackage(id: number, options?: { newField?: boolean | undefined }): number
   /** Makes the next turn of a request, or of one of its checks, happen now. */
   advanceRequest(requestId: string, checkId?: string): void
   /** Sends an event once more. */

@@ -70,14 +70,14 @@ export class Switches {
    * "a new required field creates a new package version with a new `id`": the old one becomes
    * INACTIVE, its schema stays as it was. The id of the successor.
    */
-  replacePackage(id: number): number {
+  replacePackage(id: number, { newField = true }: { newField?: boolean | undefined } = {}): number {
     const packages = this.#packages()
     const old = packages.get(id)
     if (old === undefined) throw new InvalidInputError(`the sandbox has no package ${id}`)
     const successor: PackageRecord = {
       ...structuredClone(old),
       id: Math.max(...packages.keys()) + 1,
-      additional_information: withNewField(old),
+      additional_information: newField ? withNewField(old) : old.additional_information,
     }
     this.#service.commit({ does: 'package', package: { ...old, status: 'INACTIVE' } })
     this.#service.commit({ does: 'package', package: successor })

@@ -47,7 +47,10 @@ export async function moveBatch(parts: MovePorts, batch: Batch, packageId: numbe
     }
     const refused = notMovable(packageId, unfit)
     if (refused !== undefined) throw refused
-    return await waiting.move(batch.id, packageId, rows, clock.now())
+    const moved = await waiting.move(batch.id, packageId, rows, clock.now())
+    // What halted it was the package that is gone.
+    await batches.recordHalt(batch.id, undefined)
+    return moved
   } finally {
     await hold.release()
   }

@@ -1,6 +1,7 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { starterLeft } from '../../domain/batch/who-orders.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
+import { RefcheckError } from '../../errors/base.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Hold } from '../../store/ledger/ledger.ts'
 import type { Orphans } from '../../store/ledger/orphans.ts'
@@ -9,6 +10,7 @@ import type { CarriedOut } from './carry-out.ts'
 import type { BatchFile } from './open-file.ts'
 import type { FilePlace, NoticePort, RunPorts } from './ports.ts'
 import { fileOfBatch, loadForResults, writeResults } from './results-file.ts'
+import { secondOrders } from './second-orders.ts'
 
 /** Shows how far a run has come. */
 export interface Meter {
@@ -47,10 +49,10 @@ export async function startBatch(
   batchId: string,
   { file: given, max, only, held, isPlanned }: StartOptions,
 ): Promise<CarriedOut> {
-  const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
+  const { inbox, orphans, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
   const { carryOut } = await import('./carry-out.ts')
   await loadForResults()
-  return carryOut({ ...run, onEvent: meter.onEvent }, batchId, {
+  const done = await carryOut({ ...run, onEvent: meter.onEvent }, batchId, {
     max: max ?? Number.POSITIVE_INFINITY,
     only,
     checksPackage: isPlanned !== true,
@@ -78,4 +80,19 @@ export async function startBatch(
     },
     onUnwritten: ({ message }, { id }) => onNotice({ name: 'results-unwritten', why: message, batchId: id }),
   })
+  await lookForSecondOrders(ports)
+  return done
+}
+
+/** "Read while reconciling": also at the end of a run. What became of the rows is known already, so nothing of it fails that. */
+async function lookForSecondOrders({ inbox, onNotice, ...ports }: StartPorts): Promise<void> {
+  if (ports.signal?.aborted === true) return
+  const ids = await inbox.unclaimed()
+  if (ids.length === 0) return
+  try {
+    const found = await secondOrders(ports, ids)
+    if (found.length > 0) onNotice({ name: 'second-orders', found })
+  } catch (error) {
+    if (!(error instanceof RefcheckError) || error.code === 'io') throw error
+  }
 }
