@@ -49,7 +49,7 @@ export async function startBatch(
   batchId: string,
   { file: given, max, only, held, isPlanned }: StartOptions,
 ): Promise<CarriedOut> {
-  const { inbox, orphans, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
+  const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
   const { carryOut } = await import('./carry-out.ts')
   await loadForResults()
   const done = await carryOut({ ...run, onEvent: meter.onEvent }, batchId, {
