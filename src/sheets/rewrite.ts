@@ -6,6 +6,7 @@ import {
   plainDialect,
   type SheetRow,
   textOf,
+  type TypedCell,
 } from '../domain/sheet/cell.ts'
 import { refusedMark } from '../domain/sheet/loss.ts'
 import { jsonBytes } from './json/write.ts'
@@ -19,6 +20,8 @@ export interface AnnotatedRow {
   added: readonly Cell[]
   /** Columns of the person's own whose cells were refused: where a file has texts only, they stay so. */
   refused?: ReadonlySet<number> | undefined
+  /** Hidden or struck through, and nobody's order for that: a file that can show neither does not have it. */
+  leftOut?: boolean | undefined
 }
 
 export interface Annotated {
@@ -37,7 +40,7 @@ export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerat
   switch (dialect.format) {
     case 'csv': {
       const own = kept.map((at) => sheet.columns[at] ?? '')
-      return csvBytes([...own, ...addedColumns], flat(stillRefused(rows), kept), dialect)
+      return csvBytes([...own, ...addedColumns], flat(asTexts(rows), kept), dialect)
     }
     // OpenDocument is read, and written back as what every program opens.
     case 'ods':
@@ -48,7 +51,7 @@ export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerat
       })
     case 'json':
     case 'jsonl':
-      return jsonBytes(sheet.columns, addedColumns, stillRefused(rows), dialect)
+      return jsonBytes(sheet.columns, addedColumns, asTexts(rows), dialect)
   }
 }
 
@@ -87,7 +90,8 @@ function bookSheet(
   const places = new Map([[headerLine, 1]])
   async function* written(): AsyncGenerator<XlsxRow> {
     let place = 1
-    for await (const { row, added } of rows) {
+    for await (const each of rows) {
+      const { row, added } = stillRefused(each, ['json'])
       place += 1
       if (row.line !== undefined) places.set(row.line, place)
       const struck = row.struck?.flatMap((at) => (kept.includes(at) ? [kept.indexOf(at)] : []))
@@ -104,22 +108,19 @@ function bookSheet(
   return { columns: [...own, ...addedColumns.map((header) => ({ header }))], rows: written(), links }
 }
 
-/** A cell whose type says why it was refused would be any text where it is written as one. */
-async function* stillRefused(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
+/** Rows as a file of texts has them, which shows no row as hidden and no text as struck through. */
+async function* asTexts(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
   for await (const each of rows) {
-    const { refused, row } = each
-    const isTyped = refused !== undefined && row.source === undefined && row.cells.some(isRefusable)
-    if (!isTyped) {
-      yield each
-      continue
-    }
-    const cells = row.cells.map((cell, at) =>
-      refused.has(at) && isRefusable(cell) ? `${refusedMark} ${textOf(cell)}` : cell,
-    )
-    yield { ...each, row: { cells } }
+    if (each.leftOut !== true) yield stillRefused(each, ['number', 'date', 'boolean', 'fault', 'json'])
   }
 }
 
-function isRefusable(cell: Cell): boolean {
-  return typeof cell !== 'string' && ['number', 'date', 'boolean', 'fault'].includes(cell.kind)
+/** A cell whose type says why it was refused would be any text where it is written as one. */
+function stillRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): AnnotatedRow {
+  const { refused, row } = each
+  const isRefused = (cell: Cell, at: number): boolean =>
+    typeof cell !== 'string' && kinds.includes(cell.kind) && refused?.has(at) === true
+  if (refused === undefined || !row.cells.some(isRefused)) return each
+  const cells = row.cells.map((cell, at) => (isRefused(cell, at) ? `${refusedMark} ${textOf(cell)}` : cell))
+  return { ...each, row: { ...row, cells } }
 }

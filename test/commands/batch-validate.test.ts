@@ -359,7 +359,7 @@ test('--errors writes the bad rows as they are, with what is wrong, and over no 
     3     Bo Li   email   =bo    has no @; an e-mail address looks like ann@example.com
     3     Bo Li   phone   0400   has no +; start it with + and the country code, such as +61400000000
     2> Error: people.csv: 1 of 2 rows is invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Nothing was sent. Fix the invalid rows, then run it again.
     exit 2
   `)
   expect(cat('fix.csv')).toMatchInlineSnapshot(`

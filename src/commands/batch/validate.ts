@@ -64,7 +64,8 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
       const path = await writeBatchErrors({ ...place, onNotice }, orders, plan.check, flags.errors)
       scope.reporter.note(`The invalid rows are in ${path}`)
     }
-    const failure = badRows(plan.check, file.name, errorsCommand(this.args.file, choices))
+    const toFile = flags.errors === undefined ? errorsCommand(this.args.file, choices) : undefined
+    const failure = badRows(plan.check, file.name, toFile)
     this.answer(batchCheckView(plan, file.name, flags['show-changes']), failure)
     if (failure !== undefined || file.path === undefined) return
     const words = [

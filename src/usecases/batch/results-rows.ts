@@ -17,9 +17,11 @@ export async function* resultRows(
       while (next.done !== true && next.value.row < row.row) next = await taken.next()
       const found = next.done !== true && next.value.row === row.row ? next.value : undefined
       const refused = found?.state === 'invalid' ? everyColumn : undefined
+      const isUnseen = row.hidden === true || (row.struck ?? []).length > 0
       yield {
         row,
         refused,
+        leftOut: found === undefined && isUnseen,
         added: found === undefined ? resultColumns.map(() => '') : resultCells(found, of),
       }
     }
