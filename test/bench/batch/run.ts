@@ -5,6 +5,8 @@
  * Run: npm run build && node test/bench/batch/run.ts [ROWS [ROUNDS]]
  */
 import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import { peopleFile } from '../../harness/batch-file.ts'
 import { inPairs, median, medianRatio, tell } from '../measuring.ts'
@@ -26,8 +28,22 @@ function people(): string {
 }
 
 function batchRun(file: string, ...flags: string[]): number {
-  const argv = [here.program, 'batch', 'run', file, '--package', '102', '--yes', ...flags]
-  return milliseconds(process.execPath, argv, env, here.folder)
+  return run(['batch', 'run', file, '--package', '102', '--yes', ...flags])
+}
+
+function run(argv: readonly string[], more: Record<string, string> = {}): number {
+  return milliseconds(process.execPath, [here.program, ...argv], { ...env, ...more }, here.folder)
+}
+
+/** A store that keeps no list of its attempts: where a list would be there is no folder, and a person allowed it. */
+function unlisted(): Record<string, string> {
+  const other = join(here.folder, 'unlisted')
+  const folders = { REFCHECK_CONFIG_DIR: join(other, 'config'), REFCHECK_DATA_DIR: join(other, 'data') }
+  for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(join(folders.REFCHECK_CONFIG_DIR, 'attempts'), '')
+  writeFileSync(join(folders.REFCHECK_DATA_DIR, 'ledger.sqlite.attempts'), '')
+  run(['store', 'check', '--without-list'], folders)
+  return folders
 }
 
 function loop(): number {
@@ -47,6 +63,12 @@ try {
     loop,
   )
   const start = median(starts)
+  const without = unlisted()
+  const byList = await inPairs(
+    rounds,
+    () => batchRun(people()),
+    () => run(['batch', 'run', people(), '--package', '102', '--yes'], without),
+  )
   const perSecond = (at: 0 | 1): number => Math.round((rows / median(pairs.map((pair) => pair[at]))) * 1000)
   tell([
     {
@@ -59,6 +81,11 @@ try {
       what: `the same of the whole process`,
       value: 1 / medianRatio(pairs),
       note: `${perSecond(0)}/s to ${perSecond(1)}/s`,
+    },
+    {
+      what: `rows a second with the list of attempts outside the store, to the same without it`,
+      value: 1 / medianRatio(byList),
+      atLeast: 0.9,
     },
   ])
 } finally {
