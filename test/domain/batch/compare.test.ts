@@ -86,3 +86,13 @@ test('of 1,000 ordinary people, families and colleagues among them, nobody is he
     `seed ${seed}`,
   ).toBe(true)
 })
+
+test('a shared e-mail lets nobody go whom the full name joins, though the names are swapped', () => {
+  const people: Person[] = [
+    ['Ann', 'Low', 'office@x.example', '+61400000001'],
+    ['Bob', 'High', 'office@x.example', '+61400000002'],
+    ['Low', 'Ann', 'office@x.example', '+61400000003'],
+  ]
+  const allowed = { ...nothingAllowed, shared: ['office@x.example'] }
+  expect(states(people, allowed)).toEqual(['pending', 'pending', 'held'])
+})

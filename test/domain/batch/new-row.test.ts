@@ -69,3 +69,18 @@ test('how a file is read is one text, in whichever order it was said', () => {
   expect(one).toBe(other)
   expect(readingText({ sheet: 'S', map: {}, ignore: [], default_country: null })).not.toBe(one)
 })
+
+test('lines that were accepted are part of how a file was read, in whatever order they were named', () => {
+  const read = (accept_lines?: number[]) =>
+    readingText({
+      sheet: null,
+      map: {},
+      ignore: [],
+      default_country: null,
+      ...(accept_lines && { accept_lines }),
+    })
+  expect(read([10, 9])).toBe(read([9, 10]))
+  expect(JSON.parse(read([10, 9]))).toMatchObject({ accept_lines: [9, 10] })
+  expect(read([])).toBe(read())
+  expect(read()).not.toContain('accept_lines')
+})

@@ -8,6 +8,8 @@ import {
   firstToTell,
   type KnownRelations,
   nothingAllowed,
+  reasonsToStop,
+  releasable,
   stopOf,
   stopsOf,
 } from '../../../src/domain/submission/match.ts'
@@ -198,4 +200,41 @@ describe('a release', () => {
     const bob = { ...ann, first_name: 'Bob', phone: '+61999999999' }
     expect(isCovered(shared, alike({ recipient: bob }))).toEqual([true])
   })
+})
+
+test('somebody similar under another package, or at another service, is nobody that counts', () => {
+  expect(verdict(alike({ packageId: 3 }))).toBe('goes')
+  expect(verdict(alike({ baseUrl: 'https://other.example.com' }))).toBe('goes')
+})
+
+test('the gravest reason is told first, and only what a person may say is released', () => {
+  expect(reasonsToStop).toEqual([
+    'store_forgot',
+    'same',
+    'similar_unknown',
+    'results_open',
+    'results_unclear',
+    'other_service',
+    'recent',
+    'ended_in_error',
+    'replaced_package',
+    'similar',
+  ])
+  expect(reasonsToStop.filter((reason) => !releasable.includes(reason))).toEqual([
+    'same',
+    'similar_unknown',
+    'other_service',
+  ])
+})
+
+test('of several who are similar, whoever is the most alike is told', () => {
+  const office = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
+  const far = alike({ recipient: office, batchId: 'far', changedAt: 2 })
+  const near = alike({ batchId: 'near', changedAt: 1 })
+  for (const candidates of [
+    [far, near],
+    [near, far],
+  ]) {
+    expect(stopOf(row, candidates, nothingAllowed, kin())?.order.batchId).toBe('near')
+  }
 })
