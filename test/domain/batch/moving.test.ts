@@ -21,4 +21,5 @@ test('a row that lacks what the successor asks for does not fit, and nothing is 
   expect(refused?.hint).toContain('Nothing was moved')
   const many = Array.from({ length: 5 }, (_, at) => ({ row: at + 1, problem: 'x' }))
   expect(notMovable(8, many)?.message).toMatch(/^5 rows do .*and 2 more$/)
+  expect(notMovable(8, many.slice(0, 3))?.message).toMatch(/row 3: x$/)
 })

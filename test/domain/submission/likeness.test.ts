@@ -396,3 +396,11 @@ test('what they share is said, the whole name too', () => {
 test('a name is folded past case, accents and apostrophes', () => {
   expect(foldedName(' O’Brien-Zoë ')).toBe('obrienzoe')
 })
+
+test('what two people share is told whole, and nothing that they do not', () => {
+  const ann = { first_name: 'Ann', last_name: 'Low', email: 'ann@example.com', phone: '+61400000001' }
+  const swapped = { first_name: 'Low', last_name: 'Ann', email: 'low@example.com', phone: '+61400000001' }
+  expect(likeness(ann, swapped)).toEqual({ kind: 'similar', shares: ['phone', 'name'] })
+  const other = { ...ann, last_name: 'High', phone: '+61400000002' }
+  expect(likeness(ann, other)).toEqual({ kind: 'similar', shares: ['email'] })
+})
