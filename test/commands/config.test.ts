@@ -46,10 +46,10 @@ test('config set, get, list and unset', async () => {
     package          12     settings  Package to order
     output-dir       -      -         Folder for reports
     store            -      -         Where orders are recorded: a file, or postgres://…
-    account          -      -         Whose people these are, where one store serves several organisations.
+    account          -      -         Whose people these are, where one store serves several organisations
     concurrency      -      -         Number of downloads at a time, 1 to 64
     timeout          -      -         Longest total wait for retries and quota
-    encoding         -      -         Encoding of batch files that are not UTF-8.
+    encoding         -      -         Encoding of batch files that are not UTF-8
     default-country  -      -         Country of phone numbers without a country code
     exit 0
 
@@ -91,7 +91,7 @@ test('config set, get, list and unset', async () => {
         "key": "account",
         "value": null,
         "from": null,
-        "meaning": "Whose people these are, where one store serves several organisations."
+        "meaning": "Whose people these are, where one store serves several organisations"
       },
       {
         "key": "concurrency",
@@ -109,7 +109,7 @@ test('config set, get, list and unset', async () => {
         "key": "encoding",
         "value": null,
         "from": null,
-        "meaning": "Encoding of batch files that are not UTF-8."
+        "meaning": "Encoding of batch files that are not UTF-8"
       },
       {
         "key": "default-country",

@@ -11,7 +11,7 @@ export type Answers = Map<FormField, FieldValue>
 export function answersIn(given: DraftBody, schema: PackageSchema, fields: readonly FormField[]): Answers {
   const { draft, problems } = validateDraft(given, schema)
   if (problems !== undefined) {
-    throw refusal(problems, 'Correct them, or leave them out to be asked.', 'flags')
+    throw refusal(problems, 'Nothing was sent. Correct what is wrong, or leave it out to be asked.', 'flags')
   }
   const answers: Answers = new Map()
   for (const field of fields) keep(answers, field, answerIn(draft, field))

@@ -104,7 +104,7 @@ export const settingDefinitions: readonly SettingDefinition[] = [
   },
   {
     key: 'account',
-    meaning: 'Whose people these are, where one store serves several organisations.',
+    meaning: 'Whose people these are, where one store serves several organisations',
     example: 'acme',
     path: false,
     parse: accountName,
@@ -125,7 +125,7 @@ export const settingDefinitions: readonly SettingDefinition[] = [
   },
   {
     key: 'encoding',
-    meaning: 'Encoding of batch files that are not UTF-8.',
+    meaning: 'Encoding of batch files that are not UTF-8',
     example: 'windows-1252',
     path: false,
     parse: encoding,

@@ -15,7 +15,7 @@ interface FieldRow {
 }
 
 const columns: Column<FieldRow>[] = [
-  { name: 'field', value: (row) => row.flag },
+  { name: 'field', value: (row) => row.flag, whole: true },
   { name: 'type', value: (row) => row.type },
   {
     name: 'required',

@@ -5,7 +5,7 @@ export function usersView(users: readonly User[]): ListView<User> {
   return {
     rows: users,
     columns: [
-      { name: 'email', value: (row) => row.email },
+      { name: 'email', value: (row) => row.email, whole: true },
       { name: 'first_name', value: (row) => row.first_name },
       { name: 'last_name', value: (row) => row.last_name },
       { name: 'role', value: (row) => row.role },

@@ -8,10 +8,10 @@ test('the settings, each with its meaning in one line', () => {
       "package: Package to order",
       "output-dir: Folder for reports",
       "store: Where orders are recorded: a file, or postgres://…",
-      "account: Whose people these are, where one store serves several organisations.",
+      "account: Whose people these are, where one store serves several organisations",
       "concurrency: Number of downloads at a time, 1 to 64",
       "timeout: Longest total wait for retries and quota",
-      "encoding: Encoding of batch files that are not UTF-8.",
+      "encoding: Encoding of batch files that are not UTF-8",
       "default-country: Country of phone numbers without a country code",
     ]
   `)
