@@ -1,6 +1,15 @@
 /** USAGE of commands whose arguments and flags exclude each other; flags of every other command can be combined. */
 export const usageLines: Readonly<Record<string, readonly string[]>> = {
-  'batch reconcile': ['[BATCH_ID] [--events FILE] [FLAGS]', 'BATCH_ID --row N [FLAGS]'],
+  'batch reconcile': [
+    '[BATCH_ID] [--events FILE] [FLAGS]',
+    'BATCH_ID --row N [--request-id UUID | --confirm-email EMAIL | --drop] [FLAGS]',
+    '--acknowledge UUID [FLAGS]',
+  ],
+  'batch release': [
+    'BATCH_ID --row N... [FLAGS]',
+    'BATCH_ID --shared VALUE [FLAGS]',
+    'BATCH_ID --all [FLAGS]',
+  ],
   'batch run': ['FILE [FLAGS]', '--plan FILE [FLAGS]'],
   'report download': [
     'CHECK_ID [--referee ID] [FLAGS]',
