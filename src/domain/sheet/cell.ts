@@ -16,8 +16,8 @@ export type TypedCell =
   | { kind: 'json'; text: string; value: Exclude<JsonValue, string> }
   /** A text that an apostrophe kept from being run as a formula; `written` has it. */
   | { kind: 'marked'; text: string; written: string }
-  /** No value can be had; `reason` goes on after the cell's name. */
-  | { kind: 'fault'; text: string; reason: string }
+  /** No value can be had; `reason` goes on after the cell's name. A text that its `format` hides or changes has one. */
+  | { kind: 'fault'; text: string; reason: string; format?: string }
   /** Bytes above 127 of an encoding that nobody has named yet, each a character of `text` (Latin-1). */
   | { kind: 'bytes'; text: string }
 

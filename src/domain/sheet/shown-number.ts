@@ -1,3 +1,5 @@
+import { numberSection, type Section } from './number-format.ts'
+
 /**
  * What a person sees of a number, as far as its format says so for sure: `General`, `0`, `0.00`, `#,##0.0`, or a
  * text in quotes. Undefined for every other format. Decimals are those of English.
@@ -6,8 +8,17 @@ export function shownNumber(value: number, format: string): string | undefined {
   if (format === 'General' || format === '@') return String(value)
   const literal = /^"([^"]*)"$/.exec(format)?.[1]
   if (literal !== undefined) return literal
-  const plain = /^(#,##)?0(?:\.(0{1,20}))?(?:_\)|;.*)?$/.exec(format.slice(0, 200))
-  if (plain === null || Math.abs(value) >= 1e21) return undefined
+  const found = numberSection(value, format)
+  if (found === undefined || found.section.within !== '' || Math.abs(value) >= 1e21) return undefined
+  const { codes, before, after } = found.section
+  const digits = digitsBy(Math.abs(value), codes)
+  return digits === undefined ? undefined : `${found.signed ? '-' : ''}${before}${digits}${after}`.trim()
+}
+
+function digitsBy(value: number, codes: string): string | undefined {
+  if (codes === 'General') return String(value)
+  const plain = /^(#,##)?0(?:\.(0{1,20}))?$/.exec(codes)
+  if (plain === null) return undefined
   const fixed = value.toFixed(plain[2]?.length ?? 0)
   return plain[1] === undefined ? fixed : fixed.replace(/\B(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, ',')
 }
@@ -23,20 +34,27 @@ export function shownOtherwise(value: number, format: string): string | undefine
       ? undefined
       : `is the number ${String(value)} shown as "${shown.slice(0, 40)}"`
   }
-  const [positive = ''] = format.slice(0, 300).split(';')
-  const bare = positive.replaceAll(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '')
-  const digits = /[0#?][0#?,]*(?:\.([0#?]*))?/.exec(bare)
-  const isOther = digits === null || /[/E]|[0#?],+(?![0#?])/i.test(bare)
-  const rounded = Number(value.toFixed(Math.min(20, digits?.[1]?.length ?? 0)))
-  return isOther || rounded !== value
-    ? `is the number ${String(value)} shown as "${format.slice(0, 40)}"`
-    : undefined
+  const found = numberSection(value, format)
+  return found !== undefined && showsDigits(value, found.section, found.signed)
+    ? undefined
+    : `is the number ${String(value)} shown as "${format.slice(0, 40)}"`
+}
+
+/** Whether a section shows all digits of a number and its sign, whichever its unit. */
+function showsDigits(value: number, { codes, before, within, after }: Section, signed: boolean): boolean {
+  const digits = /[0#?][0#?,]*(?:\.([0#?]*))?/.exec(codes)
+  if (digits === null || /[/E]|[0#?],+(?![0#?])/i.test(codes)) return false
+  if (/\d/.test(before + after) || /[\d.,]/.test(within)) return false
+  if (value === 0 && !digits[0].includes('0')) return false
+  if (!signed && /[-−(]/.test(before) !== value < 0) return false
+  return Number(value.toFixed(Math.min(20, digits[1]?.length ?? 0))) === value
 }
 
 /** Whether a text shows a number's digits, grouped and rounded to nothing but zeros: 1,234.50 of 1234.5. */
 function sameDigits(value: number, shown: string): boolean {
-  if (Number(shown) === value) return true
   const digits = shown.replaceAll(/\D/g, '')
+  if (digits === '') return false
+  if (Number(shown) === value) return true
   const isNegative = /^\W*[-−(]/.test(shown)
   if (isNegative !== value < 0) return false
   for (let decimals = 0; decimals <= 10; decimals += 1) {

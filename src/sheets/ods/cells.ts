@@ -21,7 +21,7 @@ export function cellOf({ attributes, text }: RawCell): Cell {
   }
   switch (type) {
     case 'string':
-      return text ?? attributes['office:string-value'] ?? ''
+      return seen(text, attributes['office:string-value'])
     case 'float':
     case 'percentage':
     case 'currency':
@@ -30,6 +30,7 @@ export function cellOf({ attributes, text }: RawCell): Cell {
       const written = attributes['office:boolean-value']
       if (written !== 'true' && written !== 'false')
         return fault('is a TRUE or FALSE whose value was not saved')
+      if (text === '') return fault('is a TRUE or FALSE that its number format hides', written)
       return { kind: 'boolean', text: written, value: written === 'true' }
     }
     case 'date':
@@ -38,6 +39,17 @@ export function cellOf({ attributes, text }: RawCell): Cell {
       return timed(attributes['office:time-value'] ?? '') ?? fault('is no time of day that can be read')
     default:
       return fault(`is of the type ${type.slice(0, 40)}, which is not known`)
+  }
+}
+
+/** A text, unless its number format hides or changes it: then its value is written beside what is shown. */
+function seen(shown = '', value?: string): Cell {
+  if (value === undefined || value.replaceAll(/\s/g, '') === shown.replaceAll(/\s/g, '')) return shown
+  return {
+    kind: 'fault',
+    text: value,
+    reason: `is shown as "${shown.slice(0, 40)}" by its number format; format the column as text and look at it again`,
+    format: `;;;"${shown.replaceAll('"', '').slice(0, 200)}"`,
   }
 }
 

@@ -18,7 +18,7 @@ export interface SheetPlace {
   found: Findings
 }
 
-const lastRow = 1_048_576
+const rowsAtMost = 1_048_576
 const rowsAtOnce = 1000
 
 /** The rows of a sheet that hold anything, in order, equal ones that are written once included. */
@@ -143,7 +143,7 @@ class Walk {
   #closeRow(): void {
     this.#number += this.#times
     if (this.#row.cells.length === 0 || !holdsAnything(this.#row.cells)) return
-    if (this.#number > lastRow + 1) {
+    if (this.#number > rowsAtMost + 1) {
       throw refusal(this.#place.name, 'it has more rows than a spreadsheet can', 'Save it again.')
     }
     this.rows.push({ row: this.#row, times: this.#times })
@@ -170,6 +170,23 @@ class Walk {
       this.#row.cells[at] = cell
       const style = attributes['table:style-name'] ?? this.#rowStyle ?? this.#columnStyles[at] ?? ''
       if (struck || this.#place.styles.struck.has(style)) this.#row.struck.push(at)
+      if (this.#place.styles.struckByRule.has(style)) this.#noteRule(at)
+    }
+  }
+
+  /** One range for each column, down to the last cell that a condition may strike through. */
+  #noteRule(column: number): void {
+    const { struckByRule } = this.#place.found
+    const lastRow = this.#row.number + this.#times - 1
+    const known = struckByRule.findIndex(({ firstColumn }) => firstColumn === column)
+    const firstRow = struckByRule[known]?.firstRow ?? this.#row.number
+    const name = columnName(column)
+    struckByRule[known === -1 ? struckByRule.length : known] = {
+      range: `${name}${String(firstRow)}:${name}${String(lastRow)}`,
+      firstRow,
+      lastRow,
+      firstColumn: column,
+      lastColumn: column,
     }
   }
 

@@ -7,6 +7,8 @@ import { spaces } from './spaces.ts'
 export interface Styles {
   /** Of cells and of parts of texts, by name. */
   struck: ReadonlySet<string>
+  /** Of cells that a condition may strike through. */
+  struckByRule: ReadonlySet<string>
   hiddenTables: ReadonlySet<string>
   /** Of columns, in characters. */
   widths: ReadonlyMap<string, number>
@@ -18,6 +20,8 @@ interface Style {
   name: string
   parent: string
   struck: boolean | undefined
+  /** Styles that conditions put in its place. */
+  conditional: string[]
 }
 
 export async function stylesOf(archive: Archive, name: string): Promise<Styles> {
@@ -34,12 +38,13 @@ export async function stylesOf(archive: Archive, name: string): Promise<Styles> 
       open(tag, attributes) {
         if (tag === 'style:style') {
           const { 'style:name': own = '', 'style:parent-style-name': parent = '' } = attributes
-          style = { name: own, parent, struck: undefined }
+          style = { name: own, parent, struck: undefined, conditional: [] }
           styles.set(own, style)
           if (styles.size > limits.styles) throw new Error('it has too many styles')
         }
         if (style === undefined) return
         if (part === 'content.xml' && isAdorned(tag, attributes)) adorned.add(style.name)
+        if (tag === 'style:map') style.conditional.push(attributes['style:apply-style-name'] ?? '')
         if (tag === 'style:text-properties') style.struck = struckBy(attributes) ?? style.struck
         else if (tag === 'style:table-column-properties') {
           const width = characters(attributes['style:column-width'])
@@ -55,7 +60,12 @@ export async function stylesOf(archive: Archive, name: string): Promise<Styles> 
     })
   }
   const struck = new Set([...styles.keys()].filter((each) => isStruck(each, styles)))
-  return { struck, hiddenTables, widths, adorned }
+  const struckByRule = new Set(
+    [...styles.keys()].filter((each) =>
+      lineage(each, styles).some(({ conditional }) => conditional.some((other) => struck.has(other))),
+    ),
+  )
+  return { struck, struckByRule, hiddenTables, widths, adorned }
 }
 
 /** Widths of characters at 96 points an inch, 7 points wide each, in a cell of 5 points more. */
@@ -83,10 +93,17 @@ function struckBy(attributes: Readonly<Record<string, string>>): boolean | undef
 }
 
 function isStruck(name: string, styles: ReadonlyMap<string, Style>): boolean {
-  let style = styles.get(name)
-  for (let steps = 0; style !== undefined && steps < 20; steps += 1) {
-    if (style.struck !== undefined) return style.struck
+  return lineage(name, styles).find(({ struck }) => struck !== undefined)?.struck ?? false
+}
+
+/** A style and those that it is made from, the nearest first. */
+function lineage(name: string, styles: ReadonlyMap<string, Style>): Style[] {
+  const found: Style[] = []
+  for (
+    let style = styles.get(name);
+    style !== undefined && found.length < 20;
     style = styles.get(style.parent)
-  }
-  return false
+  )
+    found.push(style)
+  return found
 }

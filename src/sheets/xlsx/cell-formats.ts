@@ -1,3 +1,4 @@
+import { showsText } from '../../domain/sheet/number-format.ts'
 import { limits } from '../limits.ts'
 import type { Archive } from './archive.ts'
 import { builtInCode, isBuiltInDate } from './built-in-formats.ts'
@@ -7,6 +8,8 @@ import { type Attributes, isOn, readXml } from './xml.ts'
 export interface CellFormat {
   code: string
   date: boolean
+  /** Whether texts are shown as they are. */
+  plain: boolean
   struck: boolean
   /** Whether it has a font, a colour or a border of its own. */
   adorned: boolean
@@ -76,7 +79,8 @@ class StylesPart {
     const isPlain =
       // The first two fills are none and a pattern that nobody uses.
       idOf(fillId) < 2 && idOf(borderId) === 0 && (font === undefined || font.look === this.#fonts[0]?.look)
-    return { ...shownBy(id, this.#codes.get(id)), struck: font?.struck === true, adorned: !isPlain }
+    const { code, date } = shownBy(id, this.#codes.get(id))
+    return { code, date, plain: showsText(code), struck: font?.struck === true, adorned: !isPlain }
   }
 }
 

@@ -44,10 +44,10 @@ export function cellOf(raw: RawCell, context: CellContext): Cell {
   if (!raw.hasValue) return ''
   switch (type) {
     case 's':
-      return shared(text, context)
+      return seen(shared(text, context), raw, context)
     case 'inlineStr':
     case 'str':
-      return unescaped(text)
+      return seen(unescaped(text), raw, context)
     case 'b':
       return { kind: 'boolean', text: text === '1' ? 'true' : 'false', value: text === '1' }
     case 'e':
@@ -57,6 +57,14 @@ export function cellOf(raw: RawCell, context: CellContext): Cell {
     default:
       return text === '' ? '' : numeric(text, raw.style, context)
   }
+}
+
+/** A text, unless its number format hides or changes it: `;;;`, `"Mr "@`. */
+function seen(cell: Cell, { style }: RawCell, { formats }: CellContext): Cell {
+  const format = formats[style]
+  if (format === undefined || format.plain || typeof cell !== 'string' || cell === '') return cell
+  const reason = `is shown otherwise by its number format, ${format.code.slice(0, 40)}; format the column as text and look at it again`
+  return { kind: 'fault', text: cell, reason, format: format.code }
 }
 
 function shared(text: string, { strings }: CellContext): Cell {

@@ -1,5 +1,6 @@
-/** Whether numbers in a format of this code are shown as dates or times. */
+/** Whether numbers in a format of this code are shown as dates or times, whichever number it is. */
 export function isDateCode(code: string): boolean {
+  if (/\[[<>=]/.test(code)) return false
   const [positive = ''] = code.slice(0, 300).split(';')
   const bare = positive
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')

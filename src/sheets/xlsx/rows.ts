@@ -6,7 +6,7 @@ import type { Archive } from './archive.ts'
 import { type CellContext, cellOf, isStruck, type RawCell } from './cells.ts'
 import { noteComments, noteLook, rangeOf } from './look.ts'
 import { type Relation, relations } from './parts.ts'
-import { type Attributes, xmlChunks } from './xml.ts'
+import { type Attributes, isOn, sheetSpaces, xmlChunks } from './xml.ts'
 
 export interface SheetPlace {
   part: string
@@ -27,6 +27,7 @@ export async function* sheetRows(
 }
 
 class Walk {
+  readonly spaces = sheetSpaces
   readonly rows: BookRow[] = []
   readonly #found: Findings
   readonly #name: string
@@ -36,7 +37,7 @@ class Walk {
   #column = -1
   #raw: RawCell | undefined
   /** Where texts go now. */
-  #into: 'text' | 'formula' | undefined
+  #into: 'text' | 'formula' | 'ranges' | undefined
   #aloud = 0
 
   constructor(name: string, context: CellContext, found: Findings, related: ReadonlyMap<string, Relation>) {
@@ -71,6 +72,7 @@ class Walk {
         return
       case 'strike':
         if (this.#raw !== undefined && attributes['val'] !== '0') this.#raw.struck = true
+        if (this.#later !== undefined && isOn(attributes)) this.#later.strikes = true
         return
       case 'col':
         return this.#openColumns(attributes)
@@ -81,12 +83,19 @@ class Walk {
         return noteLook(this.#found, this.#related, tag, attributes)
       case 'cfRule':
         return this.#openRule(attributes)
+      case 'x14:conditionalFormatting':
+        this.#later = { strikes: false, ranges: '' }
+        return noteLook(this.#found, this.#related, 'conditionalFormatting', attributes)
+      case 'xm:sqref':
+        this.#into = 'ranges'
+        return
       default:
         noteLook(this.#found, this.#related, tag, attributes)
     }
   }
 
   readonly text = (piece: string): void => {
+    if (this.#into === 'ranges' && this.#later !== undefined) this.#later.ranges += piece
     if (this.#raw === undefined || this.#into === undefined) return
     if (this.#into === 'text') this.#raw.text += piece
     else this.#raw.formula = (this.#raw.formula ?? '') + piece
@@ -97,7 +106,12 @@ class Walk {
       case 'v':
       case 't':
       case 'f':
+      case 'xm:sqref':
         this.#into = undefined
+        return
+      case 'x14:conditionalFormatting':
+        if (this.#later?.strikes === true) this.#noteRule(this.#later.ranges)
+        this.#later = undefined
         return
       case 'rPh':
         this.#aloud -= 1
@@ -176,10 +190,16 @@ class Walk {
   /** Ranges of the rules that are being read, with spaces between. */
   #ruled = ''
 
+  /** A rule of Excel 2010 and later, which comes with its format, and its ranges after that. */
+  #later: { strikes: boolean; ranges: string } | undefined
+
   #openRule({ dxfId = '' }: Attributes): void {
+    if (/^\d{1,6}$/.test(dxfId) && this.#context.striking.has(Number(dxfId))) this.#noteRule(this.#ruled)
+  }
+
+  #noteRule(ranges: string): void {
     const { struckByRule } = this.#found
-    if (!/^\d{1,6}$/.test(dxfId) || !this.#context.striking.has(Number(dxfId))) return
-    for (const range of this.#ruled.split(/\s+/)) {
+    for (const range of ranges.trim().split(/\s+/)) {
       const cells = rangeOf(range)
       if (cells !== undefined && struckByRule.length < limits.merged) struckByRule.push(cells)
     }

@@ -93,6 +93,7 @@ function cellXml(name: string, cell: Cell, styles: Styles, struck: boolean): str
     case 'boolean':
       return `<c r="${name}" s="${styled(booleanFormat)}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
     case 'fault':
+      if (cell.format !== undefined) return inline(name, cell.text, styled(cell.format))
       // What had no value may not come back as a text that has one.
       return `<c r="${name}" s="${styled('General')}" t="e"><v>${escaped(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
     case 'json':

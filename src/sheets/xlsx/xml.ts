@@ -34,6 +34,13 @@ const workbookSpaces: ReadonlyMap<string, string> = new Map(
   ].map((space) => [space, '']),
 )
 
+/** Of sheets: rules of Excel 2010 and later besides. */
+export const sheetSpaces: ReadonlyMap<string, string> = new Map([
+  ...workbookSpaces,
+  ['http://schemas.microsoft.com/office/spreadsheetml/2009/9/main', 'x14:'],
+  ['http://schemas.microsoft.com/office/excel/2006/main', 'xm:'],
+])
+
 /** Stops the reading from inside a handler. */
 export class EnoughRead extends Error {}
 
