@@ -75,7 +75,8 @@ export class World {
       if (entry.status === 429 && entry.fault === null) this.refused += 1
       // A refusal that a fault made up is clear; whatever else a fault does leaves the answer in doubt.
       const isClear =
-        entry.fault === null || (entry.fault === 'status' && [400, 429].includes(entry.status ?? 0))
+        (entry.fault === null && (entry.status ?? 500) < 500) ||
+        (entry.fault === 'status' && [400, 429].includes(entry.status ?? 0))
       if (entry.method === 'POST' && !isClear) this.lostAnswers += 1
     })
   }
