@@ -5,7 +5,7 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { type Session, session } from '../harness/session.ts'
 
 /**
- * Issue 15, items 5 and 6: what the provider said of an order whose outcome is unknown, and events that nearly fit.
+ * What the provider said of an order whose outcome is unknown, and events that nearly fit.
  * 0.1.0 could not record an id, offered only the command that ordered again, and told near-fits as "nothing proves it".
  */
 

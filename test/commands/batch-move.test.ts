@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-/** Issue 15, item 1: 0.1.0 led to `--package 107`, and 16 people were ordered twice. */
+/** 0.1.0 led to `--package 107`, and 16 people were ordered twice. */
 test('60 rows under 102, replaced after 16: resume sends nothing, a move takes the rest over, the 16 are known', async () => {
   const here = await session()
   peopleFile(here.folder, emails(60))

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-/** Issue 15, item 6: 0.1.0 never told of an order that a proxy had repeated. */
+/** 0.1.0 never told of an order that a proxy had repeated. */
 test('a POST that a proxy repeated is reported as a possible second order, with both ids, until acknowledged', async () => {
   const here = await session()
   peopleFile(here.folder, emails(2))

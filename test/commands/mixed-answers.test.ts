@@ -1,16 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 
 import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { batchRun } from '../harness/batch-session.ts'
-import { ordered, pdfsIn } from '../harness/ordered.ts'
+import { filedSession } from '../harness/filed-session.ts'
+import type { Filter } from '../harness/filters.ts'
+import { pdfsIn } from '../harness/ordered.ts'
 import { orderOf } from '../harness/people.ts'
-import { type Between, world } from '../harness/world.ts'
+import { session } from '../harness/session.ts'
+import type { Between } from '../harness/world.ts'
 
 /**
- * Issue 15, item 10: a cache or proxy that answers a read with another request, check or package, and one
+ * A cache or proxy that answers a read with another request, check or package, and one
  * request id for two orders. 0.1.0 showed, journaled and filed what it was given.
  */
 
@@ -34,54 +35,104 @@ const rewritten =
     return new Response(change(await answer.text()), { status: answer.status, headers })
   }
 
+/** What a results file says of a person to other stores. */
+const DIGEST: Filter = [/\bx[0-9a-f]{32}\b/g, 'DIGEST']
+
 describe('a read of a request that shows another one', () => {
-  test.each([
-    ['the last order', 0, 1],
-    ['the next order', 1, 0],
-  ])('%s: request get exits 7 and shows nothing of it', async (_which, asked, answered) => {
-    const { run, intercept, ids } = await ordered(['Ana', 'Ben'])
-    const [wanted = '', other = ''] = [ids[asked], ids[answered]]
-    intercept(instead((path) => path.replace(wanted, other)))
-    const { code, stdout, stderr } = await run(['request', 'get', wanted])
-    expect({ code, stdout, stderr }).toEqual({
-      code: 7,
-      stdout: '',
-      stderr:
-        `Error: the answer is about another request, not about request ${wanted}\n` +
-        'None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.\n',
-    })
-    const shown = await run(['request', 'get', wanted, '--json'])
-    expect([shown.code, shown.stdout]).toEqual([7, expect.not.stringContaining(other)])
+  test('the last order or the next one: request get exits 7 and shows nothing of it', async () => {
+    const { all, type, intercept, ids } = await filedSession(['Ana', 'Ben'])
+    const [ana = '', ben = ''] = ids
+    intercept(instead((path) => path.replace(ana, ben)))
+    expect(await all([`request get ${ana}`, `request get ${ana} --json`])).toMatchInlineSnapshot(`
+      $ refcheck request get REQUEST_1
+      2> Error: the answer is about another request, not about request REQUEST_1
+      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+      exit 7
+
+      $ refcheck request get REQUEST_1 --json
+      {
+        "error": {
+          "code": "unavailable",
+          "message": "the answer is about another request, not about request REQUEST_1",
+          "hint": "None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.",
+          "status": 200
+        }
+      }
+      exit 7
+    `)
+    intercept(instead((path) => path.replace(ben, ana)))
+    expect(await type(`request get ${ben}`)).toMatchInlineSnapshot(`
+      $ refcheck request get REQUEST_2
+      2> Error: the answer is about another request, not about request REQUEST_2
+      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+      exit 7
+    `)
   })
 
   test('in another case it is the same request, and is believed', async () => {
-    const { run, intercept, ids } = await ordered(['Ana'])
+    const { type, intercept, ids } = await filedSession(['Ana'])
     const [id = ''] = ids
     intercept(rewritten((text) => text.replaceAll(id, id.toUpperCase())))
-    const shown = await run(['request', 'get', id.toUpperCase(), '--json'])
+    const shown = await type(`request get ${id.toUpperCase()} --json`)
     expect([shown.code, shown.json()]).toMatchObject([0, { request_id: id, status: 'COMPLETED' }])
   })
 
   test('request wait and request list --refresh journal nothing of it', async () => {
-    const { type, intercept, ids } = await ordered(['Ana+declined', 'Ben'])
+    const { all, intercept, ids } = await filedSession(['Ana+declined', 'Ben'])
     const [ana = '', ben = ''] = ids
     intercept(instead((path) => path.replace(ana, ben)))
-    expect((await type(`request wait ${ana}`)).code).toBe(7)
-    expect((await type('request list --refresh --json')).code).toBe(7)
-    const [first] = (await type('request list --json')).json() as { status: string }[]
-    expect(first?.status).toBe('RECEIVED')
+    expect(await all([`request wait ${ana}`, 'request list --refresh', 'request list']))
+      .toMatchInlineSnapshot(`
+      $ refcheck request wait REQUEST_1
+      2> Error: the answer is about another request, not about request REQUEST_1
+      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+      exit 7
+
+      $ refcheck request list --refresh
+      2> Warning: REQUEST_1 could not be read: the answer is about another request, not about request REQUEST_1
+      REQUEST ID                            STATUS    ORDERED AT  EMAIL
+      REQUEST_1                             RECEIVED  2026-11-20  ana+declined@example.com
+      REQUEST_2                             RECEIVED  2026-11-20  ben@example.com
+      2> Error: the answer is about another request, not about request REQUEST_1
+      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+      exit 7
+
+      $ refcheck request list
+      REQUEST ID                            STATUS    ORDERED AT  EMAIL
+      REQUEST_1                             RECEIVED  2026-11-20  ana+declined@example.com
+      REQUEST_2                             RECEIVED  2026-11-20  ben@example.com
+      exit 0
+    `)
   })
 
   test('report download and report sync file nothing under a wrong name, and fetch the right one later', async () => {
-    const { type, intercept, ids, reports } = await ordered(['Ana', 'Ben'])
+    const { type, intercept, ids, reports } = await filedSession(['Ana', 'Ben'])
     const [ana = '', ben = ''] = ids
     intercept(instead((path) => path.replace(ana, ben)))
-    expect((await type(`report download --request ${ana} --output reports`)).code).toBe(7)
+    expect(await type(`report download --request ${ana} --output reports`)).toMatchInlineSnapshot(`
+      $ refcheck report download --request REQUEST_1 --output reports
+      2> Error: the answer is about another request, not about request REQUEST_1
+      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+      exit 7
+    `)
     expect(existsSync(reports) ? pdfsIn(reports) : []).toEqual([])
-    expect((await type('report sync --output reports')).code).toBe(10)
+    expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
+      $ refcheck report sync --output reports
+      2> 1 stored, 0 already there, 0 requests not finished
+      stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
+      unavailable  request REQUEST_1: the answer is about another request, not about request REQUEST_1
+      2> Error: the answer is about another request, not about request REQUEST_1
+      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+      exit 10
+    `)
     expect(pdfsIn(reports)).toEqual([expect.stringMatching(/^Example-Ben_/)])
     intercept(undefined)
-    expect((await type('report sync --output reports')).code).toBe(0)
+    expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
+      $ refcheck report sync --output reports
+      2> 1 stored, 1 already there, 0 requests not finished
+      stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
+      exit 0
+    `)
     expect(pdfsIn(reports)).toEqual([
       expect.stringMatching(/^Example-Ana_/),
       expect.stringMatching(/^Example-Ben_/),
@@ -91,32 +142,42 @@ describe('a read of a request that shows another one', () => {
 
 describe('a report URL', () => {
   test('of another check is not filed under this person', async () => {
-    const { type, intercept, sandbox, ids, reports } = await ordered(['Ana', 'Ben'])
+    const { type, intercept, sandbox, ids, reports } = await filedSession(['Ana', 'Ben'])
     const [own = '', other = ''] = sandbox.requests().map(({ checks }) => checks[0]?.id ?? '')
     intercept(rewritten((text) => text.replaceAll(`/v1/reports/${own}`, `/v1/reports/${other}`)))
-    const outcome = await type(`report download --request ${ids[0]} --output reports`)
-    expect([outcome.code, outcome.stdout]).toEqual([
-      10,
-      expect.stringContaining(`its report URL is for another check or referee than ${own}`),
-    ])
+    expect(await type(`report download --request ${ids[0]} --output reports`)).toMatchInlineSnapshot(`
+      $ refcheck report download --request REQUEST_1 --output reports
+      unavailable  Ana Example: Identity check: its report URL is for another check or referee than CHECK_1
+      2> Error: Identity check: its report URL is for another check or referee than CHECK_1
+      2> Nothing was filed. Run it again later; if it stays so, ask the provider’s support.
+      exit 10
+    `)
     expect(existsSync(reports) ? pdfsIn(reports) : []).toEqual([])
   })
 })
 
-describe('a read of a package that shows another one', () => {
-  test.each([
-    ['its schema', '/v1/packages/102/schema', '/v1/packages/101/schema', orderOf('Ana')],
-    ['the list of it alone', 'id=102', 'id=101', ['packages', 'list', '--id', '102']],
-  ])('%s: nothing is ordered, and nothing of it is shown', async (_what, asked, answered, argv) => {
-    const { run, intercept, sandbox } = await world()
-    intercept((request, ask) => ask(new Request(request.url.replace(asked, answered), request)))
-    const { code, stdout, stderr } = await run(argv)
-    expect([code, stdout, stderr]).toEqual([
-      7,
-      '',
-      expect.stringContaining('the answer is about another package, not about package 102'),
-    ])
+describe('a read of a package that shows another one: nothing is ordered, and nothing of it is shown', () => {
+  test('its schema', async () => {
+    const { type, intercept, sandbox } = await session()
+    intercept(instead((path) => path.replace('/v1/packages/102/schema', '/v1/packages/101/schema')))
+    expect(await type(orderOf('Ana'))).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
+      2> Error: the answer is about another package, not about package 102
+      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+      exit 7
+    `)
     expect(sandbox.requests()).toEqual([])
+  })
+
+  test('the list of it alone', async () => {
+    const { type, intercept } = await session()
+    intercept((request, ask) => ask(new Request(request.url.replace('id=102', 'id=101'), request)))
+    expect(await type('packages list --id 102')).toMatchInlineSnapshot(`
+      $ refcheck packages list --id 102
+      2> Error: the answer is about another package, not about package 102
+      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+      exit 7
+    `)
   })
 })
 
@@ -138,25 +199,63 @@ describe('one request id for two orders is no two orders', () => {
     ['in the same case', undefined],
     ['in capitals', (text: string) => text.replace(/[0-9a-f-]{36}/, (id) => id.toUpperCase())],
   ])('%s: the row is unknown and the batch halts, nothing else sent', async (_how, change) => {
-    const place = await world()
-    place.intercept(firstAnswerAgain(change))
-    const outcome = await place.run(batchRun(peopleFile(place.folder, emails(4))))
-    const { counts, error } = outcome.json() as { counts: object; error: { message: string } }
-    expect([outcome.code, counts]).toMatchObject([8, { accepted: 1, unknown: 1, pending: 2 }])
-    expect(error.message).toContain('which is the order of row 1 of batch')
-    expect(place.sandbox.requests()).toHaveLength(2)
-    expect(readFileSync(join(place.folder, 'people.results.csv'), 'utf8').match(/,accepted,/g)).toHaveLength(
-      1,
-    )
+    const { type, cat, folder, intercept, sandbox } = await session({ filters: [DIGEST] })
+    peopleFile(folder, emails(4))
+    intercept(firstAnswerAgain(change))
+    expect(await type('batch run people.csv --package 102 --yes')).toMatchInlineSnapshot(`
+      $ refcheck batch run people.csv --package 102 --yes
+      2>
+      2> people.csv: 4 rows
+      2>   4 orders of package 102
+      2> Time within the quota: under a minute
+      2>
+      2> row 2 unknown: the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
+      batch  BATCH_1
+      people.csv, package 102
+
+      1  accepted
+      2  pending
+      1  unknown
+      4  rows
+
+      halted  2026-11-20 12:00 +00:00  the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
+      A cache or proxy between here and the service may mix up answers: check the base URL and the proxy before anything else is sent.
+
+      results  HOME/people.results.csv
+      2> Error: 1 row may or may not have been ordered, 2 not sent yet; halted: the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
+      2> Settle it with: refcheck batch reconcile BATCH_1
+      exit 8
+    `)
+    expect(sandbox.requests()).toHaveLength(2)
+    expect(cat('people.results.csv')).toMatchInlineSnapshot(`
+      $ cat people.results.csv
+      first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+      Ana,Row1,a1@example.com,+61400000001,accepted,REQUEST_1,RECEIVED,,2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,1,DIGEST,DIGEST,DIGEST
+      Ana,Row2,a2@example.com,+61400000002,unknown,,,"the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already",2026-11-20T12:00:00.000Z,,http://localhost:PORT,102,BATCH_1,2,DIGEST,DIGEST,DIGEST
+      Ana,Row3,a3@example.com,+61400000003,pending,,,,,,http://localhost:PORT,102,BATCH_1,3,DIGEST,DIGEST,DIGEST
+      Ana,Row4,a4@example.com,+61400000004,pending,,,,,,http://localhost:PORT,102,BATCH_1,4,DIGEST,DIGEST,DIGEST
+    `)
   })
 
   test('request create: exit 8, and the second person is not told as ordered', async () => {
-    const place = await world()
-    place.intercept(firstAnswerAgain())
-    expect((await place.run(orderOf('Ana'))).code).toBe(0)
-    const second = await place.run(orderOf('Ben'))
-    expect([second.code, second.stdout]).toEqual([8, ''])
-    const listed = (await place.run(['request', 'list', '--json'])).json()
-    expect(listed).toMatchObject([{ state: 'accepted' }, { state: 'unknown', request_id: null }])
+    const { all, intercept } = await session()
+    intercept(firstAnswerAgain())
+    expect(await all([orderOf('Ana'), orderOf('Ben'), 'request list'])).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
+      created  REQUEST_1                             RECEIVED
+      2> Follow it with: refcheck request wait REQUEST_1
+      exit 0
+
+      $ refcheck request create --package 102 --first-name Ben --last-name Example --email ben@example.com --phone +61412345678 --yes
+      2> Error: package 102 may or may not have been ordered for "ben@example.com": the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
+      2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile
+      exit 8
+
+      $ refcheck request list
+      REQUEST ID                            STATUS    ORDERED AT  EMAIL
+      REQUEST_1                             RECEIVED  2026-11-20  ana@example.com
+      -                                     unknown   2026-11-20  ben@example.com
+      exit 0
+    `)
   })
 })

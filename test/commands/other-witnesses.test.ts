@@ -7,7 +7,7 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
 /**
- * Issue 15, item 3: people.results.csv beside people.csv was seen only to pick another name, and all of the file were
+ * The file people.results.csv beside people.csv was seen only to pick another name, and all of the file were
  * ordered again by a colleague with a store of his own.
  */
 const run = 'batch run people.csv --package 102 --yes'

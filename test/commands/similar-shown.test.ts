@@ -7,7 +7,7 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { orderOf } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
-/** Issue 15, item 4: similar people are named in validate, plan and run, and in the final question. */
+/** Similar people are named in validate, plan and run, and in the final question. */
 const header = 'first_name,last_name,email,phone'
 const people = [
   'Ann,Low,ann@example.com,+61400000901',

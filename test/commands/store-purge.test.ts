@@ -5,11 +5,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { batchRun, ordered } from '../harness/batch-session.ts'
-import { type World, world } from '../harness/world.ts'
+import { SIZE } from '../harness/filters.ts'
+import { pdfsIn } from '../harness/ordered.ts'
+import { type Session, session } from '../harness/session.ts'
 
 const zelda = 'zelda@example.com'
-const purge = ['store', 'purge', '--email', zelda, '--yes', '--json']
+const purge = `store purge --email ${zelda} --yes`
+const run = 'batch run people.csv --package 102 --yes'
 
 /** Every byte of every file of a folder. */
 function bytesOf(folder: string): string {
@@ -19,84 +21,144 @@ function bytesOf(folder: string): string {
     .join('\n')
 }
 
-async function filled(name = 'people.csv'): Promise<World> {
-  const place = await world()
-  await place.run(batchRun(peopleFile(place.folder, [zelda, ...emails(2)], name)))
-  return place
+/** Zelda and two more were ordered from a file. */
+async function filled(name = 'people.csv'): Promise<Session> {
+  const here = await session({ filters: [SIZE] })
+  peopleFile(here.folder, [zelda, ...emails(2)], name)
+  await here.type(['batch', 'run', name, '--package', '102', '--yes'])
+  return here
 }
 
-const dataOf = ({ folder }: World): string => join(folder, 'data')
+const dataOf = ({ folder }: Session): string => join(folder, 'data')
 
 test('while another process reads, older pages stay: exit 10, and the same command finishes it', async () => {
-  const place = await filled()
-  const reader = new DatabaseSync(join(dataOf(place), 'ledger.sqlite'))
+  const here = await filled()
+  const reader = new DatabaseSync(join(dataOf(here), 'ledger.sqlite'))
   onTestFinished(() => reader.close())
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM submissions').get()
-  const unfinished = await place.run(purge)
-  expect([unfinished.code, unfinished.json()]).toMatchObject([
-    10,
-    {
-      rows: 1,
-      error: { code: 'incomplete', hint: expect.stringContaining('Run the same command again') as string },
-    },
-  ])
+  expect(await here.type(purge)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes
+    Removed personal data of 1 row and 0 events.
+    2> Error: what was removed may still be read in the files of the store "HOME/data/ledger.sqlite": another process uses it
+    2> Run the same command again once the other process has ended.
+    exit 10
+  `)
   reader.exec('COMMIT')
-  const finished = await place.run(purge)
-  expect([finished.code, finished.json()]).toEqual([0, { rows: 0, events: 0, kept: 0, dry_run: false }])
-  expect(bytesOf(dataOf(place))).not.toContain('zelda')
+  expect(await here.type(`${purge} --json`)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes --json
+    {
+      "rows": 0,
+      "events": 0,
+      "kept": 0,
+      "dry_run": false
+    }
+    exit 0
+  `)
+  expect(bytesOf(dataOf(here))).not.toContain('zelda')
 }, 30_000)
 
 test('the name of a file that names the person goes, though others of the file stay', async () => {
-  const place = await filled('Zelda and others.csv')
-  expect((await place.run(purge)).code).toBe(0)
-  const batches = (await place.run(['batch', 'list'])).stdout
-  expect(batches).toContain('a file')
-  expect(bytesOf(dataOf(place)).toLowerCase()).not.toContain('zelda')
+  const here = await filled('Zelda and others.csv')
+  expect(await here.all([purge, 'batch list'])).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes
+    Removed personal data of 1 row and 0 events.
+    exit 0
+
+    $ refcheck batch list
+    BATCH ID                              NAME    ACCEPTED  TOTAL  STATE
+    BATCH_1                               a file  3         3      done
+    exit 0
+  `)
+  expect(bytesOf(dataOf(here)).toLowerCase()).not.toContain('zelda')
 })
 
 test('a sync brings no report of a purged person', async () => {
-  const place = await filled()
-  const { sandbox } = place
+  const here = await filled()
+  const { sandbox } = here
   for (const { request_id } of sandbox.requests()) {
     const isOver = () =>
       sandbox.requests().find((each) => each.request_id === request_id)?.status === 'COMPLETED'
     while (!isOver()) sandbox.advanceRequest(request_id)
   }
-  expect((await place.run(purge)).code).toBe(0)
-  const argv = ['report', 'sync', '--output', 'reports', '--name-template', '{last_name}-{check_id}.pdf']
-  expect((await place.run(argv)).code).toBe(0)
-  const names = readdirSync(join(place.folder, 'reports')).filter((name) => name.endsWith('.pdf'))
-  expect(
-    [...new Set(names.map((name) => name.split('-')[0] ?? ''))].toSorted((a, b) => a.localeCompare(b)),
-  ).toEqual(['Row2', 'Row3'])
+  const sync = 'report sync --output reports --name-template {last_name}-{email}.pdf'
+  expect(await here.all([purge, sync])).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes
+    Removed personal data of 1 row and 0 events.
+    exit 0
+
+    $ refcheck report sync --output reports --name-template {last_name}-{email}.pdf
+    2> 2 stored, 0 already there, 0 requests not finished
+    stored  reports/Row2-a1-example-com.pdf  # kB
+    stored  reports/Row3-a2-example-com.pdf  # kB
+    exit 0
+  `)
+  expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['Row2-a1-example-com.pdf', 'Row3-a2-example-com.pdf'])
 })
 
 test('rows of a purged person that wait are cancelled', async () => {
-  const place = await world()
-  await place.run(batchRun(peopleFile(place.folder, [...emails(1), zelda]), ['--max', '1']))
-  expect((await place.run(purge)).json()).toMatchObject({ rows: 1, kept: 0 })
-  const { code, stdout } = await place.run(batchRun('people.csv'))
-  expect([code, JSON.parse(stdout)]).toMatchObject([
-    10,
-    { counts: { accepted: 1, cancelled: 1, pending: 0 } },
-  ])
-  expect(ordered(place)).toEqual(['a1@example.com'])
+  const here = await session()
+  peopleFile(here.folder, [...emails(1), zelda])
+  await here.type(`${run} --max 1`)
+  expect(await here.all([purge, run])).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes
+    Removed personal data of 1 row and 0 events.
+    exit 0
+
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 1 of 2 accepted, nothing left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    1  cancelled
+    2  rows
+
+    results  HOME/people.results.csv
+    2> Error: 1 of 2 rows was accepted (1 cancelled)
+    2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+    exit 10
+  `)
+  expect(here.ordered()).toEqual(['a1@example.com'])
 })
 
 test('completely: no fingerprint is left, in the store or in the list of its attempts', async () => {
-  const place = await filled()
-  const database = new DatabaseSync(join(dataOf(place), 'ledger.sqlite'))
+  const here = await filled()
+  const database = new DatabaseSync(join(dataOf(here), 'ledger.sqlite'))
   const { fingerprint } = database
     .prepare('SELECT person_print AS fingerprint FROM submissions WHERE email = ?')
     .get(zelda) as { fingerprint: string }
   database.close()
-  expect(bytesOf(join(place.folder, 'config', 'attempts'))).toContain(fingerprint)
-  expect((await place.run([...purge, '--completely'])).code).toBe(0)
-  expect(bytesOf(join(place.folder, 'config', 'attempts'))).not.toContain(fingerprint)
-  expect(bytesOf(dataOf(place))).not.toContain(fingerprint)
+  const attempts = join(here.folder, 'config', 'attempts')
+  expect(bytesOf(attempts)).toContain(fingerprint)
+  expect(await here.type(`${purge} --completely`)).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --yes --completely
+    Removed personal data of 1 row and 0 events.
+    exit 0
+  `)
+  expect(bytesOf(attempts)).not.toContain(fingerprint)
+  expect(bytesOf(dataOf(here))).not.toContain(fingerprint)
   // What that gives up: an old file orders the person again. The store is still as it was left.
-  expect((await place.run(['store', 'check'])).code).toBe(0)
-  const again = await place.run(batchRun(peopleFile(place.folder, [zelda], 'again.csv')))
-  expect(again.code).toBe(0)
+  peopleFile(here.folder, [zelda], 'again.csv')
+  expect(await here.all(['store check', 'batch run again.csv --package 102 --yes'])).toMatchInlineSnapshot(`
+    $ refcheck store check
+    sound  HOME/data/ledger.sqlite
+    exit 0
+
+    $ refcheck batch run again.csv --package 102 --yes
+    2>
+    2> again.csv: 1 row
+    2>   1 order of package 102
+    2> Time within the quota: under a minute
+    2>
+    batch  BATCH_2
+    again.csv, package 102
+
+    1  accepted
+    1  row
+
+    results  HOME/again.results.csv
+    exit 0
+  `)
+  expect(here.ordered()).toEqual([zelda, ...emails(2), zelda])
 })
