@@ -26,6 +26,8 @@ export interface CarryOut extends RunLimits {
   /** Asks whether the user who began it has left; undefined where nobody can be asked. */
   confirmStarterLeft?: ((batch: Batch) => Promise<boolean>) | undefined
   onReconciled?: ((found: Reconciliation) => void) | undefined
+  /** Done before the first row goes out, once it is clear that rows may. */
+  beforeFirst?: (() => Promise<void>) | undefined
   /** The right to run it, where the caller has it already; it is released in the end. */
   held?: Hold | undefined
   /** The batch as it stands before the first row goes out. */
@@ -50,7 +52,10 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
     const stranger = await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
     const checks = stranger === undefined && options.checksPackage === true && batch.counts.pending > 0
     const error = stranger ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)
-    if (error === undefined) await settleUnknown(ports, batch, options)
+    if (error === undefined) {
+      await settleUnknown(ports, batch, options)
+      if (batch.counts.pending > 0) await options.beforeFirst?.()
+    }
     await ports.batches.recordHalt(batchId, undefined)
     const standing = await found(ports, batchId)
     options.onStart?.(standing)

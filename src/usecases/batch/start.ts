@@ -52,6 +52,7 @@ export async function startBatch(
   const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
   const { carryOut } = await import('./carry-out.ts')
   await loadForResults()
+  const told = new Set<string>()
   const done = await carryOut({ ...run, onEvent: meter.onEvent }, batchId, {
     max: max ?? Number.POSITIVE_INFINITY,
     only,
@@ -71,6 +72,7 @@ export async function startBatch(
       meter.onStart(batch)
     },
     onReconciled: (found) => onNotice({ name: 'reconciled', found }),
+    beforeFirst: () => lookForSecondOrders(ports, told),
     async writeResults(batch) {
       const file = given ?? (await fileOfBatch(place, batch))
       if (file !== undefined) return writeResults(run.batches, batch, file)
@@ -80,17 +82,24 @@ export async function startBatch(
     },
     onUnwritten: ({ message }, { id }) => onNotice({ name: 'results-unwritten', why: message, batchId: id }),
   })
-  await lookForSecondOrders(ports)
+  await lookForSecondOrders(ports, told)
   return done
 }
 
-/** "Read while reconciling": also at the end of a run. What became of the rows is known already, so nothing of it fails that. */
-async function lookForSecondOrders({ inbox, onNotice, ...ports }: StartPorts): Promise<void> {
+/**
+ * "Read while reconciling": also when a run starts and at its end. What becomes of the rows does not hang on it, so nothing
+ * of it fails that. `told`: requests that this run has told of.
+ */
+async function lookForSecondOrders(
+  { inbox, onNotice, ...ports }: StartPorts,
+  told: Set<string>,
+): Promise<void> {
   if (ports.signal?.aborted === true) return
   const ids = await inbox.unclaimed()
   if (ids.length === 0) return
   try {
-    const found = await secondOrders(ports, ids)
+    const found = (await secondOrders(ports, ids)).filter(({ requestId }) => !told.has(requestId))
+    for (const { requestId } of found) told.add(requestId)
     if (found.length > 0) onNotice({ name: 'second-orders', found })
   } catch (error) {
     if (!(error instanceof RefcheckError) || error.code === 'io') throw error
