@@ -6,8 +6,9 @@ import { batchStartPorts } from '../../compose/batch.ts'
 import { orderQuestion } from '../../domain/batch/confirmation.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
-import { findToRun, firstPending } from '../../usecases/batch/standing.ts'
+import { findBatch, findToRun, firstPending } from '../../usecases/batch/standing.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
+import { hearAgain } from '../../usecases/batch/witnesses.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
@@ -27,9 +28,11 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
   async run(): Promise<void> {
     const { scope, flags } = this
     const stored = await storedBatches(scope)
-    const batch = await findToRun(stored, this.args.batch_id)
-    const { pending } = batch.counts
     const ports = await batchStartPorts(scope, this.signal)
+    const found = await findBatch(stored, this.args.batch_id)
+    await hearAgain(ports, ports.place, found)
+    const batch = await findToRun(stored, found.id)
+    const { pending } = batch.counts
     if (pending > 0) await this.confirm(orderQuestion(pending, await firstPending(stored, batch)), flags.yes)
     const done = await startBatch(ports, batch.id, { max: flags.max })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)

@@ -45,6 +45,32 @@ export function isSeen({ account }: Pick<Witness, 'account'>, by: string): boole
   return by === '' || account === '' || account === by
 }
 
+/**
+ * What is said of a row, where results files were read again: `now`, and of files that were not read what they said. An
+ * order keeps its number as long as the same is said of it, so that a release covers what was shown and nothing newer.
+ * Undefined where nothing changes.
+ */
+export function heardAgain(
+  before: readonly Witness[],
+  files: ReadonlySet<string>,
+  now: readonly Witness[],
+): Witness[] | undefined {
+  const left = [...now]
+  const kept = before.map((each): Witness => {
+    if (!files.has(each.file)) return each
+    const at = left.findIndex((other) => saysTheSame(each, other))
+    return left.splice(at, at < 0 ? 0 : 1)[0] ?? { ...each, state: 'cancelled' }
+  })
+  const all = [...kept, ...left]
+  return JSON.stringify(all) === JSON.stringify(before) ? undefined : all
+}
+
+function saysTheSame(one: Witness, other: Witness): boolean {
+  const said = ({ file, state, requestId, packageId, baseUrl, account, person }: Witness): string =>
+    JSON.stringify([file, state, requestId, packageId, baseUrl, account, person])
+  return said(one) === said(other)
+}
+
 /** The order that a witness tells of, as the store would have it; `number` counts the row's witnesses from 1. */
 export function witnessedOrder(
   witness: Witness,

@@ -2,6 +2,7 @@ import type { Stops } from '../../domain/batch/stops.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Release, StopReason } from '../../domain/submission/match.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
+import type { Witness } from '../../domain/submission/witness.ts'
 
 /** A row that a move may take along. */
 export interface Movable {
@@ -27,6 +28,17 @@ export interface Waiting {
 
   /** What results files say of its rows that wait is heard no more; `lookAgain` comes after. */
   ignoreResults(batchId: string): Promise<void>
+
+  /**
+   * What results files say now of its rows that wait, by row; `files`: those that were read, by name. A row of which
+   * somebody said that they say nothing is left alone. Pending rows are compared at once, the others by `lookAgain`.
+   */
+  hear(
+    batchId: string,
+    rows: ReadonlyMap<number, readonly Witness[]>,
+    files: ReadonlySet<string>,
+    at: number,
+  ): Promise<void>
 
   /** What stands in the way of a batch's rows now. */
   stops(batchId: string): Promise<Stops>

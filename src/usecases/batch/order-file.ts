@@ -15,6 +15,7 @@ import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
 import { packageFor, readOrders } from './read-orders.ts'
 import { noteLostLook, resultsPlace } from './results-file.ts'
 import { findToRun, firstPending } from './standing.ts'
+import { hearAgain } from './witnesses.ts'
 
 export interface OrderFilePorts
   extends ReadingPorts, Omit<PlanPorts, 'api' | 'batches' | 'waiting'>, Pick<FilePlace, 'cwd'> {
@@ -117,6 +118,9 @@ async function goOnWith(
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
   if (choices.allowances.ignoreResults && !choices.isDryRun) await ports.waiting.ignoreResults(found.id)
+  if (!choices.isDryRun && !choices.allowances.ignoreResults) {
+    await hearAgain(ports, ports.place, found, file.path)
+  }
   const known = choices.isDryRun ? found : await findToRun(ports, found.id)
   talk.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }

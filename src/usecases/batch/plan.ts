@@ -62,7 +62,7 @@ export async function planBatch(
   ])
   const { clock, random, batches, windows, account } = ports
   const { baseUrl, userEmail } = ports.api
-  const witnesses = allowances.ignoreResults ? undefined : await openWitnesses(ports, ports.place, file)
+  const witnesses = allowances.ignoreResults ? 'not heard' : await openWitnesses(ports, ports.place, file)
   const intake = await checkFile(orders, witnesses)
   const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {

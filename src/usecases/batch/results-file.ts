@@ -57,14 +57,21 @@ export async function resultsPlace(
   }
 }
 
-/** Results files beside a file that no batch of this store wrote: a colleague's, or those of a lost store. */
-export async function foreignResults(batches: Pick<Batches, 'list'>, path: string): Promise<string[]> {
+/**
+ * Results files beside a file that no batch of this store wrote: a colleague's, or those of a lost store; and `also`,
+ * though a batch of this store is to write it.
+ */
+export async function foreignResults(
+  batches: Pick<Batches, 'list'>,
+  path: string,
+  also?: string,
+): Promise<string[]> {
   const ours = await ownResults(batches)
   const found: string[] = []
   for (let number = 1; ; number += 1) {
     const place = placeBeside(path, number)
     if (!(await isThere(place))) return found
-    if (!ours.has(place)) found.push(place)
+    if (!ours.has(place) || place === also) found.push(place)
   }
 }
 

@@ -5,12 +5,18 @@ import type { ReadableBatch } from './read-columns.ts'
 import type { Witnesses } from './witnesses.ts'
 
 /** Checks every row and makes of each what the store keeps of it. */
-export async function checkFile(orders: ReadableBatch, witnesses?: Witnesses): Promise<CheckedFile> {
+export async function checkFile(
+  orders: ReadableBatch,
+  witnesses: Witnesses | 'not heard' | undefined,
+): Promise<CheckedFile> {
+  const heard = witnesses === 'not heard' ? undefined : witnesses
   const rows: NewRow[] = []
   const check = await checkedBatch(orders, (reading, ordinal) => {
-    rows.push(newRow(reading))
-    witnesses?.collect(reading, ordinal)
+    const row = newRow(reading)
+    if (witnesses === 'not heard' && row.state === 'pending') row.witnesses = []
+    rows.push(row)
+    heard?.collect(reading, ordinal)
   })
-  await witnesses?.attach(rows)
+  await heard?.attach(rows)
   return { check, rows }
 }

@@ -1,14 +1,18 @@
 import { basename } from 'node:path'
 
 import type { Api } from '../../api/api.ts'
-import type { NewRow } from '../../domain/batch/batch.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import type { Batch, BatchRow, NewRow } from '../../domain/batch/batch.ts'
 import { type ResultsRow, resultsReader } from '../../domain/batch/results-columns.ts'
 import type { RowReading } from '../../domain/batch/row-reading.ts'
 import { personDigests, sharedDigests } from '../../domain/submission/digests.ts'
+import { waitingStates } from '../../domain/submission/states.ts'
 import { saysSomething, type Witness } from '../../domain/submission/witness.ts'
 import { RefcheckError } from '../../errors/base.ts'
+import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { Governor } from '../quota/governor.ts'
 import { type BatchFile, openBatchFile } from './open-file.ts'
 import type { FilePlace, NoticePort } from './ports.ts'
@@ -30,8 +34,6 @@ interface ResultsFile {
   byPerson: ReadonlyMap<string, ResultsRow>
 }
 
-type Order = Extract<NewRow, { state: 'pending' }>
-
 /**
  * What results files say of the rows of a file (ordering protocol, "Other witnesses"): the file's own columns, where it is
  * a results file itself, and results files beside it that another store wrote. Undefined where there are none.
@@ -42,22 +44,56 @@ export async function openWitnesses(
   { name, path, sheet }: BatchFile,
 ): Promise<Witnesses | undefined> {
   const own = resultsReader(sheet.columns)
-  const beside: ResultsFile[] = []
-  for (const each of path === undefined ? [] : await foreignResults(ports.batches, path)) {
-    try {
-      const found = await readResults(place, each)
-      if (found !== undefined) beside.push(found)
-    } catch (error) {
-      if (!(error instanceof RefcheckError)) throw error
-      ports.onNotice({ name: 'results-unread', file: basename(each), why: error.message })
-    }
-  }
+  const beside =
+    path === undefined ? [] : await readBeside(ports, place, await foreignResults(ports.batches, path))
   if (own === undefined && beside.length === 0) return undefined
   return new Witnesses(
     ports,
     own && ((row) => own(row.source.cells, { file: name, line: row.source.line })),
     beside,
   )
+}
+
+/**
+ * Holds the rows of a batch that wait against what results files beside the file say now: somebody may have written them
+ * since it was taken in. `path`: of the file as it was given now.
+ */
+export async function hearAgain(
+  ports: WitnessPorts & { clock: Clock; waiting: Pick<Waiting, 'hear'> },
+  place: FilePlace,
+  { id, path: kept, resultsFile }: Pick<Batch, 'id' | 'path' | 'resultsFile'>,
+  path?: string,
+): Promise<void> {
+  const paths = new Set<string>()
+  for (const each of [path, kept]) {
+    if (each === undefined) continue
+    // Two may have chosen one name, and this batch not have written it yet.
+    for (const found of await foreignResults(ports.batches, each, resultsFile)) paths.add(found)
+  }
+  const beside = await readBeside(ports, place, paths)
+  if (beside.length === 0) return
+  const heard = await new Witnesses(ports, undefined, beside).ofWaiting(
+    ports.batches.rows(id, { states: waitingStates }),
+  )
+  await ports.waiting.hear(id, heard, new Set(beside.map(({ name }) => name)), ports.clock.now())
+}
+
+async function readBeside(
+  { onNotice }: NoticePort,
+  place: FilePlace,
+  paths: Iterable<string>,
+): Promise<ResultsFile[]> {
+  const beside: ResultsFile[] = []
+  for (const each of paths) {
+    try {
+      const found = await readResults(place, each)
+      if (found !== undefined) beside.push(found)
+    } catch (error) {
+      if (!(error instanceof RefcheckError)) throw error
+      onNotice({ name: 'results-unread', file: basename(each), why: error.message })
+    }
+  }
+  return beside
 }
 
 async function readResults(place: FilePlace, path: string): Promise<ResultsFile | undefined> {
@@ -101,12 +137,7 @@ export class Witnesses {
   /** Notes what is said of a row; `ordinal` counts the rows that the file gives out from 0, for which is at the same place. */
   collect(reading: RowReading, ordinal: number): void {
     if (reading.body === undefined) return
-    const key = this.#beside.length === 0 ? '' : keyOf(personDigests(reading.body.recipient))
-    // Rows may have been put in or sorted since, so whom a row names stands before where it stands.
-    const named = this.#beside.map(({ byPerson }) => byPerson.get(key))
-    for (const each of named) if (each !== undefined) this.#named.add(each)
-    const said = [this.#own?.(reading), ...this.#beside.map(({ rows }, at) => named[at] ?? rows[ordinal])]
-    const spoken = said.filter((each) => each !== undefined && saysSomething(each)) as ResultsRow[]
+    const spoken = this.#saidOf(reading.body.recipient, ordinal, this.#own?.(reading))
     if (spoken.length > 0) this.#found.set(reading.row, spoken)
   }
 
@@ -116,16 +147,47 @@ export class Witnesses {
     for (const row of rows) {
       const said = row.state === 'pending' ? this.#found.get(row.row) : undefined
       if (row.state !== 'pending' || said === undefined) continue
-      const heard: Witness[] = []
-      for (const each of said) {
-        if (await this.#isKnown(each)) continue
-        const witness = about(row, await this.#whole(each))
-        if (witness !== undefined) heard.push(witness)
-        else if (!this.#named.has(each)) others.set(each.file, (others.get(each.file) ?? 0) + 1)
-      }
+      const heard = await this.#heard(row.recipient, said, (each) => {
+        if (!this.#named.has(each)) others.set(each.file, (others.get(each.file) ?? 0) + 1)
+      })
       if (heard.length > 0) row.witnesses = heard
     }
     for (const [file, count] of others) this.#ports.onNotice({ name: 'results-of-others', file, rows: count })
+  }
+
+  /** What is said of rows of the store. */
+  async ofWaiting(rows: AsyncIterable<BatchRow>): Promise<Map<number, Witness[]>> {
+    const found = new Map<number, Witness[]>()
+    for await (const { row, recipient } of rows) {
+      if (recipient === undefined) continue
+      const heard = await this.#heard(recipient, this.#saidOf(recipient, row - 1, undefined))
+      if (heard.length > 0) found.set(row, heard)
+    }
+    return found
+  }
+
+  #saidOf(recipient: Recipient, ordinal: number, own: ResultsRow | undefined): ResultsRow[] {
+    const key = this.#beside.length === 0 ? '' : keyOf(personDigests(recipient))
+    // Rows may have been put in or sorted since, so whom a row names stands before where it stands.
+    const named = this.#beside.map(({ byPerson }) => byPerson.get(key))
+    for (const each of named) if (each !== undefined) this.#named.add(each)
+    const said = [own, ...this.#beside.map(({ rows }, at) => named[at] ?? rows[ordinal])]
+    return said.filter((each) => each !== undefined && saysSomething(each)) as ResultsRow[]
+  }
+
+  async #heard(
+    recipient: Recipient,
+    said: readonly ResultsRow[],
+    onOther?: (said: ResultsRow) => void,
+  ): Promise<Witness[]> {
+    const heard: Witness[] = []
+    for (const each of said) {
+      if (await this.#isKnown(each)) continue
+      const witness = about(recipient, await this.#whole(each))
+      if (witness !== undefined) heard.push(witness)
+      else onOther?.(each)
+    }
+    return heard
   }
 
   /** What this store knows itself it knows better. */
@@ -168,7 +230,7 @@ export class Witnesses {
 }
 
 /** What a results row says of a row's person; undefined where it is about somebody else. */
-function about({ recipient }: Order, said: ResultsRow): Witness | undefined {
+function about(recipient: Recipient, said: ResultsRow): Witness | undefined {
   const { digests, batchId: _, row: __, ...rest } = said
   if (digests === undefined) return { ...rest, person: 'unclear', shares: [] }
   const shared = sharedDigests(personDigests(recipient), digests)

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest'
 
 import { type Compared, nothingAllowed, stopOf } from '../../../src/domain/submission/match.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
-import { saysSomething, type Witness, witnessPlace } from '../../../src/domain/submission/witness.ts'
+import {
+  heardAgain,
+  saysSomething,
+  type Witness,
+  witnessPlace,
+} from '../../../src/domain/submission/witness.ts'
 import { ann } from '../batch/rows.ts'
 
 const day = 86_400_000
@@ -98,4 +103,16 @@ test('--allow-duplicate passes what was ordered more than 7 days ago, as ever', 
 
 test('it is told with its place', () => {
   expect(witnessPlace(witness)).toBe('line 3 of people.results.csv')
+})
+
+test('results that are read again: the same keeps its number, what changed is new, what is gone is silent', () => {
+  const files = new Set(['people.results.csv'])
+  const waits: Witness = { ...witness, state: 'pending', requestId: undefined }
+  const own: Witness = { ...witness, file: 'input.csv' }
+  const silent = { ...waits, state: 'cancelled' }
+  expect(heardAgain([own, waits], files, [waits])).toBeUndefined()
+  expect(heardAgain([own, waits], files, [{ ...waits, line: 9 }])).toEqual([own, { ...waits, line: 9 }])
+  expect(heardAgain([own, waits], files, [witness])).toEqual([own, silent, witness])
+  expect(heardAgain([own, waits], files, [])).toEqual([own, silent])
+  expect(heardAgain([waits], new Set(['another.csv']), [])).toBeUndefined()
 })

@@ -66,10 +66,19 @@ export const selectWaitingRows = `
 SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
 WHERE batch_id = :batch_id AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
-/** A person says that results files say nothing of rows that wait. */
+/** In place of what results files say of a row, where a person said that they are not heard. */
+export const unheard = '[]'
+
 export const forgetWitnesses = `
-UPDATE submissions SET witnesses = NULL
-WHERE batch_id = :batch_id AND witnesses IS NOT NULL AND state IN ${sqlList(waitingStates)}`
+UPDATE submissions SET witnesses = '${unheard}'
+WHERE batch_id = :batch_id AND witnesses IS NOT '${unheard}' AND state IN ${sqlList(waitingStates)}`
+
+export const selectWitnesses = `
+SELECT row_number, state, witnesses FROM submissions
+WHERE batch_id = :batch_id AND state IN ${sqlList(waitingStates)} AND body IS NOT NULL ORDER BY row_number`
+
+export const putWitnesses = `
+UPDATE submissions SET witnesses = :witnesses WHERE batch_id = :batch_id AND row_number = :row_number`
 
 export const insertRelease = `
 INSERT INTO releases (batch_id, row_number, other_batch, other_row, made_at, made_by)

@@ -122,7 +122,7 @@ export class Matching {
     const damaged = this.damage(row)
     if (damaged !== undefined) throw damagedStore(this.#database.location, damaged)
     const candidates = this.candidates(row)
-    return candidates.length === 0 && row.witnesses === undefined
+    return candidates.length === 0 && (row.witnesses ?? []).length === 0
       ? []
       : stopsOf(row, candidates, row.allowed, this.kin(row))
   }

@@ -4,8 +4,9 @@ import { noStops, type Stops } from '../../../domain/batch/stops.ts'
 import { orderIdentity, serviceOf } from '../../../domain/submission/identity.ts'
 import { covers, type Release, type Stop, type StopReason } from '../../../domain/submission/match.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
+import { heardAgain, type Witness } from '../../../domain/submission/witness.ts'
 import { fingerprinting, sha256 } from './fingerprints.ts'
-import { Matching } from './matching.ts'
+import { Matching, witnessesOf } from './matching.ts'
 import {
   allowOwn,
   cancelWaitingRow,
@@ -14,9 +15,12 @@ import {
   moveBatch,
   moveRow,
   putJoinedService,
+  putWitnesses,
   selectMovable,
   selectStops,
   selectWaitingRows,
+  selectWitnesses,
+  unheard,
 } from './matching-statements.ts'
 import { recipientOf, type SubmissionRow } from './submission-rows.ts'
 import type { Movable, Released, Waiting } from '../waiting.ts'
@@ -41,6 +45,34 @@ export class SqliteWaiting implements Waiting {
 
   async ignoreResults(batchId: string): Promise<void> {
     this.#database.run(forgetWitnesses, { batch_id: batchId })
+  }
+
+  async hear(
+    batchId: string,
+    rows: ReadonlyMap<number, readonly Witness[]>,
+    files: ReadonlySet<string>,
+    at: number,
+  ): Promise<void> {
+    this.#database.transaction(() => {
+      const waiting = this.#database.all(selectWitnesses, { batch_id: batchId }) as {
+        row_number: number
+        state: SubmissionState
+        witnesses: string | null
+      }[]
+      for (const { row_number: row, state, witnesses } of waiting) {
+        if (witnesses === unheard) continue
+        const heard = heardAgain(witnessesOf(witnesses) ?? [], files, rows.get(row) ?? [])
+        if (heard === undefined) continue
+        this.#database.run(putWitnesses, {
+          batch_id: batchId,
+          row_number: row,
+          witnesses: JSON.stringify(heard),
+        })
+        const compared = state === 'pending' ? this.#matching.rowToCompare(batchId, row) : undefined
+        const stop = compared && this.#matching.stopOf(compared)
+        if (stop !== undefined) this.#matching.stopRow({ batchId, row }, 'pending', stop, at)
+      }
+    })
   }
 
   async lookAgain(batchId: string, at: number): Promise<number> {
