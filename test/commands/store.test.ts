@@ -169,7 +169,7 @@ test('a backup put back does not know whom it ordered since: nobody is ordered u
     wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 1 of batch BATCH_2, unknown
     wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_2, unknown
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-    2> If there is a newer copy of the store, put it in its place. Their outcome is unknown, so they are not ordered again when you continue: refcheck store check --accept-older
+    2> If there is a newer copy of the store, put it in its place. Orders made since are recorded as unknown and are not sent again when you continue: refcheck store check --accept-older
     exit 1
   `)
   expect(await type('store check --accept-older --yes')).toMatchInlineSnapshot(`

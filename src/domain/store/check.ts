@@ -24,7 +24,7 @@ export function unsound(
   if (closed === undefined) return undefined
   const next = closed.untold
     ? 'Nobody knows who was ordered since, so all waiting rows are held when you continue'
-    : 'Their outcome is unknown, so they are not ordered again when you continue'
+    : 'Orders made since are recorded as unknown and are not sent again when you continue'
   return new IoError(`the store "${location}" is closed: ${closedBecause(closed)[0]}`, {
     hint: `If there is a newer copy of the store, put it in its place. ${next}: refcheck store check --accept-older`,
   })

@@ -116,7 +116,7 @@ test('a check names what was put back, and tells what accepting does', () => {
   expect(unsound('/d/s', [], undefined)).toBeUndefined()
   expect(unsound('/d/s', ['torn'], closed)?.message).toBe('the store "/d/s" is damaged: torn')
   expect(unsound('/d/s', [], closed)?.hint).toContain('all waiting rows are held')
-  expect(unsound('/d/s', [], { ...closed, untold: false })?.hint).toContain('Their outcome is unknown')
+  expect(unsound('/d/s', [], { ...closed, untold: false })?.hint).toContain('are recorded as unknown')
 })
 
 test.each([

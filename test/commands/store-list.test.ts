@@ -1,0 +1,211 @@
+import { copyFileSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { describe, expect, test } from 'vitest'
+
+import {
+  peopleAtOnce,
+  removeStore,
+  runAndMeanwhile,
+  runOf,
+  seenThrough,
+  storeOf,
+} from '../harness/forgetful-store.ts'
+import { orderOf } from '../harness/people.ts'
+import type { Session } from '../harness/session.ts'
+
+const listsOf = ({ folder }: Session): string => join(folder, 'config', 'attempts')
+
+describe('a store with attempts and no list', () => {
+  test('is closed, and goes on once a person has accepted it', async () => {
+    const here = await peopleAtOnce(4)
+    await here.type(runOf(' --max 2'))
+    rmSync(listsOf(here), { recursive: true })
+    expect(await here.type(runOf())).toMatchInlineSnapshot(`
+      $ refcheck batch run people.csv --package 102 --yes
+      2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
+      2> Error: the store "HOME/data/ledger.sqlite" is closed: the list of its attempts is missing
+      2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+      exit 1
+    `)
+    expect(here.ordered()).toHaveLength(2)
+    expect(await here.all(['store check --accept-older --yes', runOf()])).toMatchInlineSnapshot(`
+      $ refcheck store check --accept-older --yes
+      2> 2 waiting rows are now held: nobody knows whether they were sent. Release with: refcheck batch release BATCH_ID --row N
+      sound  HOME/data/ledger.sqlite
+      exit 0
+
+      $ refcheck batch run people.csv --package 102 --yes
+      2> people.csv is batch BATCH_1: 2 of 4 accepted, nothing left to send.
+      batch  BATCH_1
+      people.csv, package 102
+
+      2  accepted
+      2  held
+      4  rows
+
+      results  HOME/people.results.csv
+      2> Error: 2 of 4 rows were accepted (2 held)
+      2> See why rows are held: refcheck batch rows BATCH_1 --state held
+      2> Two people: refcheck batch release BATCH_1 --row N
+      2> The same person: refcheck batch cancel BATCH_1 --row N
+      exit 10
+    `)
+    expect(readdirSync(listsOf(here))).toHaveLength(2)
+  })
+
+  test('that 0.1.0 made is given one', async () => {
+    const here = await peopleAtOnce()
+    await here.type(runOf(' --max 5'))
+    rmSync(listsOf(here), { recursive: true })
+    const database = new DatabaseSync(storeOf(here))
+    database.exec("DELETE FROM meta WHERE name <> 'fingerprint_key'")
+    database.close()
+    const copy = join(here.folder, 'of-0.1.0.sqlite')
+    copyFileSync(storeOf(here), copy)
+    expect((await here.type(runOf())).code).toBe(0)
+    copyFileSync(copy, storeOf(here))
+    expect(await seenThrough(here)).toEqual([])
+  })
+})
+
+test('settings that cannot be written: the list stands beside the store, and tells as well', async () => {
+  const here = await peopleAtOnce()
+  mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
+  // A folder cannot be made where a file is, whoever runs this.
+  copyFileSync(join(here.folder, 'people.csv'), listsOf(here))
+  await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
+  expect(readdirSync(`${storeOf(here)}.attempts`)).toHaveLength(2)
+  removeStore(here)
+  copyFileSync(join(here.folder, 'copy.sqlite'), storeOf(here))
+  expect(await seenThrough(here)).toEqual([])
+})
+
+test('no place to list attempts in: nothing is sent, unless a person allows that', async () => {
+  const here = await peopleAtOnce(4)
+  mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
+  mkdirSync(join(here.folder, 'data'), { mode: 0o700 })
+  copyFileSync(join(here.folder, 'people.csv'), listsOf(here))
+  copyFileSync(join(here.folder, 'people.csv'), `${storeOf(here)}.attempts`)
+  expect(await here.type(runOf())).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 4 rows
+    2>   4 orders of package 102
+    2> Time within the quota: under a minute
+    2>
+    2> Error: cannot list the attempts of the store "HOME/data/ledger.sqlite": neither "HOME/config/attempts" nor "HOME/data/ledger.sqlite.attempts" can be written
+    2> Nothing was sent. Make one of these folders writable, or order without the list, at your own risk: refcheck store check --without-list
+    exit 1
+  `)
+  expect(here.ordered()).toEqual([])
+  expect(await here.all(['store check --without-list', runOf(' --max 2')])).toMatchInlineSnapshot(`
+    $ refcheck store check --without-list
+    sound  HOME/data/ledger.sqlite
+    exit 0
+
+    $ refcheck batch run people.csv --package 102 --yes --max 2
+    2>
+    2> people.csv: 4 rows
+    2>   4 orders of package 102
+    2> Time within the quota: under a minute
+    2>
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  pending
+    4  rows
+
+    results  HOME/people.results.csv
+    2> Error: 2 of 4 rows were accepted (2 pending)
+    2> Resume with: refcheck batch resume BATCH_1
+    exit 10
+  `)
+  unlinkSync(listsOf(here))
+  expect(await here.type(runOf())).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    4  accepted
+    4  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(readdirSync(listsOf(here))).toHaveLength(2)
+})
+
+test('a store that is moved keeps its list, and its old place is free for another', async () => {
+  const here = await peopleAtOnce(4)
+  await here.type(runOf(' --max 2'))
+  const moved = join(here.folder, 'moved.sqlite')
+  renameSync(storeOf(here), moved)
+  expect(await here.type(runOf(' --max 1'), { env: { REFCHECK_STORE: moved } })).toMatchInlineSnapshot(`
+    $ REFCHECK_STORE=HOME/moved.sqlite refcheck batch run people.csv --package 102 --yes --max 1
+    2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    3  accepted
+    1  pending
+    4  rows
+
+    results  HOME/people.results.csv
+    2> Error: 3 of 4 rows were accepted (1 pending)
+    2> Resume with: refcheck batch resume BATCH_1
+    exit 10
+  `)
+  expect(await here.type(orderOf('New'))).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name New --last-name Example --email new@example.com --phone +61412345678 --yes
+    created  REQUEST_4                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_4
+    exit 0
+  `)
+})
+
+test('a store with a second name (hard link) is refused by either name', async () => {
+  const here = await peopleAtOnce(4)
+  await here.type(runOf(' --max 2'))
+  const second = join(here.folder, 'second.sqlite')
+  linkSync(storeOf(here), second)
+  expect(await here.type(runOf())).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> Error: cannot use the store "HOME/data/ledger.sqlite": the file has 2 names (hard links)
+    2> Two runners could order the same people. Remove the other names, or copy the store with: refcheck store backup FILE
+    exit 1
+  `)
+  expect(await here.type(runOf(), { env: { REFCHECK_STORE: second } })).toMatchInlineSnapshot(`
+    $ REFCHECK_STORE=HOME/second.sqlite refcheck batch run people.csv --package 102 --yes
+    2> Error: cannot use the store "HOME/second.sqlite": the file has 2 names (hard links)
+    2> Two runners could order the same people. Remove the other names, or copy the store with: refcheck store backup FILE
+    exit 1
+  `)
+  expect(here.ordered()).toHaveLength(2)
+})
+
+test('a store replaced under a run is noticed before the next order', async () => {
+  const here = await peopleAtOnce()
+  let swapped = false
+  here.sandbox.log.subscribe((entry) => {
+    if (swapped || entry.kind !== 'call' || here.ordered().length < 10) return
+    swapped = true
+    copyFileSync(storeOf(here), `${storeOf(here)}.new`)
+    renameSync(`${storeOf(here)}.new`, storeOf(here))
+  })
+  expect(await here.type(runOf())).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 40 rows
+    2>   40 orders of package 102
+    2> Time within the quota: under a minute
+    2>
+    2> Error: the store "HOME/data/ledger.sqlite" was replaced while it was in use
+    2> Nothing more was sent. See what is known: refcheck store check
+    exit 1
+  `)
+  expect(here.ordered().length).toBeLessThanOrEqual(11)
+})

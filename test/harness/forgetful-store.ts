@@ -1,0 +1,78 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect } from 'vitest'
+
+import { emails, peopleFile } from './batch-file.ts'
+import { orderOf } from './people.ts'
+import { type Session, session } from './session.ts'
+
+const exported = { REFCHECK_QUOTA: '10000/60' }
+
+/** Orders everybody of the file; `more` are flags besides. */
+export const runOf = (more = ''): string => `batch run people.csv --package 102 --yes${more}`
+
+/** A file of people, 40 of them unless told otherwise, and a service that lets them all through at once. */
+export async function peopleAtOnce(count = 40): Promise<Session> {
+  const here = await session({ quota: [{ calls: 10_000, seconds: 60 }] })
+  peopleFile(here.folder, emails(count))
+  return {
+    ...here,
+    type: (line, options) => here.type(line, { exported, ...options }),
+    all: (lines, options) => here.all(lines, { exported, ...options }),
+  }
+}
+
+/** The store’s file. */
+export const storeOf = ({ folder }: Session): string => join(folder, 'data', 'ledger.sqlite')
+
+/** The store is gone, with its write-ahead log. */
+export function removeStore(here: Session): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(storeOf(here) + suffix, { force: true })
+}
+
+/** Does something beside a run, once the service has that many requests. */
+export async function runAndMeanwhile(
+  here: Session,
+  count: number,
+  meanwhile: () => Promise<unknown>,
+): Promise<void> {
+  let done: Promise<unknown> | undefined
+  const stop = here.sandbox.log.subscribe((entry) => {
+    if (entry.kind === 'call' && entry.method === 'POST' && here.ordered().length >= count)
+      done ??= meanwhile()
+  })
+  expect((await here.type(runOf())).code).toBe(0)
+  stop()
+  expect(done).toBeDefined()
+  await done
+}
+
+/** Persons the service was asked to check more than once, by their requests. */
+export function orderedTwice(here: Session): string[] {
+  const seen = new Set<string>()
+  return here.ordered().filter((email) => seen.size === seen.add(email).size)
+}
+
+/** Orders nothing, says so; goes on once accepted. Answers who was ordered twice. */
+export async function seenThrough(here: Session): Promise<string[]> {
+  const before = here.ordered()
+  // It would tell whom it is about by itself.
+  rmSync(join(here.folder, 'people.results.csv'), { force: true })
+  for (const line of [runOf(' --json').split(' '), orderOf('New', ['--yes', '--json'])]) {
+    const refused = await here.type(line)
+    expect([refused.code, refused.json()]).toMatchObject([
+      1,
+      { error: { code: 'io', message: expect.stringContaining('is closed: ') as string } },
+    ])
+  }
+  expect(here.ordered()).toEqual(before)
+  const check = await here.type('store check --json')
+  expect([check.code, check.json()]).toMatchObject([1, { sound: false }])
+  expect((await here.type('store check --accept-older --yes')).code).toBe(0)
+  // The rows that came back are unknown, or stand in the way of the file's own.
+  expect((await here.type(runOf())).code).toBe(8)
+  expect((await here.type(orderOf('New'))).code).toBe(0)
+  expect(here.ordered()).toHaveLength(41)
+  return orderedTwice(here)
+}
