@@ -89,7 +89,8 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
 
 /** `request create`, by somebody who can tell whether two spellings are one person. */
 export const orderOne: Deed = async (world, { ports }) => {
-  await linkedPackages(ports)
+  // `request create` orders nothing where the packages cannot be read.
+  if ((await linkedPackages(ports)) === undefined) return
   const human = one(world.everybody, world.rng)
   const recipient = human.spellings[anySpelling(world.rng)]!
   await createRequest(ports, bodyFor(recipient, world.offer), {
