@@ -32,7 +32,8 @@ export interface Annotated {
 }
 
 /** A person's table written back, every column in its order, with ours at the end. */
-export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerator<Uint8Array> {
+export function annotatedBytes(annotated: Annotated, dialect: Dialect): AsyncGenerator<Uint8Array> {
+  const table = { ...annotated, rows: withoutBytes(annotated.rows) }
   const { sheet, addedColumns, rows } = table
   const kept = [...sheet.columns.keys()].filter(
     (at) => !addedColumns.includes(sheet.columns[at]?.trim() ?? ''),
@@ -112,6 +113,22 @@ function bookSheet(
 async function* asTexts(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
   for await (const each of rows) {
     if (each.leftOut !== true) yield stillRefused(each, ['number', 'date', 'boolean', 'fault', 'json'])
+  }
+}
+
+/** Letters of an encoding that nobody named, in a column that is not sent: which they are cannot be told. */
+async function* withoutBytes(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
+  const isBytes = (cell: Cell): cell is Extract<Cell, { kind: 'bytes' }> =>
+    typeof cell !== 'string' && cell.kind === 'bytes'
+  for await (const each of rows) {
+    if (!each.row.cells.some(isBytes)) {
+      yield each
+      continue
+    }
+    const cells = each.row.cells.map((cell) =>
+      isBytes(cell) ? cell.text.replaceAll(/[^\0-\x7F]/g, '\uFFFD') : cell,
+    )
+    yield { ...each, row: { ...each.row, cells } }
   }
 }
 

@@ -2,8 +2,10 @@ import iconv from 'iconv-lite'
 import { expect, test } from 'vitest'
 
 import { UndecidedError } from '../../src/errors/undecided.ts'
+import { plainDialect } from '../../src/domain/sheet/cell.ts'
+import { annotatedBytes } from '../../src/sheets/rewrite.ts'
 import { likelyReadings } from '../../src/sheets/likely-encodings.ts'
-import { all, openBytes, refusalOf, table } from './table.ts'
+import { all, bytesOf, openBytes, plain, refusalOf, table as tableOf } from './table.ts'
 
 const western = [
   'Zoë',
@@ -55,7 +57,7 @@ test('plain Western Excel is the first offer, so that Enter takes it', async () 
 
 test.each(offices)('%s named by --encoding is read to the letter: %j', async (encoding, names) => {
   const text = `name,place\n${names.map((name) => `${name},1\n`).join('')}`
-  expect(await table(iconv.encode(text, encoding), 'p.csv', { encoding })).toEqual([
+  expect(await tableOf(iconv.encode(text, encoding), 'p.csv', { encoding })).toEqual([
     ['name', 'place'],
     ...names.map((name) => [name, '1']),
   ])
@@ -84,8 +86,14 @@ test('a header of such bytes is refused as it is opened, with values of the file
 })
 
 test('a file that is UTF-8 is read as that, whatever encoding stands in the settings', async () => {
-  expect(await table('name\nDvořák\n', 'p.csv', { encoding: 'windows-1250' })).toEqual([['name'], ['Dvořák']])
-  expect(await table('\uFEFFname\nDvořák\n', 'p.csv', { encoding: 'cp850' })).toEqual([['name'], ['Dvořák']])
+  expect(await tableOf('name\nDvořák\n', 'p.csv', { encoding: 'windows-1250' })).toEqual([
+    ['name'],
+    ['Dvořák'],
+  ])
+  expect(await tableOf('\uFEFFname\nDvořák\n', 'p.csv', { encoding: 'cp850' })).toEqual([
+    ['name'],
+    ['Dvořák'],
+  ])
 })
 
 test.each([
@@ -104,8 +112,26 @@ test.each(['nonsense', 'base64', 'hex', 'utf7', ''])('%j is no encoding', async 
 })
 
 test('UTF-16 without a mark is read where it is named', async () => {
-  expect(await table(Buffer.from('a,b\nŁ,2\n', 'utf16le'), 'p.csv', { encoding: 'utf-16le' })).toEqual([
+  expect(await tableOf(Buffer.from('a,b\nŁ,2\n', 'utf16le'), 'p.csv', { encoding: 'utf-16le' })).toEqual([
     ['a', 'b'],
     ['Ł', '2'],
   ])
 })
+
+test('an ignored column in an encoding that nobody named is written back with a mark for each letter, never as others', async () => {
+  const bytes = iconv.encode('first_name,notes\nJan,Dvořák š\n', 'windows-1250')
+  const sheet = await openBytes(bytes, 'people.csv')
+  const rows = (await all(sheet.rows())).map((row) => ({ row, added: ['accepted'] }))
+  for (const format of ['csv', 'xlsx', 'json'] as const) {
+    const table = { sheet, addedColumns: ['refcheck_state'], rows: once(rows) }
+    const written = await bytesOf(annotatedBytes(table, { ...plainDialect, format }))
+    const again = await openBytes(written, `people.results.${format}`)
+    expect((await all(again.rows())).map(({ cells }) => cells.map(plain))).toEqual([
+      ['Jan', 'Dvo\uFFFD\uFFFDk \uFFFD', 'accepted'],
+    ])
+  }
+})
+
+async function* once<T>(rows: readonly T[]): AsyncGenerator<T> {
+  yield* rows
+}
