@@ -54,7 +54,7 @@ test('asked for everything on a terminal; without one everything has to be given
   const { type, url, sandbox } = await session({ newcomer: true })
   expect(await type('auth login')).toMatchInlineSnapshot(`
     $ refcheck auth login
-    2> Error: there is no terminal to ask on, and --base-url URL, --with-key (the key on stdin), --email EMAIL is missing
+    2> Error: there is no terminal to ask on; missing: --base-url URL, --with-key, --email EMAIL
     2> Give all three with: refcheck auth login --base-url URL --email EMAIL --with-key < key.txt
     exit 2
   `)

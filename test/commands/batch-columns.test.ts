@@ -52,7 +52,7 @@ test('a suggestion for a column is followed only after a yes', async () => {
     $ refcheck batch validate people.csv --package 102
     ? Is the column "Given name" first_name? no
     2> Error: people.csv: the column "Given name" is unknown
-    2> If this is what they mean, add: --map 'Given name=first_name'
+    2> If this is what it means, add: --map 'Given name=first_name'
     exit 2
   `)
 })

@@ -41,7 +41,7 @@ test('export: the rows as JSON without a file, or as a file that can be run and 
     exit 0
 
     $ refcheck batch cancel BATCH_1 --yes
-    2> Cancelled 2 rows; they are not sent any more.
+    2> Cancelled 2 rows; they will not be sent.
     batch  BATCH_1
     people.csv, package 102
 

@@ -193,7 +193,7 @@ test('what was refused in a workbook stays refused in the errors file', async ()
     2     Bo      last_name   #REFUSED! true  was refused when it was read before; type it again
     3     Li      first_name  #REFUSED! #N/A  was refused when it was read before; type it again
     2> Error: mend.csv: 2 of 2 rows are invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate mend.csv --package 102 --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate mend.csv --package 102 --errors invalid.csv
     exit 2
   `)
 })
@@ -209,7 +209,7 @@ test('a damaged name is refused, unless its line is said to be right', async () 
     LINE  PERSON        COLUMN      VALUE   PROBLEM
     2     ?ukasz Nowak  first_name  ?ukasz  holds ?, which may stand for a letter that was lost; if it is right, add --accept-line 2
     2> Error: people.csv: 1 of 1 row is invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   expect(await type(`${csv} --accept-line 2`)).toMatchObject({ code: 0 })

@@ -114,7 +114,7 @@ test('what was refused in a CSV stays refused in a workbook of its invalid rows'
     3     Ng      first_name  ="Cy"     is a formula that a spreadsheet shows as "Cy"; write that instead
     3     Ng      phone       6.14E+10  is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again
     2> Error: fix.xlsx: 2 of 2 rows are invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate fix.xlsx --package 102 --errors invalid.xlsx
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate fix.xlsx --package 102 --errors invalid.xlsx
     exit 2
   `)
 })

@@ -147,7 +147,7 @@ test('cancel drops what was not sent, for good', async () => {
       exit 2
 
       $ refcheck batch cancel BATCH_1 --yes
-      2> Cancelled 2 rows; they are not sent any more.
+      2> Cancelled 2 rows; they will not be sent.
       batch  BATCH_1
       people.csv, package 102
 

@@ -41,7 +41,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
     3     Bo      email      bo@example    is not a valid e-mail address such as ann@example.com
     3     Bo      phone      0400 000 002  has no +; start it with + and the country code, such as +61400000000
     2> Error: people.csv: 1 of 2 rows is invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   expect(await type(`${validate} --json`)).toMatchInlineSnapshot(`
@@ -84,7 +84,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "error": {
         "code": "invalid_input",
         "message": "people.csv: 1 of 2 rows is invalid",
-        "hint": "Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv",
+        "hint": "Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv",
         "field": "last_name"
       }
     }
@@ -183,7 +183,7 @@ test('a package of its own for each row', async () => {
     LINE  PERSON  COLUMN      VALUE  PROBLEM
     3     Bo Li   package_id  999    is not a package that this user may order
     2> Error: people.csv: 1 of 2 rows is invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --errors invalid.csv
     exit 2
   `)
 })
@@ -242,7 +242,7 @@ test('values by the schema that are refused, a suggestion beside one where there
     6     Ana Silva  icrc.years_of_history    1e3         is not a whole number such as 12
     7     Ana Silva  icrc.years_of_history    5.5         is not a whole number such as 12
     2> Error: people.csv: 6 of 6 rows are invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 101 --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 101 --errors invalid.csv
     exit 2
   `)
   const { problems } = (await type('batch validate people.csv --package 101 --json')).json() as {
@@ -263,7 +263,7 @@ test('phone numbers: digits that a spreadsheet lost, and national ones, which ne
     2     Ana Silva  phone   6.14E+10      is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again
     3     Bo Li      phone   0400 000 001  has no +; start it with + and the country code, such as +61400000000
     2> Error: people.csv: 2 of 2 rows are invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   expect(await type(`${validate} --default-country au`)).toMatchInlineSnapshot(`
@@ -277,7 +277,7 @@ test('phone numbers: digits that a spreadsheet lost, and national ones, which ne
       1 × phone: read as a number of --default-country
         line 3, phone: "0400 000 001" is sent as "+61400000001"
     2> Error: people.csv: 1 of 2 rows is invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --default-country au --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --default-country au --errors invalid.csv
     exit 2
   `)
   expect(await type(`${validate} --default-country Oz`)).toMatchInlineSnapshot(`
@@ -306,7 +306,7 @@ test('names keep their Unicode and lose the spaces around them; a line break in 
       1 × white space around the value is removed
         line 2, first_name: "  Zoë  " is sent as "Zoë"
     2> Error: people.csv: 1 of 2 rows is invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
 })
@@ -337,7 +337,7 @@ test('the same order twice, written in other ways, is told with both rows and is
       1 × phone: spaces, (), - and . are removed
         line 4, phone: "+61 (400) 000-001" is sent as "+61400000001"
     2> Error: people.csv: 1 of 4 rows is invalid
-    2> Nothing was sent. Fix them and run it again, or write them to a file to fix with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   const { duplicates } = (await type(`${validate} --json`)).json() as { duplicates: number[][] }

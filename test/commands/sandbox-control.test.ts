@@ -282,7 +282,7 @@ test('refused with one line and a hint', async () => {
 
     $ refcheck sandbox advance 1h
     2> Error: this sandbox runs on the real clock, so it cannot be advanced
-    2> Start it with --clock manual.
+    2> To move the clock, start it with: refcheck sandbox start --clock manual
     exit 2
 
     $ refcheck sandbox inject

@@ -136,7 +136,7 @@ test('the inbox is exported, verified, and imported elsewhere; a forged line is 
   expect(await here.type('webhook events import events.ndjson')).toMatchInlineSnapshot(`
     $ refcheck webhook events import events.ndjson
     2> Error: events.ndjson: line 3: the signature does not match the body
-    2> Nothing was imported. See what is wrong with each one with: refcheck webhook verify --all FILE
+    2> Nothing was imported. See what is wrong with each line: refcheck webhook verify --all events.ndjson
     exit 2
   `)
 })

@@ -4,7 +4,7 @@ import { Flags } from '../oclif.ts'
 /** What may be ordered although somebody like it was; the same for every command that takes a file. */
 export const allowFlags = {
   'allow-duplicate': Flags.boolean({
-    summary: 'Order even if the same was accepted more than 7 days ago',
+    summary: 'Order people again who were accepted more than 7 days ago',
   }),
   'allow-similar': Flags.boolean({ summary: 'Order rows of this file that are similar to one another' }),
   shared: Flags.string({
@@ -13,7 +13,7 @@ export const allowFlags = {
     multiple: true,
     multipleNonGreedy: true,
   }),
-  'ignore-results': Flags.boolean({ summary: 'Order even if a results file says that it was ordered' }),
+  'ignore-results': Flags.boolean({ summary: 'Order rows even if a results file says they were ordered' }),
 }
 
 /** The same as a use case takes it. */

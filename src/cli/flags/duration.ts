@@ -32,4 +32,9 @@ export const timeoutFlag = durationFlag({
   summary: 'Longest total wait for retries and quota (default 2m)',
 })
 
+/** The same of a command that has a long task: without the flag it goes on as long as the quota takes. */
+export const longTimeoutFlag = durationFlag({
+  summary: 'Longest total wait for retries and quota (default: no limit)',
+})
+
 export const defaultTimeoutMs = 120_000

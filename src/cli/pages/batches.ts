@@ -67,9 +67,9 @@ RESULTS
   you need, as CSV, XLSX, JSON, or one HTML page to read and print:
 
     $ refcheck batch export 3f2b8c1e --format html --output march.html
+    $ refcheck batch export 3f2b8c1e --state pending --output rest.csv
 
   A results file also tells other stores whom it was for: when a colleague runs
   people.csv beside it, or the results file itself, nobody in it is ordered
   again. batch run --ignore-results overrides that.
-    $ refcheck batch export 3f2b8c1e --state pending --output rest.csv
 `

@@ -12,8 +12,8 @@ export default `EXIT CODES
   4     forbidden                          membership, role, credits, trial or
                                            subscription
   5     not_found                          no such request, check, package …
-  6     throttled                          the quota is used up, and --timeout
-                                           allowed no longer wait
+  6     throttled                          the quota is used up for longer than
+                                           --timeout
   7     unavailable                        the service is unreachable or failed;
                                            nothing was created
   8     outcome_unknown                    an order may or may not have been
@@ -41,13 +41,13 @@ WHAT TO DO AFTER EXIT 8
     $ refcheck request list --status unknown
     $ refcheck batch reconcile
 
-  See also: refcheck help batches
+  See also: refcheck help safety
 
 IN A SCRIPT
     refcheck batch run people.csv --package 102 --yes --json > result.json
     case $? in
       0)  echo 'all accepted' ;;
       8)  echo 'settle first: refcheck batch reconcile' ;;
-      10) refcheck batch rows "$ID" --state rejected,invalid ;;
+      10) echo 'see why: refcheck batch list, then refcheck batch rows ID' ;;
     esac
 `

@@ -32,7 +32,7 @@ HOW THE FILE IS READ
   --header-row N          the line of the header, below a title
   --hidden include|skip   hidden, filtered and struck-through rows
   --encoding NAME         of a CSV file that is not UTF-8, such as windows-1250
-  --default-country CC    read phone numbers without + as of this country
+  --default-country CC    country of phone numbers without +, such as AU
   --accept-line N         a name in this line is right although it looks damaged
 
     $ refcheck config set encoding windows-1250

@@ -17,7 +17,8 @@ KEEP A FOLDER UP TO DATE
 DOWNLOAD WHAT YOU NAME
     $ refcheck report download --output reports \\
         --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    $ refcheck report download --batch 3f2b8c1e --wait --output reports
+    $ refcheck report download --wait --output reports \\
+        --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     $ refcheck report download --all-completed --since 7d --output reports
 
   --request can be repeated. --wait waits until every report is ready, --open
@@ -39,8 +40,8 @@ WHAT IS IN THE FOLDER
   reported. --overwrite replaces it. One run at a time works in a folder; during
   a run there is a hidden .refcheck in it.
 
-  A report that cannot be had is listed as "unavailable" with its reason, and
-  the exit code is 10.
+  A report that cannot be downloaded is listed as "unavailable" with its
+  reason, and the exit code is 10.
 
 FILE NAMES
     $ refcheck report sync --output archive \\

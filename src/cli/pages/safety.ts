@@ -6,7 +6,7 @@ export default `SAFETY
 DUPLICATE ROWS
   The same package for the same person was ordered before, or is in an earlier
   row. The row is not sent. To order people once more, for example a year later
-  (what was accepted in the last 7 days is held all the same):
+  (rows accepted in the last 7 days are still held):
 
     $ refcheck batch run people.csv --package 102 --allow-duplicate
 
@@ -36,16 +36,16 @@ UNKNOWN ROWS
     $ refcheck batch reconcile 3f2b8c1e --events captured.ndjson
 
   Without proof, ask the provider whether they have a request for the person,
-  and record the answer. On a terminal --row 2 alone asks.
+  and record the answer: they have it and this is its id (--request-id), they do
+  not have it and it is ordered now (--confirm-email, from 15 minutes after the
+  attempt), or nobody knows and it is never sent (--drop). On a terminal,
+  --row 2 alone asks you.
 
     $ refcheck batch reconcile 3f2b8c1e --row 2 \\
         --request-id 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6
     $ refcheck batch reconcile 3f2b8c1e --row 2 \\
         --confirm-email mei@example.com
     $ refcheck batch reconcile 3f2b8c1e --row 2 --drop
-
-  They have it (--request-id); they do not, and it is ordered now
-  (--confirm-email); or it is left (--drop). Not within 15 minutes of sending.
 
   A "possible second order" is a request for a person you ordered that nobody
   here ordered. Ask the provider, then acknowledge it:

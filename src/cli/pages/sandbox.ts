@@ -51,7 +51,7 @@ IN A TEST SUITE
   webhook_secret. --webhook-url URL delivers every change of status there.
 
   --quota 5/10,100/3600 sets the quota windows. For other machines, by https
-  alone: --host 0.0.0.0 --tls-cert FILE --tls-key FILE
+  only: --host 0.0.0.0 --tls-cert FILE --tls-key FILE
 
 THE API DOCUMENT
     $ refcheck sandbox openapi > openapi.json

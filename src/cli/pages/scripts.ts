@@ -42,11 +42,12 @@ THE QUOTA
 
     $ refcheck quota
 
-  - An order goes first. Waits share what is left, and leave room for people.
+  - An order goes first. Commands that wait share what is left, and leave some
+    of it for other commands.
   - Other programs with the same key are noticed when the service refuses a
     call; what it says then overrides the count.
-  - request wait reads a request again after a tenth of the time it has stood
-    still. If webhook listen runs on the same store, it reads when an event
+  - request wait reads a request less often the longer its status stays the
+    same. If webhook listen runs on the same store, it reads when an event
     comes.
   - REFCHECK_QUOTA=5/10,100/3600 is for a sandbox started with that --quota.
 `

@@ -13,8 +13,8 @@ RECEIVE EVENTS
   Each delivery is verified over its exact bytes, recorded on disk,
   acknowledged, and only then forwarded. A failed forward is retried, also
   after a restart, in order within a request. A duplicate delivery is
-  acknowledged and forwarded once. --exec './on-event.sh' runs a program with
-  the event on its standard input instead of a URL.
+  acknowledged and forwarded once. Instead of a URL, --exec './on-event.sh'
+  runs a program, with the event on its standard input.
 
   The service delivers to https only: put a proxy in front, or use --tls-cert
   and --tls-key.
@@ -51,7 +51,7 @@ TEST YOUR OWN RECEIVER
     $ refcheck webhook check-receiver http://127.0.0.1:3000/hook
 
   check-receiver sends everything the service may send: forged signatures,
-  duplicates, wrong order, later fields, unusual but valid JSON. Each failure
+  duplicates, wrong order, new fields, unusual but valid JSON. Each failure
   names the rule of the API document. What the document leaves open is advice,
   and a failure with --strict. --junit FILE is for CI.
 

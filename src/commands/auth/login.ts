@@ -31,7 +31,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     const apiKey = flags['with-key'] ? await readSecretLine(this.context, 'the API key') : undefined
     const credentials = await askCredentials(
       { baseUrl: flags['base-url'], apiKey, email: flags.email },
-      { prompter: scope.prompter(), settings, connect, signal },
+      { prompter: scope.prompter(), profile: flags.profile, settings, connect, signal },
     )
     const insecure = flags['insecure-storage']
     const result = await login({

@@ -9,7 +9,7 @@ import { findBatch } from '../../usecases/batch/standing.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 const cancelledText = (rows: number): string =>
-  `Cancelled ${countInWords(rows, 'row')}; ${rows === 1 ? 'it is' : 'they are'} not sent any more.`
+  `Cancelled ${countInWords(rows, 'row')}; ${rows === 1 ? 'it' : 'they'} will not be sent.`
 
 export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   static override summary = 'Cancel the rows of a batch that were not sent'

@@ -28,7 +28,10 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
       summary: 'Format (default: from the file name, else csv)',
     })(),
     output: Flags.string({ summary: 'File to write (default: stdout)', helpValue: 'FILE' }),
-    state: Flags.string({ summary: 'Only rows in these states: pending,rejected', helpValue: 'STATE' }),
+    state: Flags.string({
+      summary: 'Only rows in these states, such as pending,rejected',
+      helpValue: 'STATE',
+    }),
     overwrite: Flags.boolean({ summary: 'Replace the file if it exists' }),
   }
 

@@ -35,7 +35,7 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
         ...(batch.counts.rejected > 0
           ? [`Queue the rejected rows with: refcheck batch retry ${batch.id}`]
           : []),
-        `Order them with: refcheck batch resume ${batch.id}`,
+        ...(moved > 0 ? [`Order them with: refcheck batch resume ${batch.id}`] : []),
       ].join('\n'),
     )
     this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))

@@ -24,7 +24,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     '<%= config.bin %> batch run --plan plan.json',
   ]
   static override args = {
-    file: Args.string({ required: true, ignoreStdin: true, description: 'file' }),
+    file: Args.string({ required: true, ignoreStdin: true, description: 'file to read' }),
   }
   static override flags = {
     ...columnFlags,

@@ -17,7 +17,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override summary = 'Settle rows that may or may not have been ordered'
   static override description = [
     'Reads the requests that webhook events name and this store does not have. A request settles a row when package, person, user and time match that row and no other. Events come from the inbox (refcheck webhook listen) or from --events FILE. A missing event proves nothing.',
-    'If no proof is found, ask the provider whether they have a request for the person, and record the answer for the row with --row N: they have it (--request-id UUID), they do not and it is to be ordered (--confirm-email EMAIL; a new order, not within 15 minutes of the attempt), or leave it (--drop). On a terminal --row N alone asks.',
+    'If no proof is found, ask the provider whether they have a request for the person, and record the answer with --row N: they have it (--request-id UUID), they do not have it and it is ordered now (--confirm-email EMAIL, from 15 minutes after the attempt), or nobody knows and it is never sent (--drop). On a terminal, --row N alone asks you.',
     'An event for a person who was ordered here, of a request that nobody here ordered, is reported as a possible second order until --acknowledge REQUEST_ID. Such requests are read ten an hour at most.',
   ].join('\n\n')
   static override examples = [
@@ -50,7 +50,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       helpValue: 'EMAIL',
       dependsOn: ['row'],
     }),
-    drop: Flags.boolean({ summary: 'Leave it; never send the row', dependsOn: ['row'] }),
+    drop: Flags.boolean({ summary: 'Nobody knows: never send the row', dependsOn: ['row'] }),
     acknowledge: uuidFlag({
       summary: 'Stop reporting this possible second order',
       exclusive: ['row', 'events'],

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { longTimeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchStartPorts } from '../../compose/batch.ts'
@@ -22,7 +22,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
   static override flags = {
     max: Flags.integer({ summary: 'Stop after this many orders', helpValue: 'N', min: 1 }),
     yes: Flags.boolean({ summary: 'Skip the confirmation' }),
-    timeout: timeoutFlag,
+    timeout: longTimeoutFlag,
   }
 
   async run(): Promise<void> {

@@ -19,7 +19,10 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     batch_id: batchIdArg({ required: true, description: 'id of a batch, or the start of it' }),
   }
   static override flags = {
-    state: Flags.string({ summary: 'Only these states: rejected,unknown', helpValue: 'STATE' }),
+    state: Flags.string({
+      summary: 'Only rows in these states, such as rejected,unknown',
+      helpValue: 'STATE',
+    }),
     ...listFlags,
   }
 

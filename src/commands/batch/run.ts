@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { allowancesOf, allowFlags } from '../../cli/flags/allow.ts'
 import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { longTimeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { api } from '../../compose/api.ts'
 import { batchPlanPorts, batchStartPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
@@ -50,7 +50,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     ...allowFlags,
     results: Flags.string({ summary: 'Results file (default: beside the input)', helpValue: 'FILE' }),
     'show-changes': showChangesFlag,
-    timeout: timeoutFlag,
+    timeout: longTimeoutFlag,
   }
 
   async run(): Promise<void> {

@@ -18,7 +18,7 @@ import { writeBatchErrors } from '../../usecases/batch/results-file.ts'
 export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
   static override summary = 'Check every row of a file, send nothing'
   static override description = [
-    'Reads CSV, TSV, XLSX, JSON and JSON Lines. Columns: first_name, last_name, email, phone (also as recipient.*), CODE.FIELD for what checks need, and package_id if rows differ. Other columns are refused unless --map or --ignore names them. A likely meaning is suggested, never assumed.',
+    'Reads CSV, TSV, XLSX, ODS, JSON and JSON Lines. Columns: first_name, last_name, email, phone (also as recipient.*), CODE.FIELD for what checks need, and package_id if rows differ. Other columns are refused unless --map or --ignore names them. A likely meaning is suggested, never assumed.',
     'Exit 2 if a row is invalid. Rows with the same order are listed; only the first of them would be sent.',
   ].join('\n\n')
   static override examples = [

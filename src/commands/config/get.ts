@@ -9,7 +9,11 @@ export default class ConfigGet extends BaseCommand<typeof ConfigGet> {
   static override description = 'Exit 5 if it is not set.'
   static override examples = ['<%= config.bin %> config get package']
   static override args = {
-    key: Args.string({ required: true, description: 'name of the setting', ignoreStdin: true }),
+    key: Args.string({
+      required: true,
+      description: 'name of the setting (see: refcheck config list)',
+      ignoreStdin: true,
+    }),
   }
 
   async run(): Promise<void> {

@@ -22,7 +22,11 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
     '<%= config.bin %> config set webhook-secret < secret.txt',
   ]
   static override args = {
-    key: Args.string({ required: true, description: 'name of the setting', ignoreStdin: true }),
+    key: Args.string({
+      required: true,
+      description: 'name of the setting (see: refcheck config list)',
+      ignoreStdin: true,
+    }),
     value: Args.string({ description: 'the new value', ignoreStdin: true }),
   }
 

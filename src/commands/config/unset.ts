@@ -12,7 +12,11 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
     '<%= config.bin %> config unset webhook-secret',
   ]
   static override args = {
-    key: Args.string({ required: true, description: 'name of the setting', ignoreStdin: true }),
+    key: Args.string({
+      required: true,
+      description: 'name of the setting (see: refcheck config list)',
+      ignoreStdin: true,
+    }),
   }
 
   async run(): Promise<void> {

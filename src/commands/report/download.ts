@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { durationFlag } from '../../cli/flags/duration.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { parseUuid, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
@@ -52,7 +52,10 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     overwrite: Flags.boolean({ summary: 'Replace existing files' }),
     wait: Flags.boolean({ summary: 'Wait until all reports are ready; --timeout limits the wait' }),
     open: Flags.boolean({ summary: 'Open the report, or the folder of several, when done' }),
-    timeout: timeoutFlag,
+    timeout: durationFlag({
+      summary:
+        'Longest total wait for retries and quota (default 2m; no limit with --batch, --all-completed or --wait)',
+    }),
   }
 
   async run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { timeoutFlag } from '../../cli/flags/duration.ts'
+import { longTimeoutFlag } from '../../cli/flags/duration.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { openFiling } from '../../compose/report.ts'
@@ -23,7 +23,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
       helpValue: 'DIR',
     }),
     ...filingFlags,
-    timeout: timeoutFlag,
+    timeout: longTimeoutFlag,
   }
 
   async run(): Promise<void> {

@@ -8,7 +8,7 @@ import { heldText, storeCheckView } from '../../output/views/store.ts'
 export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   static override summary = 'Check the store for damage and missing orders'
   static override description =
-    'Reads all of it: the database’s own check, what refers to what, the body of every order against its hash, and the list of attempts that is kept outside the store. A store that does not know all of its attempts (a backup was put back, or a file of it removed) is closed: the attempts are listed, their rows become unknown, and nothing is ordered until --accept-older. Exit 1 if something is wrong.'
+    'Reads all of it: the database’s own check, the references between its tables, the body of every order against its hash, and the list of attempts that is kept outside the store. A store that does not know all of its attempts (a backup was put back, or a file of it removed) is closed: the attempts are listed, their rows become unknown, and nothing is ordered until --accept-older. Exit 1 if something is wrong.'
   static override examples = ['<%= config.bin %> store check']
   static override flags = {
     'accept-older': Flags.boolean({ summary: 'Use a store that does not know all of its attempts' }),

@@ -10,8 +10,8 @@ import { store } from '../../compose/store.ts'
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
   static override summary = 'Remove a person, or old data, from the store'
   static override description = [
-    'Names, addresses, bodies and received events go, from the database and its journal, and names of files that name the person. Rows of the person that wait are cancelled. What stays names nobody: ids, statuses, and keyed fingerprints, so that an old file run again orders no person twice. Whoever has the store and knows a person’s details can confirm by them that the person was in it; --completely removes them too, and an old file then orders the person again. Rows that may be accepted are left as they are: in flight, unknown.',
-    'Nothing is removed by itself; run this from cron to keep to a time limit. It does not reach: the service, results files and other exports, PDFs and their record, input files, plans, drafts, backups of the store, captured events, and whatever a receiver was forwarded.',
+    'Removes names, addresses, order bodies, received events, and file names that contain the person’s name, from the database and its journal. Rows that were not sent yet are cancelled. What remains names nobody: ids, statuses, and keyed fingerprints, so that an old file run again orders no person twice. Somebody who has the store and knows a person’s details can confirm with the fingerprints that the person was in it; --completely removes these too, and an old file then orders the person again. Rows in flight or unknown are kept.',
+    'Nothing is removed by itself; run this from cron to keep to a time limit. It does not reach: the service, results files and other exports, PDFs and their manifests, input files, plans, drafts, backups of the store, captured events, and what was forwarded to a receiver.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> store purge --email priya@example.com',

@@ -20,8 +20,8 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
 
   async run(): Promise<void> {
     const { scope, flags } = this
-    const one = parseBaseUrl(this.args.one, 'the first URL')
-    const other = parseBaseUrl(this.args.other, 'the second URL')
+    const one = parseBaseUrl(this.args.one, 'ONE')
+    const other = parseBaseUrl(this.args.other, 'OTHER')
     this.refuse(one === other, 'the two URLs are the same', 'Give two different URLs.')
     const { waiting } = await store(scope)
     const by = 'a person'

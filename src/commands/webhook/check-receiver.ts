@@ -12,7 +12,7 @@ import { examView, junitText } from '../../output/views/exam.ts'
 export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookCheckReceiver> {
   static override summary = 'Test a receiver against everything the service may send'
   static override description = [
-    'Sends about 165 made-up events, most of them signed with the webhook secret. A receiver cannot tell them from real ones, so use one under test. The URL is https, or http on this machine.',
+    'Sends about 165 made-up events, most of them signed with the webhook secret. A receiver cannot tell them from real ones, so use one under test. The URL must be https, or http on this machine.',
     'A case fails if the receiver breaks a rule of the API document. It is advice if the document leaves the matter open but good receivers agree. Exit 10 if a case failed, 7 if the connection was refused.',
   ].join('\n')
   static override examples = [

@@ -55,7 +55,7 @@ export function badRows(
       hint:
         errorsCommand === undefined
           ? 'Nothing was sent. Fix the invalid rows, then run it again.'
-          : `Nothing was sent. Fix them and run it again, or write them to a file to fix with: ${errorsCommand}`,
+          : `Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: ${errorsCommand}`,
       field: first?.column,
     },
   )

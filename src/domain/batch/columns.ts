@@ -171,9 +171,12 @@ function unknownColumns(name: string, unknown: readonly UnknownColumn[]): Invali
   return new InvalidInputError(
     `${name}: ${unknown.length === 1 ? 'the column' : 'the columns'} ${list} ${unknown.length === 1 ? 'is' : 'are'} unknown`,
     {
-      hint: [...rivals(unknown), ...(flags === '' ? [] : [`If this is what they mean, add: ${flags}`])].join(
-        ' ',
-      ),
+      hint: [
+        ...rivals(unknown),
+        ...(flags === ''
+          ? []
+          : [`If this is what ${unknown.length === 1 ? 'it means' : 'they mean'}, add: ${flags}`]),
+      ].join(' '),
       field: unknown[0]?.header,
     },
   )

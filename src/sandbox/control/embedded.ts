@@ -185,7 +185,7 @@ export class EmbeddedSandbox implements Sandbox {
   async advance(ms: number): Promise<void> {
     if (!(this.#clock instanceof ManualClock)) {
       throw new UsageError('this sandbox runs on the real clock, so it cannot be advanced', {
-        hint: 'Start it with --clock manual.',
+        hint: 'To move the clock, start it with: refcheck sandbox start --clock manual',
       })
     }
     await this.#clock.advance(ms)

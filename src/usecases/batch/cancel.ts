@@ -18,7 +18,7 @@ export async function cancelBatch(
     for (const row of rows) {
       if (await waiting.cancelRow(batch.id, row, clock.now(), reason)) continue
       throw new UsageError(`row ${row} of batch ${batch.id} is not waiting to be sent`, {
-        hint: `Rows that can be cancelled: refcheck batch rows ${batch.id} --state pending --state held --state duplicate`,
+        hint: `Rows that can be cancelled: refcheck batch rows ${batch.id} --state pending,held,duplicate`,
       })
     }
     return rows.length

@@ -1,3 +1,4 @@
+import { shellWord } from '../../domain/wording/shell-word.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Settings } from '../../store/config/settings.ts'
@@ -9,6 +10,8 @@ import { type Connect, offerEmails } from './login.ts'
 export interface AskSources {
   /** Undefined where nobody can be asked. */
   prompter: Prompter | undefined
+  /** As --profile named it. */
+  profile?: string | undefined
   settings: Settings
   connect: Connect
   signal?: AbortSignal | undefined
@@ -22,21 +25,22 @@ export async function askCredentials(given: Given, sources: AskSources): Promise
   const baseUrl = given.baseUrl === undefined ? undefined : parseBaseUrl(given.baseUrl)
   const apiKey = given.apiKey === undefined ? undefined : checkApiKey(given.apiKey)
   const email = given.email === undefined ? undefined : checkEmail(given.email)
-  if (prompter === undefined) return complete({ baseUrl, apiKey, email })
+  if (prompter === undefined) return complete({ baseUrl, apiKey, email }, sources.profile)
   const address = baseUrl ?? (await askBaseUrl(prompter))
   const key = apiKey ?? (await askKey(prompter))
   return { baseUrl: address, apiKey: key, email: email ?? (await askEmail(prompter, address, key, sources)) }
 }
 
-function complete({ baseUrl, apiKey, email }: Given): Credentials {
+function complete({ baseUrl, apiKey, email }: Given, profile: string | undefined): Credentials {
   const missing = [
     ...(baseUrl === undefined ? ['--base-url URL'] : []),
-    ...(apiKey === undefined ? ['--with-key (the key on stdin)'] : []),
+    ...(apiKey === undefined ? ['--with-key'] : []),
     ...(email === undefined ? ['--email EMAIL'] : []),
   ]
   if (baseUrl !== undefined && apiKey !== undefined && email !== undefined) return { baseUrl, apiKey, email }
-  throw new UsageError(`there is no terminal to ask on, and ${missing.join(', ')} is missing`, {
-    hint: 'Give all three with: refcheck auth login --base-url URL --email EMAIL --with-key < key.txt',
+  const profiled = profile === undefined ? '' : ` --profile ${shellWord(profile)}`
+  throw new UsageError(`there is no terminal to ask on; missing: ${missing.join(', ')}`, {
+    hint: `Give all three with: refcheck auth login${profiled} --base-url URL --email EMAIL --with-key < key.txt`,
   })
 }
 

@@ -1,3 +1,4 @@
+import { shellWord } from '../../domain/wording/shell-word.ts'
 import { postEvent, type DeliveryOptions } from './post-event.ts'
 import {
   exportedLine,
@@ -40,7 +41,7 @@ export async function importEvents(
     const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
     if (delivery === undefined || failure !== undefined) {
       throw new InvalidInputError(`${name}: ${place}: ${failure ?? 'it is not a delivery'}`, {
-        hint: 'Nothing was imported. See what is wrong with each one with: refcheck webhook verify --all FILE',
+        hint: `Nothing was imported. See what is wrong with each line: refcheck webhook verify --all ${shellWord(name)}`,
       })
     }
     events.push(read(delivery.body, delivery.signatures[0] ?? '', now))

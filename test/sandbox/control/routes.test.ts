@@ -38,7 +38,7 @@ test('a sandbox on the real clock cannot be advanced', async () => {
     error: {
       code: 'usage',
       message: 'this sandbox runs on the real clock, so it cannot be advanced',
-      hint: 'Start it with --clock manual.',
+      hint: 'To move the clock, start it with: refcheck sandbox start --clock manual',
     },
   })
 })
