@@ -48,6 +48,6 @@ IN A SCRIPT
     case $? in
       0)  echo 'all accepted' ;;
       8)  echo 'settle first: refcheck batch reconcile' ;;
-      10) echo 'see why: refcheck batch list, then refcheck batch rows ID' ;;
+      10) refcheck batch rows "$(jq -r .batch_id result.json)" ;;
     esac
 `
