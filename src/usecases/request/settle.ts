@@ -67,11 +67,19 @@ export async function untilRecorded<T>(clock: Clock, tried: Tried, write: () => 
   }
 }
 
-/** Another process took this one for dead and made the row `unknown`; a request's id in hand still proves it. */
+/** Where a row whose process was taken for dead may be: `unknown`, and what a person has made of that. */
+const movedOnTo = ['unknown', 'dropped', 'pending'] as const
+
+/**
+ * "An answer that comes for a row that has moved on is kept and told" (ordering protocol): a request's id in hand still
+ * proves it, whatever was decided meanwhile. Throws where the row is none that the answer can be kept with.
+ */
 async function settleElsewhere(ports: OrderPorts, attempt: Attempt, change: Change): Promise<void> {
   if (change.to === 'unknown') return
   if (change.to !== 'accepted') throw changedElsewhere()
   const decision = { by: 'refcheck', why: 'the answer to this very attempt came in later, with the id' }
-  const took = await ports.ledger.move({ ...attempt, state: 'unknown' }, { ...change, decision })
-  if (!took) throw changedElsewhere()
+  for (const state of movedOnTo) {
+    if (await ports.ledger.move({ ...attempt, state }, { ...change, decision })) return
+  }
+  throw changedElsewhere()
 }

@@ -144,3 +144,21 @@ test('an answer that comes when another process took this one for dead still cou
   await createRequest(ordering({ creates: [slow] }), order, twoMinutes)
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
+
+test.each(['dropped', 'pending'] as const)(
+  'an answer that comes when the row was taken for dead and is %s by now is kept and told',
+  async (to) => {
+    const slow = async () => {
+      const other = await place.open()
+      const [row] = await other.list({})
+      if (row === undefined) throw new Error('no row')
+      await other.move(row, { to: 'unknown', at: 1, reason: 'taken for dead' })
+      const decision = { by: 'a@example.com', why: 'decided' }
+      await other.move({ ...row, state: 'unknown' }, { to, at: 2, reason: 'decided', decision })
+      return taken()
+    }
+    const created = await createRequest(ordering({ creates: [slow] }), order, twoMinutes)
+    expect(created).toMatchObject({ requestId })
+    expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
+  },
+)
