@@ -42,6 +42,36 @@ test('60 rows under 102, replaced after 16: resume sends nothing, a move takes t
   expect(here.ordered()).toHaveLength(60)
 })
 
+test('rows that are moved are compared with what was ordered under the other package, before anybody says yes', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(3))
+  const begun = await here.type('batch run people.csv --package 102 --yes --json --max 1')
+  const { batch_id } = begun.json() as { batch_id: string }
+  const successor = here.sandbox.replacePackage(102, { newField: false })
+  const single = `request create --package ${successor} --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes`
+  expect((await here.type(single)).code).toBe(0)
+  const moved = await here.type(`batch move ${batch_id} --package ${successor} --json`)
+  expect([moved.code, moved.json()]).toMatchObject([0, { counts: { accepted: 1, duplicate: 1, pending: 1 } }])
+})
+
+test('cancelling a batch cancels its held and duplicate rows too', async () => {
+  const here = await session()
+  const row = (name: string, phone: number): string => `${name},Low,${name}@example.com,+6140000092${phone}`
+  const header = 'first_name,last_name,email,phone'
+  here.write('one.csv', `${header}\n${row('Ann', 1)}\n`)
+  await here.type('batch run one.csv --package 102 --yes')
+  here.write('two.csv', [header, row('Ann', 1), row('Ann', 2), row('Bob', 3), row('Cyd', 4), ''].join('\n'))
+  const begun = await here.type('batch run two.csv --package 102 --yes --max 1 --json')
+  const { batch_id, counts } = begun.json() as { batch_id: string; counts: object }
+  expect(counts).toMatchObject({ accepted: 1, duplicate: 1, held: 1, pending: 1 })
+  const cancelled = await here.type(`batch cancel ${batch_id} --yes --json`)
+  expect(cancelled.code).toBe(0)
+  const rows = (await here.type(`batch rows ${batch_id} --json`)).json() as { state: string }[]
+  expect(rows.map(({ state }) => state)).toEqual(['cancelled', 'cancelled', 'accepted', 'cancelled'])
+  expect((await here.type('batch run two.csv --package 102 --yes')).code).toBe(10)
+  expect(here.ordered()).toHaveLength(2)
+})
+
 test('--drop: nobody runs the batch, and the person stays blocked', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1+cut-after@example.com'])

@@ -68,9 +68,7 @@ export class SqliteWaiting implements Waiting {
           row_number: row,
           witnesses: JSON.stringify(heard),
         })
-        const compared = state === 'pending' ? this.#matching.rowToCompare(batchId, row) : undefined
-        const stop = compared && this.#matching.stopOf(compared)
-        if (stop !== undefined) this.#matching.stopRow({ batchId, row }, 'pending', stop, at)
+        if (state === 'pending') this.#look({ batchId, row }, at)
       }
     })
   }
@@ -202,6 +200,7 @@ export class SqliteWaiting implements Waiting {
         identity: fileIdentity({ account, baseUrl }, batch.sha256 ?? '', packageId),
       })
       for (const { row, state } of rows) {
+        if (state === 'pending') this.#look({ batchId, row }, at)
         if (state === 'held' || state === 'duplicate') this.#matching.settle({ batchId, row }, state, at)
       }
       return moved
@@ -235,6 +234,13 @@ export class SqliteWaiting implements Waiting {
   ): Promise<void> {
     const [first = '', second = ''] = [serviceOf(one), serviceOf(other)].sort()
     this.#database.run(putJoinedService, { one: first, other: second, same: same ? 1 : 0, ...by })
+  }
+
+  /** Compares a row that is to be sent, so that people are told; what binds is done again when it is. */
+  #look(key: { batchId: string; row: number }, at: number): void {
+    const compared = this.#matching.rowToCompare(key.batchId, key.row)
+    const stop = compared && this.#matching.stopOf(compared)
+    if (stop !== undefined) this.#matching.stopRow(key, 'pending', stop, at)
   }
 
   #join(baseUrl: string, gone: number, successor: number, how: 'moved' | 'likely', at: number): void {
