@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { session } from '../harness/session.ts'
+
+const single = (first: string, packageId: number, more = ''): string =>
+  `request create --package ${packageId} --first-name ${first} --last-name Low --email ann@example.com --phone +61400000901 --yes${more}`
+
+/** What the package that replaces 102 asks for besides. */
+const consent = ' --field consent.consent_method=email'
+
+test('resume sends nothing under it, and whoever it was ordered for is held under the successor', async () => {
+  const { type, write, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(3))
+  const begun = await type('batch run people.csv --package 102 --yes --json --max 1')
+  const { batch_id } = begun.json() as { batch_id: string }
+  const successor = sandbox.replacePackage(102)
+  expect(await type(`batch resume ${batch_id} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch resume BATCH_1 --yes
+    batch  BATCH_1
+    people.csv, package 102
+
+    1  accepted
+    2  pending
+    3  rows
+
+    halted  2026-11-20 12:00 +00:00  package 102 ("Identity check only") is INACTIVE and can no longer be ordered
+    Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Move what is left of the batch to it with: refcheck batch move BATCH_1 --package 107
+
+    results  HOME/people.results.csv
+    2> Error: halted: package 102 ("Identity check only") is INACTIVE and can no longer be ordered; 1 accepted so far, 2 not sent yet
+    2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required. Move what is left of the batch to it with: refcheck batch move BATCH_1 --package 107
+    2> Then resume with: refcheck batch resume BATCH_1
+    exit 5
+  `)
+  expect(ordered()).toEqual(emails(1))
+  expect(await type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
+    $ refcheck batch move BATCH_1 --package 107
+    2> Error: 2 rows do not fit package 107: row 2: additional_information: has no "consent_method" (string), which the check "consent" requires; row 3: additional_information: has no "consent_method" (string), which the check "consent" requires
+    2> Nothing was moved. Add what is missing to the file and run it: refcheck batch run FILE --package 107; people ordered before are held, not ordered again.
+    exit 2
+  `)
+  const fixed = emails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
+  write('fixed.csv', `first_name,last_name,email,phone,consent.consent_method\n${fixed.join('\n')}\n`)
+  expect(await type(`batch run fixed.csv --package ${successor} --yes`)).toMatchInlineSnapshot(`
+    $ refcheck batch run fixed.csv --package 107 --yes
+    2>
+    2> fixed.csv: 3 rows
+    2>   2 orders of package 107
+    2>   1 row held, not sent until you release it
+    2>     was ordered under the package that this one replaces
+    2>       Ana Row1 (row 1)
+    2> Time within the quota: under a minute
+    2>
+    batch  BATCH_2
+    fixed.csv, package 107
+
+    2  accepted
+    1  held
+    3  rows
+
+    results  HOME/fixed.results.csv
+    2> Error: 2 of 3 rows were accepted (1 held)
+    2> See why rows are held: refcheck batch rows BATCH_2 --state held
+    2> Two people: refcheck batch release BATCH_2 --row N
+    2> The same person: refcheck batch cancel BATCH_2 --row N
+    exit 10
+  `)
+  expect(ordered().toSorted()).toEqual(emails(3))
+})
+
+test('a single order under the successor names what was ordered before', async () => {
+  const { type, sandbox, ordered } = await session()
+  await type(single('Ann', 102))
+  const successor = sandbox.replacePackage(102)
+  expect(await type(single('Ann', successor, consent))).toMatchInlineSnapshot(`
+    $ refcheck request create --package 107 --first-name Ann --last-name Low --email ann@example.com --phone +61400000901 --yes --field consent.consent_method=email
+    2> Error: package 102, which this package seems to replace, was ordered for this person: request REQUEST_1, on 2026-11-20 12:00 +00:00
+    2> Nothing was sent. To order this package as well, add --allow-similar.
+    exit 2
+  `)
+  expect(ordered()).toHaveLength(1)
+})
+
+test('somebody similar under the one that is gone is held too, and --allow-similar passes the same person', async () => {
+  const { type, sandbox, ordered } = await session()
+  await type(single('Ann', 102))
+  const successor = sandbox.replacePackage(102)
+  expect(await type(single('Anne', successor, consent))).toMatchInlineSnapshot(`
+    $ refcheck request create --package 107 --first-name Anne --last-name Low --email ann@example.com --phone +61400000901 --yes --field consent.consent_method=email
+    2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone
+    2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+    exit 2
+  `)
+  expect(ordered()).toHaveLength(1)
+  expect(await type(single('Ann', successor, `${consent} --allow-similar`))).toMatchInlineSnapshot(`
+    $ refcheck request create --package 107 --first-name Ann --last-name Low --email ann@example.com --phone +61400000901 --yes --field consent.consent_method=email --allow-similar
+    created  REQUEST_2                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_2
+    exit 0
+  `)
+  expect(ordered()).toHaveLength(2)
+})
