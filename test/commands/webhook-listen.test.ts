@@ -35,8 +35,7 @@ test('a delivery that is genuine is kept, acknowledged and told; a second time i
     2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
     HH:MM:SS  ID_1                                  PARTIAL
     HH:MM:SS  ID_1                                  PARTIAL  (duplicate)
-    2> Interrupted; 1 new event kept
-    2> Events that were not forwarded yet are forwarded first by the next run.
+    2> Interrupted; 1 new event recorded
     ^C
     exit 130
   `)
@@ -78,8 +77,7 @@ test('a delivery without a signature, with another one, or with a prefix is refu
     2> Refused a delivery: the signature is missing.
     2> Refused a delivery: the signature does not match the body.
     2> Refused a delivery: the signature has a prefix, "sha256=".
-    2> Interrupted; 0 new events kept
-    2> Events that were not forwarded yet are forwarded first by the next run.
+    2> Interrupted; 0 new events recorded
     ^C
     exit 130
   `)
@@ -97,8 +95,7 @@ test('what is signed but is no known event is kept and flagged', async () => {
     HH:MM:SS  ID_1                                  SHINY  (unknown status "SHINY")
     HH:MM:SS  ID_1                                  PARTIAL  (unknown event "request.created")
     HH:MM:SS  -  -  (the body is not an event of the API document)
-    2> Interrupted; 3 new events kept
-    2> Events that were not forwarded yet are forwarded first by the next run.
+    2> Interrupted; 3 new events recorded
     ^C
     exit 130
   `)

@@ -12,7 +12,7 @@ import { deliveredText, keptEventView, listeningEnd } from '../../output/views/i
 export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   static override summary = 'Receive webhook events, and forward them'
   static override description = [
-    'Each delivery is verified over its exact bytes, kept on disk, acknowledged, and only then forwarded: to --forward-to with the original bytes and signature, to --exec on its standard input. A failed forward is retried within a second, then with growing pauses, in order within a request, also after a restart. A duplicate delivery is acknowledged and forwarded once.',
+    'Each delivery is verified over its exact bytes, recorded on disk, acknowledged, and only then forwarded: to --forward-to with the original bytes and signature, to --exec on its standard input. A failed forward is retried within a second, then with growing pauses, in order within a request, also after a restart. A duplicate delivery is acknowledged and forwarded once.',
     'It listens on 127.0.0.1 unless --host says otherwise. The service delivers to https only, so use a proxy or --tls-cert and --tls-key. Ctrl-C stops it (exit 130); events that still wait are forwarded by the next run.',
   ].join('\n\n')
   static override examples = [
@@ -71,7 +71,9 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     scope.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
     const failure = await this.untilOver(listening, AbortSignal.any([signal, full.signal, listening.broken]))
     if (failure !== undefined) this.end(failure)
-    if (signal.aborted) this.end(listeningEnd(kept.count))
+    if (signal.aborted) {
+      this.end(listeningEnd(kept.count, flags['forward-to'] !== undefined || flags.exec !== undefined))
+    }
   }
 
   /** The events that were asked for are forwarded before the end; on Ctrl-C what waits is left to the next one. */

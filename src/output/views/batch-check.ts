@@ -168,7 +168,7 @@ function heldLines(held: Plan['held']): string[] {
   if (held.length === 0) return []
   const groups = Map.groupBy(held, ({ person, stop }) =>
     stop.reason === 'similar'
-      ? `the same ${sharedText(stop.shares)} as ${stop.witness === undefined ? personOf(stop.order) : witnessPlace(stop.witness)}: ${stop.shares.includes('email') ? person.email : person.phone}`
+      ? `the same ${sharedText(stop.shares)} as ${likeWhom(person, stop)}`
       : heldWords[stop.reason],
   )
   const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
@@ -183,6 +183,13 @@ function heldLines(held: Plan['held']): string[] {
     ...lines,
     ...(groups.size > mostPairs ? [`    … and ${groups.size - mostPairs} more groups`] : []),
   ]
+}
+
+/** Who has the same, and what: the e-mail stands with the person already. */
+function likeWhom(person: Plan['held'][number]['person'], { order, shares, witness }: Stop): string {
+  if (witness === undefined && shares.includes('email')) return personOf(order)
+  const who = witness === undefined ? personOf(order) : witnessPlace(witness)
+  return `${who}: ${shares.includes('email') ? person.email : person.phone}`
 }
 
 export function timeText(seconds: number, endsAt: number): string {

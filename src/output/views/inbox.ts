@@ -54,9 +54,9 @@ export function deliveredText(
 }
 
 /** How a receiver ends on Ctrl-C. */
-export function listeningEnd(kept: number): InterruptedError {
-  return new InterruptedError(`interrupted; ${countInWords(kept, 'new event')} kept`, {
-    hint: 'Events that were not forwarded yet are forwarded first by the next run.',
+export function listeningEnd(kept: number, forwards: boolean): InterruptedError {
+  return new InterruptedError(`interrupted; ${countInWords(kept, 'new event')} recorded`, {
+    hint: forwards ? 'Events that were not forwarded yet are forwarded first by the next run.' : undefined,
   })
 }
 

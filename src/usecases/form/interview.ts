@@ -72,7 +72,7 @@ async function reviewAnswers(
     show?.(reviewRows(fields, answers))
     const doubt = await doubtOf()
     const next = await prompter.select<FormField | 'send' | 'leave'>({
-      message: doubt === undefined ? 'Is everything correct?' : `${doubt} Is everything correct?`,
+      message: doubt === undefined ? 'Is everything correct?' : `${doubt} Order anyway?`,
       choices: nextSteps(fields, answers, action),
       initial: doubt === undefined ? undefined : 'leave',
     })
