@@ -187,7 +187,8 @@ function heldLines(held: Plan['held']): string[] {
 
 /** Who has the same, and what: the e-mail stands with the person already. */
 function likeWhom(person: Plan['held'][number]['person'], { order, shares, witness }: Stop): string {
-  if (witness === undefined && shares.includes('email')) return personOf(order)
+  if (witness === undefined && order.recipient !== undefined && shares.includes('email'))
+    return personOf(order)
   const who = witness === undefined ? personOf(order) : witnessPlace(witness)
   return `${who}: ${shares.includes('email') ? person.email : person.phone}`
 }
