@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { type Session, session } from '../harness/session.ts'
+
+/** Sentences of the ordering protocol that only a whole batch shows. */
+const run = 'batch run people.csv --package 102 --yes --json'
+const minute = 60_000
+const isOrder = ({ method, url }: Request): boolean => method === 'POST' && url.endsWith('/v1/requests')
+
+const refusal = Response.json(
+  {
+    status_code: 400,
+    status_message: 'client_error',
+    message: 'additional_information.consent.consent_method: is required',
+    data: null,
+  },
+  { status: 400 },
+)
+
+const consent = {
+  display_name: 'Consent',
+  code: 'consent',
+  fields: { consent_method: { type: 'string', required: true, description: 'How it was given.' } },
+}
+
+async function begun(here: Session): Promise<string> {
+  return ((await here.type(`${run} --max 1`)).json() as { batch_id: string }).batch_id
+}
+
+const statesOf = async ({ type }: Session, batchId: string): Promise<string[]> =>
+  ((await type(`batch rows ${batchId} --json`)).json() as { state: string }[]).map(({ state }) => state)
+
+describe('a 400 for a missing field', () => {
+  test.each([
+    ['the schema has changed: the rows that no longer fit are not sent', true, 10, 1],
+    ['the schema is what it was: that row is rejected, and the others go', false, 10, 2],
+  ])('%s', async (_what, isChanged, code, orders) => {
+    const here = await session()
+    peopleFile(here.folder, emails(3))
+    const id = await begun(here)
+    let refused = 0
+    here.intercept(async (request, ask) => {
+      if (isOrder(request) && refused === 0) {
+        refused += 1
+        return refusal.clone()
+      }
+      const answer = await ask(request)
+      if (!isChanged || !request.url.endsWith('/schema')) return answer
+      const { data, ...envelope } = (await answer.json()) as { data: { fields: object } }
+      const fields = { ...data.fields, additional_information: [consent] }
+      return Response.json({ ...envelope, data: { ...data, fields } })
+    })
+    const resumed = await here.type(`batch resume ${id} --yes`)
+    expect([resumed.code, here.ordered().length]).toEqual([code, orders])
+    expect(await statesOf(here, id)).toEqual(['accepted', 'rejected', isChanged ? 'pending' : 'accepted'])
+    expect(resumed.stderr.includes('the schema of package 102 has changed: 1 of the rows')).toBe(isChanged)
+  })
+})
+
+test('somebody whose request ended in ERROR is held in a file, and goes when a person says so', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(1))
+  await here.type(run)
+  here.intercept(async (request, ask) => {
+    const answer = await ask(request)
+    if (request.method !== 'GET' || !request.url.includes('/v1/requests/')) return answer
+    const body = (await answer.json()) as { data: object }
+    return Response.json({ ...body, data: { ...body.data, status: 'ERROR' } })
+  })
+  expect((await here.type('request list --refresh')).stdout).toContain('ERROR')
+  here.intercept(undefined)
+  peopleFile(here.folder, emails(2), 'again.csv')
+  const again = await here.type('batch run again.csv --package 102 --yes --json')
+  expect([again.code, again.json()]).toMatchObject([10, { counts: { held: 1, accepted: 1 } }])
+  const { batch_id } = again.json() as { batch_id: string }
+  expect((await here.type(`batch release ${batch_id} --row 1`)).code).toBe(0)
+  expect((await here.type(`batch resume ${batch_id} --yes`)).code).toBe(0)
+  expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com', 'a1@example.com'])
+})
+
+test('while a runner holds the batch nobody else sends, decides, retries or cancels', async () => {
+  const here = await session()
+  peopleFile(here.folder, ['a1+cut-before@example.com', ...emails(2, '-b')])
+  const id = await begun(here)
+  await here.clock.advance(20 * minute)
+  const lines = [
+    `batch resume ${id} --yes`,
+    'batch run people.csv --package 102 --yes',
+    `batch reconcile ${id} --row 1 --confirm-email a1+cut-before@example.com`,
+    `batch cancel ${id} --yes`,
+    `batch retry ${id}`,
+  ]
+  const told: [string, number, boolean][] = []
+  here.intercept(async (request, ask) => {
+    if (isOrder(request) && told.length === 0) {
+      for (const line of lines) {
+        const { code, stderr } = await here.type(line)
+        told.push([line, code, stderr.includes('is being run by process')])
+      }
+    }
+    return ask(request)
+  })
+  await here.type(`batch resume ${id} --yes`)
+  expect(told).toEqual(lines.map((line) => [line, 10, true]))
+  expect(here.ordered()).toEqual(emails(2, '-b'))
+})
+
+test('--allow-duplicate in a file: who was ordered this morning is held, who was ordered 8 days ago goes', async () => {
+  const here = await session()
+  const header = 'first_name,last_name,email,phone'
+  const row = (name: string): string => `${name},Row,${name}@example.com,+6140000000${name.length}`
+  const write = (name: string, rows: string[]): void =>
+    writeFileSync(join(here.folder, name), `${header}\n${rows.join('\n')}\n`)
+  write('old.csv', [row('ann')])
+  await here.type('batch run old.csv --package 102 --yes')
+  await here.clock.advance(8 * 24 * 60 * minute)
+  write('new.csv', [row('zelda')])
+  await here.type('batch run new.csv --package 102 --yes')
+  write('both.csv', [row('ann'), row('zelda')])
+  const both = await here.type('batch run both.csv --package 102 --yes --allow-duplicate --json')
+  expect([both.code, both.json()]).toMatchObject([10, { counts: { accepted: 1, held: 1 } }])
+  expect(here.ordered()).toEqual(['ann@example.com', 'zelda@example.com', 'ann@example.com'])
+})
