@@ -150,7 +150,7 @@ test('three rows of one file with one e-mail: the first goes, the others are hel
     exit 0
 
     $ refcheck batch cancel BATCH_1 --row 3
-    2> Cancelled 1 row; it is not sent any more.
+    2> Cancelled 1 row; it will not be sent.
     batch  BATCH_1
     people.csv, package 102
 
@@ -196,7 +196,7 @@ test('people of a halted file, fixed and run again: told to wait in that batch, 
     $ refcheck batch run again.csv --package 102 --yes
     again.csv: 1 row
       0 orders to send
-      1 row ordered before, not sent
+      1 row already waiting in a batch, not sent
         row 1: row 1 of batch BATCH_1 (pending)
     2> Error: nothing was sent: 1 row waits in batch BATCH_1
     2> Resume that batch with: refcheck batch resume BATCH_1
@@ -222,7 +222,7 @@ test('a duplicate of a row that was never ordered is looked at again, and ordere
     2>
     2> more.csv: 3 rows
     2>   1 order of package 102
-    2>   2 rows ordered before, not sent
+    2>   2 rows already waiting in a batch, not sent
     2>     row 1: row 1 of batch BATCH_1 (pending)
     2>     row 2: row 2 of batch BATCH_1 (pending)
     2> Time within the quota: under a minute
@@ -242,31 +242,31 @@ test('a duplicate of a row that was never ordered is looked at again, and ordere
   expect(ordered()).toEqual(['a3@example.com'])
   expect(await all([`batch cancel ${batch_id} --yes`, 'batch run more.csv --package 102 --yes']))
     .toMatchInlineSnapshot(`
-    $ refcheck batch cancel BATCH_1 --yes
-    2> Cancelled 2 rows; they are not sent any more.
-    batch  BATCH_1
-    people.csv, package 102
+      $ refcheck batch cancel BATCH_1 --yes
+      2> Cancelled 2 rows; they will not be sent.
+      batch  BATCH_1
+      people.csv, package 102
 
-    2  cancelled
-    2  rows
+      2  cancelled
+      2  rows
 
-    halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
-    Nothing was ordered. The organisation has to buy credits.
+      halted  2026-11-20 12:00 +00:00  organisation has no credits remaining
+      Nothing was ordered. The organisation has to buy credits.
 
-    results  HOME/people.results.csv
-    exit 0
+      results  HOME/people.results.csv
+      exit 0
 
-    $ refcheck batch run more.csv --package 102 --yes
-    2> more.csv is batch BATCH_2: 1 of 3 accepted, 2 rows are left to send.
-    batch  BATCH_2
-    more.csv, package 102
+      $ refcheck batch run more.csv --package 102 --yes
+      2> more.csv is batch BATCH_2: 1 of 3 accepted, 2 rows are left to send.
+      batch  BATCH_2
+      more.csv, package 102
 
-    3  accepted
-    3  rows
+      3  accepted
+      3  rows
 
-    results  HOME/more.results.csv
-    exit 0
-  `)
+      results  HOME/more.results.csv
+      exit 0
+    `)
   expect(ordered().toSorted()).toEqual(emails(3))
 })
 
@@ -309,7 +309,7 @@ test('a release covers the order that a row is listed with, and no other that no
     exit 0
 
     $ refcheck batch release BATCH_2 --row 1
-    2> Error: row 1 stays held, for another order too: it is similar
+    2> Error: row 1 stays held because of another order: it is similar
     2> See that order, and release the row again if these are two people: refcheck batch rows BATCH_2 --state held
     exit 2
 

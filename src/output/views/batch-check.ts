@@ -138,10 +138,20 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
 
+/** A row that still waits elsewhere was never ordered, and is not called so. */
 function matchLines(matches: Plan['matches']): string[] {
+  const waiting = matches.filter(({ stop }) => stop.order.state === 'pending')
+  const ordered = matches.filter((each) => !waiting.includes(each))
+  return [
+    ...notSentLines(ordered, 'ordered before, not sent'),
+    ...notSentLines(waiting, 'already waiting in a batch, not sent'),
+  ]
+}
+
+function notSentLines(matches: Plan['matches'], why: string): string[] {
   if (matches.length === 0) return []
   return [
-    `  ${countInWords(matches.length, 'row')} ordered before, not sent`,
+    `  ${countInWords(matches.length, 'row')} ${why}`,
     ...matches.slice(0, mostPairs).map(({ row, stop }) => `    row ${row}: ${sanitize(whatMatches(stop))}`),
   ]
 }

@@ -35,7 +35,7 @@ function requireAll(batchId: string, rows: readonly number[], { rows: done, left
     })
   }
   if (releasable.includes(why)) {
-    throw new UsageError(`row ${first} stays held, for another order too: it ${heldWords[why]}${rest}`, {
+    throw new UsageError(`row ${first} stays held because of another order: it ${heldWords[why]}${rest}`, {
       hint: `See that order, and release the row again if these are two people: refcheck batch rows ${batchId} --state held`,
     })
   }
