@@ -80,7 +80,7 @@ test('three rows of one file with one e-mail: the first goes, the others are hel
     2> people.csv: 3 rows
     2>   1 order of package 102
     2>   2 rows held, not sent until you release them
-    2>     the same e-mail as Ann Low (office@example.com): office@example.com
+    2>     the same e-mail as Ann Low (office@example.com)
     2>       Bob Low (row 2), Cyd Low (row 3)
     2> Time within the quota: under a minute
     2>
