@@ -99,7 +99,7 @@ describe('they have it', () => {
       2> Ask the provider whether they have a request for this person, and record the answer.
       2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
       2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+cut-after@example.com
-      2> Leave it (it is not sent, and still stands in the way of this person): refcheck batch reconcile BATCH_1 --row 2 --drop
+      2> Leave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
       exit 2
     `)
   })
@@ -127,11 +127,11 @@ describe('an event that nearly fits', () => {
       $ refcheck batch reconcile BATCH_1 --events events.ndjson
       row 2: no request matches it for certain; a person has to decide
         request REQUEST_2, created 2026-11-20 12:00 +00:00, fits but for: created outside the time of the attempt
-      2> Error: 1 order is still not settled: no proof whether they were accepted
+      2> Error: 1 order is still not settled: no proof was found
       2> Ask the provider whether they have a request for this person, and record the answer.
       2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
       2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
-      2> Leave it (it is not sent, and still stands in the way of this person): refcheck batch reconcile BATCH_1 --row 2 --drop
+      2> Leave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
       exit 8
     `)
   })

@@ -84,11 +84,11 @@ test('nothing was created: silence proves nothing', async () => {
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
     row 2 of batch BATCH_1 (a2+cut-before@example.com): no request for this person was found
-    2> Error: 1 order is still not settled: no proof whether they were accepted
+    2> Error: 1 order is still not settled: no proof was found
     2> Ask the provider whether they have a request for this person, and record the answer.
     2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
     2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
-    2> Leave it (it is not sent, and still stands in the way of this person): refcheck batch reconcile BATCH_1 --row 2 --drop
+    2> Leave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
   `)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
@@ -107,8 +107,8 @@ test('nothing was created: silence proves nothing', async () => {
       "second_orders": [],
       "error": {
         "code": "outcome_unknown",
-        "message": "1 order is still not settled: no proof whether they were accepted",
-        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is not sent, and still stands in the way of this person): refcheck batch reconcile BATCH_1 --row 2 --drop"
+        "message": "1 order is still not settled: no proof was found",
+        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop"
       }
     }
     exit 8
@@ -127,11 +127,11 @@ test('two requests that fit are shown and left to a person', async () => {
     row 2: no request matches it for certain; a person has to decide
       request REQUEST_2, created 2026-11-20 12:00 +00:00, fits
       request REQUEST_3, created 2026-11-20 12:00 +00:00, fits
-    2> Error: 1 order is still not settled: no proof whether they were accepted
+    2> Error: 1 order is still not settled: no proof was found
     2> Ask the provider whether they have a request for this person, and record the answer.
     2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
     2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
-    2> Leave it (it is not sent, and still stands in the way of this person): refcheck batch reconcile BATCH_1 --row 2 --drop
+    2> Leave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
   `)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
@@ -166,8 +166,8 @@ test('two requests that fit are shown and left to a person', async () => {
       "second_orders": [],
       "error": {
         "code": "outcome_unknown",
-        "message": "1 order is still not settled: no proof whether they were accepted",
-        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is not sent, and still stands in the way of this person): refcheck batch reconcile BATCH_1 --row 2 --drop"
+        "message": "1 order is still not settled: no proof was found",
+        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop"
       }
     }
     exit 8

@@ -54,7 +54,7 @@ export function unsettled(
   const [first] = left
   if (first === undefined) return undefined
   const rows = countInWords(left.length, 'order is', 'orders are')
-  return new OutcomeUnknownError(`${rows} still not settled: no proof whether they were accepted`, {
+  return new OutcomeUnknownError(`${rows} still not settled: no proof was found`, {
     hint: threeAnswers(batchId ?? first.batchId, first.row),
   })
 }
