@@ -30,11 +30,27 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
     exit 0
   `)
   const calls = here.calls().length
-  const again = await here.type('batch reconcile --json')
-  expect([again.code, again.json()]).toMatchObject([
-    0,
-    { second_orders: [{ request_id: requests[0], order: { request_id: requests[1], row: 1 } }] },
-  ])
+  expect(await here.type('batch reconcile --json')).toMatchInlineSnapshot(`
+    $ refcheck batch reconcile --json
+    {
+      "settled": [],
+      "ambiguous": [],
+      "open": [],
+      "reads": 0,
+      "second_orders": [
+        {
+          "request_id": "REQUEST_1",
+          "created_at": "2026-11-20T12:00:00.000Z",
+          "order": {
+            "request_id": "REQUEST_2",
+            "batch_id": "BATCH_1",
+            "row": 1
+          }
+        }
+      ]
+    }
+    exit 0
+  `)
   expect(here.calls()).toHaveLength(calls)
   expect(await here.type(`batch reconcile --acknowledge ${requests[0]}`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --acknowledge REQUEST_1
