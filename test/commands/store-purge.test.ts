@@ -96,6 +96,26 @@ test('a sync brings no report of a purged person', async () => {
   expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['Row2-a1-example-com.pdf', 'Row3-a2-example-com.pdf'])
 })
 
+test('a re-read of a purged person’s request, and an event of it again, bring nothing back', async () => {
+  const here = await filled()
+  const [first] = here.sandbox.requests()
+  const id = first?.request_id ?? ''
+  const events = [{ event: 'request.updated', request_id: id, status: 'IN_PROGRESS' }]
+  here.write('events.ndjson', `${events.map((each) => JSON.stringify(each)).join('\n')}\n`)
+  await here.type(purge)
+  for (const line of [
+    'request list --refresh',
+    `request get ${id}`,
+    'batch reconcile --events events.ndjson',
+    'report sync --output reports',
+    run,
+  ]) {
+    await here.type(line)
+    expect(bytesOf(dataOf(here)).toLowerCase()).not.toContain('zelda')
+  }
+  expect(here.ordered()).toHaveLength(3)
+})
+
 test('rows of a purged person that wait are cancelled', async () => {
   const here = await session()
   peopleFile(here.folder, [...emails(1), zelda])

@@ -61,9 +61,11 @@ export async function openWitnesses(
 export async function hearAgain(
   ports: WitnessPorts & { clock: Clock; waiting: Pick<Waiting, 'hear'> },
   place: FilePlace,
-  { id, path: kept, resultsFile }: Pick<Batch, 'id' | 'path' | 'resultsFile'>,
+  { id, path: kept, resultsFile, holder }: Pick<Batch, 'id' | 'path' | 'resultsFile' | 'holder'>,
   path?: string,
 ): Promise<void> {
+  // Whoever runs it heard them when it began.
+  if (holder !== undefined) return
   const paths = new Set<string>()
   for (const each of [path, kept]) {
     if (each === undefined) continue
