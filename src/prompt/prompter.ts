@@ -28,6 +28,8 @@ export interface SelectQuestion<T> {
   choices: readonly Choice<T>[]
   /** The choice pointed at first; the first one where absent. */
   initial?: T | undefined
+  /** What is typed narrows the choices to the labels that hold it; else a digit is a place in the list. */
+  narrows?: boolean | undefined
 }
 
 export interface ConfirmQuestion {

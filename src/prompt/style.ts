@@ -33,6 +33,7 @@ export function promptStyle(color: boolean) {
       defaultAnswer: (text: string) => dim(`(${text})`),
       help: dim,
       highlight: paint('cyan'),
+      searchTerm: paint('cyan'),
       description: paint('cyan'),
       disabled: dim,
       key,

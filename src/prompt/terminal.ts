@@ -65,19 +65,23 @@ export class TerminalPrompter implements Prompter {
     })
   }
 
-  async select<T>({ message, choices, initial }: SelectQuestion<T>): Promise<T> {
+  async select<T>({ message, choices, initial, narrows }: SelectQuestion<T>): Promise<T> {
+    const shown = choices.map(({ label, detail = '' }, value) => ({
+      name: sanitize(label),
+      value,
+      description: sanitize(detail),
+    }))
+    const holding = (typed: string): typeof shown =>
+      shown.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase()))
     const index = await this.#ask(message, async (context) => {
       const { module, theme } = await this.#inquirer(context)
       const { answer } = await module<{ answer: number }>([
         {
-          type: 'select',
+          ...(narrows === true
+            ? { type: 'search', source: (typed = '') => holding(typed) }
+            : { type: 'select', choices: shown }),
           name: 'answer',
           message: sanitize(message),
-          choices: choices.map(({ label, detail = '' }, value) => ({
-            name: sanitize(label),
-            value,
-            description: sanitize(detail),
-          })),
           default: choices.findIndex(({ value }) => value === initial),
           pageSize: 12,
           theme,

@@ -40,8 +40,12 @@ test('60 rows under 102, replaced after 16: resume sends nothing, a move takes t
   const again = await here.type(`batch run again.csv --package ${successor} --yes --json`)
   expect([again.code, again.json()]).toMatchObject([2, { counts: { duplicate: 20, pending: 0 } }])
   expect(here.ordered()).toHaveLength(60)
-  const none = await here.type(`batch move ${batch_id} --package 103`)
-  expect([none.code, none.stderr]).toEqual([0, 'Moved 0 rows to package 103.\n'])
+  expect(await here.type(`batch move ${batch_id} --package 103`)).toMatchInlineSnapshot(`
+    $ refcheck batch move BATCH_1 --package 103
+    2> Error: batch BATCH_1 has no rows left to move
+    2> Nothing was moved.
+    exit 2
+  `)
 })
 
 test('rows that are moved are compared with what was ordered under the other package, before anybody says yes', async () => {

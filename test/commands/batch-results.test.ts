@@ -23,6 +23,7 @@ test('results that cannot be written hide nothing of what became of the rows', a
   block(here)
   expect(await here.type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
+    2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv is a folder
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
     batch  BATCH_1
     people.csv, package 102
@@ -37,6 +38,7 @@ test('results that cannot be written hide nothing of what became of the rows', a
   `)
   expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
+    2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv is a folder
     2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
     {
       "batch_id": "BATCH_1",
@@ -72,6 +74,7 @@ test('results that cannot be written do not take the place of an unknown outcome
   block(here)
   expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
+    2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv is a folder
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
     2> The service answers; continuing.

@@ -44,6 +44,12 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
       ],
       initial: undefined,
     }),
+  narrowed: (on) =>
+    on.select({
+      message: 'Which package?',
+      choices: [101, 102, 110].map((id) => ({ value: id, label: `Package (${String(id)})` })),
+      narrows: true,
+    }),
   confirm: (on) => on.confirm({ message: 'Add another?' }),
   confirmYes: (on) => on.confirm({ message: 'Go on?', initial: true }),
   several: async (on) => [

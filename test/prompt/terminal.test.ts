@@ -108,6 +108,15 @@ test('a choice is moved to with the arrows or its first letter, and shows its de
   expect(stripVTControlCharacters(terminal.raw())).toContain('Package Second')
 })
 
+test('an id that is typed at a choice is the one chosen, not a place in the list', async () => {
+  const terminal = await ask('narrowed')
+  await terminal.until('Package (110)')
+  terminal.type('102')
+  await terminal.until('Which package? 102')
+  terminal.type(keys.enter)
+  expect(await terminal.ended).toEqual({ code: 0, stdout: '102' })
+})
+
 test('yes or no: Enter alone means no unless told otherwise', async () => {
   const outcome = async (scenario: string, message: string, typed: string) => {
     const terminal = await ask(scenario)

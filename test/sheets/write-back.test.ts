@@ -46,7 +46,8 @@ test.each([
 test('UTF-16 stays UTF-16; Windows-1252 goes on as UTF-8 with a mark, because it cannot say every name', async () => {
   const wide = Buffer.from('\uFEFFname\tphone\r\n李\t+61412345678\r\n', 'utf16le')
   expect(await writtenBack(await openBytes(wide, 'p.txt'), () => [], [])).toEqual(wide)
-  const western = await openBytes(Buffer.from('name;phone\r\nZo\xEB;+61412345678\r\n', 'latin1'), 'p.csv')
+  const latin = Buffer.from('name;phone\r\nZo\xEB;+61412345678\r\n', 'latin1')
+  const western = await openBytes(latin, 'p.csv', { encoding: 'windows-1252' })
   expect((await writtenBack(western, () => [], [])).toString()).toBe(
     '\uFEFFname;phone\r\nZoë;+61412345678\r\n',
   )

@@ -47,6 +47,10 @@ export async function moveBatch(parts: MovePorts, batch: Batch, packageId: numbe
     }
     const refused = notMovable(packageId, unfit)
     if (refused !== undefined) throw refused
+    // The two would be one package from then on, for everybody, and no row would say why.
+    if (rows.length === 0) {
+      throw new UsageError(`batch ${batch.id} has no rows left to move`, { hint: 'Nothing was moved.' })
+    }
     const moved = await waiting.move(batch.id, packageId, rows, clock.now())
     // What halted it was the package that is gone.
     await batches.recordHalt(batch.id, undefined)

@@ -17,6 +17,7 @@ export async function choosePackage(prompter: Prompter, packages: readonly Packa
   if (active.length === 1) return first
   return prompter.select({
     message: 'Which package?',
+    narrows: true,
     choices: active.map((choice) => ({
       value: choice,
       label: `${choice.name} (${String(choice.id)})`,
