@@ -32,8 +32,7 @@ export interface Annotated {
 }
 
 /** A person's table written back, every column in its order, with ours at the end. */
-export function annotatedBytes(annotated: Annotated, dialect: Dialect): AsyncGenerator<Uint8Array> {
-  const table = { ...annotated, rows: withoutBytes(annotated.rows) }
+export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerator<Uint8Array> {
   const { sheet, addedColumns, rows } = table
   const kept = [...sheet.columns.keys()].filter(
     (at) => !addedColumns.includes(sheet.columns[at]?.trim() ?? ''),
@@ -116,28 +115,17 @@ async function* asTexts(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<Annot
   }
 }
 
-/** Letters of an encoding that nobody named, in a column that is not sent: which they are cannot be told. */
-async function* withoutBytes(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
-  const isBytes = (cell: Cell): cell is Extract<Cell, { kind: 'bytes' }> =>
-    typeof cell !== 'string' && cell.kind === 'bytes'
-  for await (const each of rows) {
-    if (!each.row.cells.some(isBytes)) {
-      yield each
-      continue
-    }
-    const cells = each.row.cells.map((cell) =>
-      isBytes(cell) ? cell.text.replaceAll(/[^\0-\x7F]/g, '\uFFFD') : cell,
-    )
-    yield { ...each, row: { ...each.row, cells } }
-  }
-}
-
-/** A cell whose type says why it was refused would be any text where it is written as one. */
+/**
+ * A cell whose type says why it was refused would be any text where it is written as one. Of an encoding that nobody named
+ * the letters cannot be told, in a column that is not sent.
+ */
 function stillRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): AnnotatedRow {
   const { refused, row } = each
-  const isRefused = (cell: Cell, at: number): boolean =>
-    typeof cell !== 'string' && kinds.includes(cell.kind) && refused?.has(at) === true
-  if (refused === undefined || !row.cells.some(isRefused)) return each
-  const cells = row.cells.map((cell, at) => (isRefused(cell, at) ? `${refusedMark} ${textOf(cell)}` : cell))
+  if (row.cells.every((cell) => typeof cell === 'string')) return each
+  const cells = row.cells.map((cell, at) => {
+    if (typeof cell === 'string') return cell
+    if (cell.kind === 'bytes') return cell.text.replaceAll(/[^\0-\x7F]/g, '\uFFFD')
+    return kinds.includes(cell.kind) && refused?.has(at) === true ? `${refusedMark} ${textOf(cell)}` : cell
+  })
   return { ...each, row: { ...row, cells } }
 }

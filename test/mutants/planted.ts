@@ -54,7 +54,7 @@ export const plants: readonly Plant[] = [
   },
   {
     what: 'a release covers every order that is similar, shown or not',
-    path: `${sqlite}/waiting.ts`,
+    path: 'src/domain/submission/release.ts',
     edits: [["release.kind !== 'rows' ||", "release.kind === 'rows' ||"]],
     tests: ['test/commands/nobody-twice.test.ts'],
   },

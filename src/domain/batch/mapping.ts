@@ -42,7 +42,7 @@ function split(flag: string, known: ReadonlySet<string>): [header: string, colum
   })
 }
 
-/** What was said now goes before what was kept. */
+/** What is said now overrides what was kept. */
 export function merged(kept: Mapping, now: Mapping): Mapping {
   const ignore = [...kept.ignore.filter((header) => now.map[header] === undefined), ...now.ignore]
   const map = { ...kept.map, ...now.map }

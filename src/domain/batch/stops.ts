@@ -1,4 +1,5 @@
 import type { Stop, StopReason } from '../submission/match.ts'
+import type { SubmissionState } from '../submission/states.ts'
 
 /** What stands in the way of a batch's duplicates and held rows, as it stands now. */
 export interface Stops {
@@ -26,20 +27,44 @@ export function noStops(): Stops {
   }
 }
 
-/** What stands in the way of the duplicates of a file that is only planned. */
-export function stopsOf(duplicates: readonly Stop[]): Stops {
+/** Duplicates of orders in one state, and of a held row what it is held for. */
+export interface StopGroup {
+  heldFor?: StopReason | undefined
+  /** Of the order in the way; undefined where no store has it. */
+  state: SubmissionState | undefined
+  batchId: string | undefined
+  count: number
+  /** When the first and the last of those orders were sent; undefined where nobody said. */
+  first: number | undefined
+  last: number | undefined
+}
+
+/** Counts what stands in the way of a batch's rows; a duplicate of a row of its own that waits is no other batch's. */
+export function stopsIn(groups: Iterable<StopGroup>, ownBatchId?: string): Stops {
   const stops = noStops()
-  for (const { order } of duplicates) {
-    if (order.state === 'unknown' || order.state === 'dropped') {
-      stops.unknown = { count: stops.unknown.count + 1, batchId: order.batchId }
-    } else if (order.state === 'accepted') {
-      const at = order.attemptedAt ?? order.changedAt
-      stops.ordered = {
-        count: stops.ordered.count + 1,
-        first: Math.min(stops.ordered.first ?? at, at),
-        last: Math.max(stops.ordered.last ?? at, at),
-      }
-    } else stops.waiting = { count: stops.waiting.count + 1, batchId: order.batchId }
+  for (const { heldFor, state, batchId, count, first, last } of groups) {
+    if (heldFor !== undefined) {
+      stops.held[heldFor] = (stops.held[heldFor] ?? 0) + count
+    } else if (state === 'unknown' || state === 'dropped') {
+      stops.unknown = { count: stops.unknown.count + count, batchId }
+    } else if (state === 'accepted') {
+      const { ordered } = stops
+      ordered.count += count
+      if (first !== undefined) ordered.first = Math.min(ordered.first ?? first, first)
+      if (last !== undefined) ordered.last = Math.max(ordered.last ?? last, last)
+    } else if (batchId !== ownBatchId && (state === 'pending' || state === 'sending')) {
+      stops.waiting = { count: stops.waiting.count + count, batchId }
+    }
   }
   return stops
+}
+
+/** What stands in the way of the duplicates of a file that is only planned. */
+export function stopsOf(duplicates: readonly Stop[]): Stops {
+  return stopsIn(
+    duplicates.map(({ order: { state, batchId, attemptedAt, changedAt } }) => {
+      const at = attemptedAt ?? changedAt
+      return { state, batchId, count: 1, first: at, last: at }
+    }),
+  )
 }

@@ -5,7 +5,7 @@ import { type SubmissionState, unsettledStates, waitingStates } from '../submiss
  * What becomes of a column when a person is removed (ordering protocol, "Forgetting a person"). What is kept names
  * nobody: a fingerprint is keyed, and without it an old file would order the person again.
  */
-export type Fate = 'kept' | 'emptied' | 'emptied with --completely'
+export type Fate = 'kept' | 'emptied' | 'emptied with the last person' | 'emptied with --completely'
 
 /** By table, every column that a store keeps of an order; the names are the same in each store. */
 export const fates = {
@@ -75,8 +75,8 @@ export const fates = {
     package_id: 'kept',
     path: 'emptied',
     results_file: 'emptied',
-    // How it was read: its headers. Needed as long as a row of it names somebody.
-    reading: 'kept',
+    // How the file is read, as long as a row of it names somebody.
+    reading: 'emptied with the last person',
     allow_duplicate: 'kept',
     halted_at: 'kept',
     halt_code: 'kept',

@@ -177,24 +177,8 @@ export function stopOf(
   return firstToTell(stopsOf(row, candidates, allowed, kin))
 }
 
-/** What a person says may be sent after all. */
-export type Release =
-  | { kind: 'rows'; rows: readonly number[] }
-  /** An e-mail or phone, as `sharedKey` has it. */
-  | { kind: 'shared'; value: string }
-  /** All that are merely similar. */
-  | { kind: 'all' }
-
-/** Whether a release covers what stands in a row's way; the rest waits for something to be settled first. */
-export function covers(release: Release, { row, recipient }: Compared, stop: Stop): boolean {
-  if (!releasable.includes(stop.reason)) return false
-  if (release.kind === 'rows') return release.rows.includes(row)
-  if (stop.reason !== 'similar') return false
-  return release.kind === 'all' || sharesOnly(recipient, stop.shares, [release.value])
-}
-
 /** "Except whom the full name joins too". */
-function sharesOnly(
+export function sharesOnly(
   recipient: Recipient | undefined,
   shares: readonly Shared[],
   values: readonly string[],

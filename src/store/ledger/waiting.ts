@@ -1,6 +1,7 @@
 import type { Stops } from '../../domain/batch/stops.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import type { Release, StopReason } from '../../domain/submission/match.ts'
+import type { StopReason } from '../../domain/submission/match.ts'
+import type { Release } from '../../domain/submission/release.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Witness } from '../../domain/submission/witness.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { noStops, stopsOf } from '../../../src/domain/batch/stops.ts'
+import { noStops, stopsIn, stopsOf } from '../../../src/domain/batch/stops.ts'
 import type { Stop } from '../../../src/domain/submission/match.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { batchRow } from './rows.ts'
@@ -29,4 +29,25 @@ test('duplicates of a planned file are counted by what they match', () => {
     held: {},
   })
   expect(stopsOf([])).toEqual(noStops())
+})
+
+test('held rows count by what they are held for, and a duplicate of a row of one’s own that waits by nothing', () => {
+  const group = { batchId: 'b-1', count: 2, first: undefined, last: undefined }
+  const stops = stopsIn(
+    [
+      { ...group, state: 'accepted', heldFor: 'similar' },
+      { ...group, state: 'accepted', heldFor: 'similar' },
+      { ...group, state: 'pending' },
+      { ...group, state: 'pending', batchId: 'b-2' },
+      { ...group, state: undefined, batchId: undefined },
+      { ...group, state: 'accepted' },
+    ],
+    'b-1',
+  )
+  expect(stops).toEqual({
+    unknown: { count: 0, batchId: undefined },
+    waiting: { count: 2, batchId: 'b-2' },
+    ordered: { count: 2, first: undefined, last: undefined },
+    held: { similar: 4 },
+  })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { joinedTo } from '../../../src/domain/submission/joined-packages.ts'
+import { type JoinedPackage, joinedTo, relationsOf } from '../../../src/domain/submission/joined-packages.ts'
 
 test('a package is one with all that moves join it to, however long the chain and in whatever order', () => {
   const pairs = [
@@ -16,4 +16,40 @@ test('a package is one with all that moves join it to, however long the chain an
 
 test('one that nothing was moved to or from is alone', () => {
   expect([...joinedTo(3, [[1, 2]])]).toEqual([3])
+})
+
+const at = { service: 'https://a.example.com', packageId: 7 }
+const pair = (packageId: number, successorId: number, over: Partial<JoinedPackage> = {}): JoinedPackage => ({
+  service: at.service,
+  packageId,
+  successorId,
+  how: 'moved',
+  ...over,
+})
+
+test('a service is one with itself, and with another as a person said, in either order; else nobody knows', () => {
+  const said = [
+    { one: 'https://b.example.com', other: at.service, same: true },
+    { one: at.service, other: 'https://c.example.com', same: false },
+  ]
+  const { isSameService } = relationsOf(at, said, [])
+  const services = [at.service, 'https://b.example.com', 'https://c.example.com', 'https://d.example.com']
+  expect(services.map((each) => isSameService(each))).toEqual([true, true, false, undefined])
+})
+
+test('moves join packages; a likely successor of any of them only makes a predecessor', () => {
+  const { joined, predecessors } = relationsOf(
+    at,
+    [],
+    [pair(6, 7), pair(3, 6, { how: 'likely' }), pair(2, 9, { how: 'likely' })],
+  )
+  expect([joined, predecessors]).toEqual([new Set([7, 6]), new Set([3])])
+})
+
+test('pairs of another service count where it was said to be this one', () => {
+  const other = 'https://b.example.com'
+  const pairs = [pair(6, 7, { service: other })]
+  expect(relationsOf(at, [], pairs).joined).toEqual(new Set([7]))
+  const said = [{ one: at.service, other, same: true }]
+  expect(relationsOf(at, said, pairs).joined).toEqual(new Set([7, 6]))
 })

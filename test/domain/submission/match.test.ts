@@ -4,7 +4,6 @@ import {
   type Allowed,
   type Candidate,
   type Compared,
-  covers,
   firstToTell,
   type KnownRelations,
   nothingAllowed,
@@ -175,30 +174,6 @@ describe('of several', () => {
     expect(stops).toHaveLength(3)
     expect(firstToTell(stops)).toMatchObject({ becomes: 'duplicate', order: { state: 'unknown' }, more: 1 })
     expect(firstToTell([])).toBeUndefined()
-  })
-})
-
-describe('a release', () => {
-  const stops = (candidate: Candidate) => stopsOf(row, [candidate], nothingAllowed, kin())
-  const isCovered = (release: Parameters<typeof covers>[0], candidate: Candidate) =>
-    stops(candidate).map((stop) => covers(release, row, stop))
-  const byRow = { kind: 'rows', rows: [1] } as const
-
-  test('by row covers what is merely similar, replaced, recent or ended in ERROR, and nothing else', () => {
-    expect(isCovered(byRow, alike())).toEqual([true])
-    expect(isCovered(byRow, same({ requestStatus: 'ERROR' }))).toEqual([true])
-    expect(isCovered(byRow, same())).toEqual([false])
-    expect(isCovered(byRow, alike({ state: 'unknown' }))).toEqual([false])
-    expect(isCovered({ kind: 'rows', rows: [2] }, alike())).toEqual([false])
-  })
-
-  test('of all covers the merely similar; of a shared value not whom the full name joins', () => {
-    expect(isCovered({ kind: 'all' }, alike())).toEqual([true])
-    expect(isCovered({ kind: 'all' }, same({ requestStatus: 'ERROR' }))).toEqual([false])
-    const shared = { kind: 'shared', value: ann.email } as const
-    expect(isCovered(shared, alike())).toEqual([false])
-    const bob = { ...ann, first_name: 'Bob', phone: '+61999999999' }
-    expect(isCovered(shared, alike({ recipient: bob }))).toEqual([true])
   })
 })
 

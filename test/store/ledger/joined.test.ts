@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { addOne, batchOf, personOf, someTime } from './batches.ts'
+import { addOne, batchOf, someTime } from './batches.ts'
+import { fileBatch, orderRow } from './files.ts'
 import { scratch, type Scratch } from './scratch.ts'
-import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 let place: Scratch
@@ -29,31 +29,8 @@ test('two services that were said to be one are one, and a third stays unsaid', 
 })
 
 test('what was moved is one with the package it was moved from, for good and both ways', async () => {
-  const id = '6f1c0c4e-0000-4000-8000-000000000002'
-  const row: NewRow = {
-    row: 1,
-    state: 'pending',
-    packageId: 12,
-    recipient: personOf('ann@example.com'),
-    body: Buffer.from('{}'),
-  }
-  await store.batches.add(
-    {
-      id,
-      addedAt: someTime,
-      baseUrl: 'http://127.0.0.1:4010',
-      userEmail: 'owner@example.com',
-      identity: id,
-      name: 'people.csv',
-      sha256: '',
-      packageId: 12,
-      path: undefined,
-      resultsFile: undefined,
-      reading: '{}',
-      allowDuplicate: false,
-    },
-    [row],
-  )
+  const { id, ...batch } = fileBatch()
+  await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
   expect(await store.waiting.move(id, 13, await store.waiting.movable(id), someTime)).toBe(1)
   // A batch of one person is of package 12.
   const stop = await store.ledger.add(batchOf(['ann@example.com']), guard)

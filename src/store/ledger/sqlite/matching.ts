@@ -10,7 +10,7 @@ import {
   type Stop,
   stopsOf,
 } from '../../../domain/submission/match.ts'
-import { joinedTo } from '../../../domain/submission/joined-packages.ts'
+import { type JoinedPackage, relationsOf } from '../../../domain/submission/joined-packages.ts'
 import { refuseImpossible } from '../../../domain/submission/change.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
 import type { RowVersion } from '../../../domain/submission/submission.ts'
@@ -178,35 +178,14 @@ export class Matching {
     row,
   }: Pick<Compared, 'baseUrl' | 'packageId' | 'batchId' | 'row'>): KnownRelations {
     const database = this.#database
-    const service = serviceOf(baseUrl)
-    const said = database.all(selectJoinedServices) as { one: string; other: string; same: number }[]
-    const isSame = (other: string): boolean | undefined => {
-      if (other === service) return true
-      const found = said.find(
-        (each) =>
-          (each.one === service && each.other === other) || (each.one === other && each.other === service),
-      )
-      return found && found.same === 1
-    }
-    const pairs = (
-      database.all(selectJoinedPackages) as {
-        service: string
-        package_id: number
-        successor_id: number
-        how: string
-      }[]
-    ).filter((each) => isSame(each.service) === true)
-    const moved = pairs.filter(({ how }) => how === 'moved')
-    const joined = joinedTo(
-      packageId,
-      moved.map(({ package_id, successor_id }) => [package_id, successor_id] as const),
-    )
-    const likely = pairs.filter(({ how, successor_id }) => how === 'likely' && joined.has(successor_id))
+    const services = database.all(selectJoinedServices) as { one: string; other: string; same: number }[]
     let released: Set<string> | undefined
     return {
-      joined,
-      predecessors: new Set(likely.map(({ package_id }) => package_id)),
-      isSameService: isSame,
+      ...relationsOf(
+        { service: serviceOf(baseUrl), packageId },
+        services.map(({ one, other, same }) => ({ one, other, same: same === 1 })),
+        joinedPackages(database),
+      ),
       released(order) {
         released ??= new Set(
           (
@@ -272,6 +251,21 @@ export class Matching {
       (each) => ({ order: submissionOf(each), samePerson: true, sameEmail: true, samePhone: true }),
     )
   }
+}
+
+export function joinedPackages(database: Database): JoinedPackage[] {
+  const pairs = database.all(selectJoinedPackages) as {
+    service: string
+    package_id: number
+    successor_id: number
+    how: JoinedPackage['how']
+  }[]
+  return pairs.map(({ service, package_id, successor_id, how }) => ({
+    service,
+    packageId: package_id,
+    successorId: successor_id,
+    how,
+  }))
 }
 
 export function matchColumns({ order, becomes, reason, shares }: Stop): {

@@ -82,8 +82,7 @@ function removeFileNames(database: Database, settled: string, values: Values): v
 }
 
 function forgetFile(database: Database, where: string, values: Values): void {
-  const texts = columnsWith('batches', 'emptied').filter((column) => column !== 'shared')
-  database.run(`UPDATE batches AS b SET ${emptied(texts)} WHERE ${where}`, values)
+  database.run(`UPDATE batches AS b SET ${emptied(columnsWith('batches', 'emptied'))} WHERE ${where}`, values)
 }
 
 function attemptsOf(database: Database, settled: string, values: Values): Set<string> {
@@ -104,14 +103,20 @@ function empty(database: Database, settled: string, values: Values, completely: 
   database.run(`UPDATE submissions AS s SET ${emptied(columns)} WHERE ${settled}`, values)
   const nobody = `SELECT 1 FROM submissions s
     WHERE s.batch_id = b.id AND (s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
-  forgetFile(database, `b.kind = 'file' AND NOT EXISTS (${nobody})`, {})
-  database.run(`UPDATE batches AS b SET reading = NULL WHERE b.kind = 'file' AND NOT EXISTS (${nobody})`)
+  const isEmpty = `b.kind = 'file' AND NOT EXISTS (${nobody})`
+  forgetFile(database, isEmpty, {})
+  const last = columnsWith('batches', 'emptied with the last person')
+  database.run(`UPDATE batches AS b SET ${emptied(last)} WHERE ${isEmpty}`)
 }
 
-/** Every row that was a whole order has a fingerprint; what stands in for it is nobody's. */
+/** What stands in for a value that may not be missing: every row that was a whole order has a fingerprint. */
+const standIns = new Map([
+  ['fingerprint', 'iif(fingerprint IS NULL, NULL, lower(hex(randomblob(32))))'],
+  ['shared', "'[]'"],
+])
+
 function emptied(columns: readonly string[]): string {
-  const noOne = 'fingerprint = iif(fingerprint IS NULL, NULL, lower(hex(randomblob(32))))'
-  return columns.map((column) => (column === 'fingerprint' ? noOne : `${column} = NULL`)).join(', ')
+  return columns.map((column) => `${column} = ${standIns.get(column) ?? 'NULL'}`).join(', ')
 }
 
 /**

@@ -1,12 +1,13 @@
 import type { Database } from './connection.ts'
 import { fileIdentity } from '../../../domain/batch/new-row.ts'
-import { noStops, type Stops } from '../../../domain/batch/stops.ts'
+import { stopsIn, type Stops } from '../../../domain/batch/stops.ts'
 import { orderIdentity, serviceOf } from '../../../domain/submission/identity.ts'
-import { covers, type Release, type Stop, type StopReason } from '../../../domain/submission/match.ts'
+import type { StopReason } from '../../../domain/submission/match.ts'
+import { coveredBy, type Release } from '../../../domain/submission/release.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
 import { heardAgain, type Witness } from '../../../domain/submission/witness.ts'
 import { fingerprinting, sha256 } from './fingerprints.ts'
-import { Matching, witnessesOf } from './matching.ts'
+import { joinedPackages, Matching, witnessesOf } from './matching.ts'
 import {
   allowOwn,
   cancelWaitingRow,
@@ -87,7 +88,6 @@ export class SqliteWaiting implements Waiting {
   }
 
   async stops(batchId: string): Promise<Stops> {
-    const stops = noStops()
     const found = this.#database.all(selectStops, { batch_id: batchId }) as {
       state: SubmissionState
       held_for: StopReason | null
@@ -97,21 +97,19 @@ export class SqliteWaiting implements Waiting {
       first_at: number | null
       last_at: number | null
     }[]
-    for (const { state, held_for, other_state, other_batch, count, first_at, last_at } of found) {
-      if (state === 'held') {
-        if (held_for !== null) stops.held[held_for] = (stops.held[held_for] ?? 0) + count
-      } else if (other_state === 'unknown' || other_state === 'dropped') {
-        stops.unknown = { count: stops.unknown.count + count, batchId: other_batch ?? undefined }
-      } else if (other_state === 'accepted') {
-        stops.ordered.count += count
-        // A results file may not say when.
-        if (first_at !== null) stops.ordered.first = Math.min(stops.ordered.first ?? first_at, first_at)
-        if (last_at !== null) stops.ordered.last = Math.max(stops.ordered.last ?? last_at, last_at)
-      } else if (other_batch !== batchId && (other_state === 'pending' || other_state === 'sending')) {
-        stops.waiting = { count: stops.waiting.count + count, batchId: other_batch ?? undefined }
+    const groups = found.flatMap((each) => {
+      const { state, held_for, other_state, other_batch, count, first_at, last_at } = each
+      if (state === 'held' && held_for === null) return []
+      return {
+        heldFor: (state === 'held' && held_for) || undefined,
+        state: other_state ?? undefined,
+        batchId: other_batch ?? undefined,
+        count,
+        first: first_at ?? undefined,
+        last: last_at ?? undefined,
       }
-    }
-    return stops
+    })
+    return stopsIn(groups, batchId)
   }
 
   async release(batchId: string, release: Release, by: { at: number; by: string }): Promise<Released> {
@@ -128,18 +126,14 @@ export class SqliteWaiting implements Waiting {
       const waiting = this.#database.all(selectWaitingRows, { batch_id: batchId }) as WaitingRow[]
       for (const { row_number: row, state, held_for, matches_batch, matches_row } of waiting) {
         if (state !== 'held') continue
-        // "A release covers the matches that were shown": of a row by its number that is the one it is listed with.
-        const isShown = ({ order }: Stop): boolean =>
-          release.kind !== 'rows' || (order.batchId === matches_batch && order.row === matches_row)
         const compared = this.#matching.rowToCompare(batchId, row)
         if (compared === undefined) continue
-        const stops = this.#matching.stopsOf(compared)
-        const covered = stops.filter((stop) => covers(release, compared, stop) && isShown(stop))
-        const isNamed = release.kind === 'rows' && release.rows.includes(row)
-        const isForgotten = held_for === 'store_forgot'
-        if (!isNamed && (isForgotten ? release.kind !== 'all' : covered.length === 0 && stops.length > 0)) {
-          continue
-        }
+        const covered = coveredBy(release, compared, this.#matching.stopsOf(compared), {
+          heldFor: held_for ?? undefined,
+          batchId: matches_batch ?? undefined,
+          row: matches_row ?? undefined,
+        })
+        if (covered === undefined) continue
         this.#matching.release(
           { batchId, row },
           covered.map(({ order }) => order),
@@ -212,13 +206,11 @@ export class SqliteWaiting implements Waiting {
     pairs: readonly (readonly [gone: number, successor: number])[],
     at: number,
   ): Promise<void> {
+    const service = serviceOf(baseUrl)
     const known = new Set(
-      (
-        this.#database.all(
-          `SELECT package_id, successor_id FROM joined_packages WHERE service = :service AND how = 'likely'`,
-          { service: serviceOf(baseUrl) },
-        ) as { package_id: number; successor_id: number }[]
-      ).map(({ package_id, successor_id }) => `${package_id} ${successor_id}`),
+      joinedPackages(this.#database)
+        .filter((each) => each.how === 'likely' && each.service === service)
+        .map(({ packageId, successorId }) => `${packageId} ${successorId}`),
     )
     const fresh = pairs.filter((pair) => !known.has(pair.join(' ')))
     if (fresh.length === 0) return
