@@ -1,6 +1,6 @@
 import { submissionStates, waitingStates } from '../../../domain/submission/states.ts'
 import { sqlList } from '../sql.ts'
-import { selectSubmissions } from './submission-rows.ts'
+import { selectSubmissions } from '../submission-rows.ts'
 
 export const insertFile = `
 INSERT INTO batches (

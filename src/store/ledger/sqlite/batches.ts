@@ -1,4 +1,4 @@
-import { batchOf, batchRowOf, type SelectedBatch } from './batch-rows.ts'
+import { batchOf, batchRowOf, bodyOf, countsOf, haltColumns, type SelectedBatch } from '../batch-rows.ts'
 import {
   cancelWaitingRows,
   insertFile,
@@ -21,16 +21,15 @@ import {
   type Halt,
   type NewFileBatch,
   type NewRow,
-  noCounts,
   type RowFilter,
 } from '../../../domain/batch/batch.ts'
 import { refuseForgetting } from '../../../domain/store/kept-in-memory.ts'
-import type { SubmissionState } from '../../../domain/submission/states.ts'
-import { orderIdentity } from '../../../domain/submission/identity.ts'
 import type { Allowed, KnownRelations } from '../../../domain/submission/match.ts'
 import { addToPreview, type ComparedRow, comparedRows, emptyPreview } from '../../../domain/batch/compare.ts'
-import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
-import { matchColumns, Matching } from './matching.ts'
+import { fingerprinting } from './fingerprints.ts'
+import { personPrints } from '../fingerprints.ts'
+import { fileColumns, fileRowColumns } from '../new-rows.ts'
+import { Matching } from './matching.ts'
 import { holdForOrdering } from './holds.ts'
 import { shortWait, type Holds } from '../holds.ts'
 import type { Hold } from '../ledger.ts'
@@ -58,25 +57,11 @@ export class SqliteBatches implements Batches {
     const there = this.#database.transaction(() => {
       const same = this.#database.get(selectByIdentity, { identity: batch.identity })
       if (same !== undefined) return same
-      this.#database.run(insertFile, {
-        id: batch.id,
-        base_url: batch.baseUrl,
-        user_email: batch.userEmail,
-        added_at: batch.addedAt,
-        name: batch.name,
-        identity: batch.identity,
-        sha256: batch.sha256,
-        package_id: batch.packageId ?? null,
-        path: batch.path ?? null,
-        results_file: batch.resultsFile ?? null,
-        reading: batch.reading,
-        allow_duplicate: batch.allowDuplicate ? 1 : 0,
-        account: batch.account ?? '',
-        allow_similar: batch.allowSimilar === true ? 1 : 0,
-        shared: JSON.stringify(batch.shared ?? []),
-      })
+      this.#database.run(insertFile, fileColumns(batch))
       const fingerprint = fingerprinting(this.#database)
-      for (const compared of this.#compared(batch, rows)) this.#insert(batch, compared, fingerprint)
+      for (const compared of this.#compared(batch, rows)) {
+        this.#database.run(insertRow, fileRowColumns(batch, compared, fingerprint))
+      }
       return undefined
     })
     return this.#batch(there)
@@ -115,13 +100,7 @@ export class SqliteBatches implements Batches {
   }
 
   async counts(batchId: string): Promise<BatchCounts> {
-    const counts = noCounts()
-    for (const each of this.#database.all(selectCounts, { batch_id: batchId })) {
-      const { state, count } = each as { state: SubmissionState; count: number }
-      counts[state] = count
-      counts.total += count
-    }
-    return counts
+    return countsOf(this.#database.all(selectCounts, { batch_id: batchId }))
   }
 
   async *rows(batchId: string, filter: RowFilter = {}): AsyncGenerator<BatchRow> {
@@ -130,12 +109,8 @@ export class SqliteBatches implements Batches {
 
   async *bodies(batchId: string, filter: RowFilter = {}): AsyncGenerator<RowBody> {
     for await (const each of this.#pages(selectBodies, batchId, filter)) {
-      const { row_number, package_id, body } = each as {
-        row_number: number
-        package_id: number | null
-        body: Uint8Array | null
-      }
-      if (body !== null && package_id !== null) yield { row: row_number, packageId: package_id, body }
+      const found = bodyOf(each)
+      if (found !== undefined) yield found
     }
   }
 
@@ -148,13 +123,7 @@ export class SqliteBatches implements Batches {
   }
 
   async recordHalt(batchId: string, halt: Halt | undefined): Promise<void> {
-    this.#database.run(updateHalt, {
-      id: batchId,
-      at: halt?.at ?? null,
-      code: halt?.code ?? null,
-      message: halt?.message ?? null,
-      hint: halt?.hint ?? null,
-    })
+    this.#database.run(updateHalt, { id: batchId, ...haltColumns(halt) })
   }
 
   async recordResultsFile(batchId: string, path: string): Promise<void> {
@@ -213,42 +182,6 @@ export class SqliteBatches implements Batches {
         }
         return kin.kin
       },
-    })
-  }
-
-  #insert(
-    { id, addedAt, baseUrl, account = '' }: NewFileBatch,
-    { row, identities, stop }: ComparedRow,
-    fingerprint: (identity: string) => string,
-  ): void {
-    const order = row.state === 'pending' ? row : undefined
-    const other = row.state === 'pending' ? undefined : row
-    const none = { person_print: null, email_print: null, phone_print: null }
-    const { matches_batch, matches_row, held_for, shares } =
-      stop === undefined
-        ? { matches_batch: null, matches_row: null, held_for: null, shares: null }
-        : matchColumns(stop)
-    this.#database.run(insertRow, {
-      batch_id: id,
-      row_number: row.row,
-      state: stop?.becomes ?? row.state,
-      changed_at: addedAt,
-      package_id: row.packageId ?? null,
-      first_name: order?.recipient.first_name ?? null,
-      last_name: order?.recipient.last_name ?? null,
-      email: order?.recipient.email ?? other?.email ?? null,
-      phone: order?.recipient.phone ?? null,
-      body: order?.body ?? null,
-      body_sha256: order === undefined ? null : sha256(order.body),
-      fingerprint: order === undefined ? null : fingerprint(orderIdentity({ account, baseUrl, ...order })),
-      ...(order === undefined ? none : personPrints(fingerprint, order.recipient, identities)),
-      reason: other?.reason ?? null,
-      field: other?.field ?? null,
-      matches_batch: other?.matchesRow === undefined ? matches_batch : id,
-      matches_row: other?.matchesRow ?? matches_row,
-      held_for,
-      shares,
-      witnesses: order?.witnesses === undefined ? null : JSON.stringify(order.witnesses),
     })
   }
 

@@ -6,7 +6,7 @@ import {
   type ReceivedEvent,
 } from '../../../domain/webhook/inbox-event.ts'
 import { shortWait, type Holds } from '../holds.ts'
-import { sha256 } from './fingerprints.ts'
+import { sha256 } from '../fingerprints.ts'
 import { eventOf, type EventRow } from './inbox-rows.ts'
 import {
   insert,

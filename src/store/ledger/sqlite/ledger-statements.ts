@@ -1,6 +1,6 @@
 import { terminalStatuses } from '../../../contract/statuses.ts'
 import { sqlList } from '../sql.ts'
-import { selectSubmissions } from './submission-rows.ts'
+import { selectSubmissions } from '../submission-rows.ts'
 
 export const insertBatch = `
 INSERT INTO batches (id, kind, base_url, user_email, added_at, account, allow_duplicate, allow_similar)

@@ -1,7 +1,6 @@
 import { changeRow } from './change.ts'
 import type { Database } from './connection.ts'
 import type { QuotaPlace } from '../../../domain/quota/place.ts'
-import type { ListedAttempt } from '../../../domain/store/attempt-list.ts'
 import { refuseForgetting } from '../../../domain/store/kept-in-memory.ts'
 import type { Change } from '../../../domain/submission/change.ts'
 import type {
@@ -14,12 +13,15 @@ import type {
   SubmissionFilter,
 } from '../../../domain/submission/submission.ts'
 import { InternalError } from '../../../errors/kinds.ts'
-import { orderIdentity } from '../../../domain/submission/identity.ts'
 import type { Stop } from '../../../domain/submission/match.ts'
-import { fingerprinting, personPrints, sha256 } from './fingerprints.ts'
+import { fingerprinting } from './fingerprints.ts'
+import { batchColumns, orderColumns } from '../new-rows.ts'
+import { attemptColumns, claimedOf, type Claimed, listedOf } from '../claimed.ts'
 import { damagedStore } from './damage.ts'
-import { allowedBy, stopOfNew } from './stop-of-new.ts'
-import { Matching, type StoredRow } from './matching.ts'
+import { allowedBy } from '../stop-of-new.ts'
+import { stopOfNew } from './stop-of-new.ts'
+import { Matching } from './matching.ts'
+import type { StoredRow } from '../match-rows.ts'
 import { holdForOrdering } from './holds.ts'
 import type { Holds } from '../holds.ts'
 import {
@@ -36,15 +38,7 @@ import { takePlace } from './quota.ts'
 import type { AttemptAge } from './age.ts'
 import { orphaned } from '../../../domain/submission/recovery.ts'
 import { conditions } from './search.ts'
-import { selectSubmissions, submissionOf } from './submission-rows.ts'
-
-/** An attempt that is committed, with what its list says of it. */
-interface Claimed extends Pick<
-  ListedAttempt,
-  'packageId' | 'person' | 'email' | 'phone' | 'baseUrl' | 'userEmail'
-> {
-  attempt: Attempt
-}
+import { selectSubmissions, submissionOf } from '../submission-rows.ts'
 
 /** The ledger in an SQLite file. Every method does its work before it first awaits. */
 export class SqliteLedger implements Ledger {
@@ -86,41 +80,17 @@ export class SqliteLedger implements Ledger {
 
   async add(batch: NewBatch, guard: AddGuard): Promise<Stop | undefined> {
     refuseForgetting(this.location, batch.baseUrl)
-    const { account = '', baseUrl, addedAt, kind } = batch
     const allowed = allowedBy(guard)
     const shown = guard.shown ?? []
     return this.#database.transaction(() => {
       const fingerprint = fingerprinting(this.#database)
       const stop = stopOfNew(this.#matching, batch, guard)
       if (stop !== undefined) return stop
-      this.#database.run(insertBatch, {
-        id: batch.id,
-        kind,
-        base_url: baseUrl,
-        user_email: batch.userEmail,
-        added_at: addedAt,
-        account,
-        allow_duplicate: allowed.duplicate ? 1 : 0,
-        allow_similar: allowed.similar ? 1 : 0,
-      })
-      const persons = new Set<string>()
-      for (const [index, { recipient, packageId, body }] of batch.submissions.entries()) {
-        const key = fingerprint(orderIdentity({ account, baseUrl, packageId, recipient }))
-        if (persons.has(key)) throw new InternalError('a batch was about to order one person twice')
-        persons.add(key)
-        this.#database.run(insertSubmission, {
-          ...recipient,
-          batch_id: batch.id,
-          row_number: index + 1,
-          changed_at: addedAt,
-          package_id: packageId,
-          body,
-          body_sha256: sha256(body),
-          fingerprint: key,
-          ...personPrints(fingerprint, recipient),
-        })
-        const own = { batchId: batch.id, row: index + 1 }
-        this.#matching.release(own, shown, { at: addedAt, by: batch.userEmail })
+      this.#database.run(insertBatch, batchColumns(batch, allowed))
+      for (const columns of orderColumns(batch, fingerprint)) {
+        this.#database.run(insertSubmission, columns)
+        const own = { batchId: batch.id, row: columns.row_number }
+        this.#matching.release(own, shown, { at: batch.addedAt, by: batch.userEmail })
       }
       return undefined
     })
@@ -187,10 +157,9 @@ export class SqliteLedger implements Ledger {
   /** After the commit and before the POST; what cannot be listed is not sent. */
   #listed(claimed: Claimed | undefined): Attempt | undefined {
     if (claimed === undefined) return undefined
-    const { attempt, ...row } = claimed
+    const { attempt } = claimed
     try {
-      const { attemptId, batchId, row: number, at } = attempt
-      this.#age.listed({ attemptId, batchId, row: number, at, ...row })
+      this.#age.listed(listedOf(claimed))
     } catch (error) {
       const reason = 'the attempt could not be listed outside the store'
       this.#database.transaction(() =>
@@ -233,27 +202,10 @@ export class SqliteLedger implements Ledger {
     const key = { batch_id: batchId, row_number: row }
     const claim = { ...key, expected: attemptId ?? null, attempt_id: attempt.attemptId, at: attempt.at }
     if (stored === undefined || this.#database.run(claimRow, claim) === 0) return undefined
-    const { body, bodySha256, packageId, prints, baseUrl } = stored
-    if (body === undefined) {
-      throw damagedStore(this.location, { batchId, row })
-    }
-    this.#database.run(insertAttempt, {
-      ...key,
-      id: attempt.attemptId,
-      user_email: attempt.userEmail,
-      body_sha256: bodySha256,
-      began_at: attempt.at,
-      began_monotonic: attempt.monotonic,
-    })
-    return {
-      attempt: { batchId, row, ...attempt, state: 'sending', body },
-      packageId,
-      person: prints?.person_print ?? '',
-      email: prints?.email_print ?? '',
-      phone: prints?.phone_print ?? '',
-      baseUrl,
-      userEmail: attempt.userEmail,
-    }
+    const { body } = stored
+    if (body === undefined) throw damagedStore(this.location, { batchId, row })
+    this.#database.run(insertAttempt, attemptColumns(stored, attempt))
+    return claimedOf({ ...stored, body }, attempt)
   }
 
   async recordStatus(requestId: string, status: string, at: number): Promise<void> {

@@ -7,7 +7,8 @@ import {
   readList,
   withoutFingerprints,
 } from '../../../domain/store/attempt-list.ts'
-import { fingerprintKeyName, sha256 } from './fingerprints.ts'
+import { fingerprintKeyName } from '../fingerprints.ts'
+import { digest, listedAttemptOf } from '../listed-rows.ts'
 import { metaBytes, metaText, setMeta } from './meta.ts'
 
 const idName = 'store_id'
@@ -77,7 +78,7 @@ export class Listing {
   give(id: string): void {
     const { location } = this.#database
     setMeta(this.#database, idName, id)
-    const lines = this.#database.all(selectAll).map((row) => listLine(listedOf(row), digest))
+    const lines = this.#database.all(selectAll).map((row) => listLine(listedAttemptOf(row), digest))
     const made = this.#lists.create(id, { store: location, key: this.#key() }, lines.join(''))
     if (made !== undefined) {
       setMeta(this.#database, folderName, made.folder)
@@ -161,36 +162,5 @@ export class Listing {
   #derivedId(): string {
     const hex = digest(`store ${this.#key()}`)
     return [8, 12, 16, 20, 32].map((end, at, ends) => hex.slice(ends[at - 1] ?? 0, end)).join('-')
-  }
-}
-
-function digest(text: string): string {
-  return sha256(Buffer.from(text))
-}
-
-function listedOf(selected: unknown): ListedAttempt {
-  const row = selected as {
-    id: string
-    batch_id: string
-    row_number: number
-    user_email: string
-    began_at: number
-    base_url: string
-    package_id: number
-    person: string
-    email: string | null
-    phone: string | null
-  }
-  return {
-    attemptId: row.id,
-    batchId: row.batch_id,
-    row: row.row_number,
-    packageId: row.package_id,
-    person: row.person,
-    email: row.email ?? '',
-    phone: row.phone ?? '',
-    at: row.began_at,
-    baseUrl: row.base_url,
-    userEmail: row.user_email,
   }
 }

@@ -11,10 +11,11 @@ import type { Forgotten, Purged, StoreInfo } from '../../../domain/store/told.ts
 import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
 import { orderIdentity } from '../../../domain/submission/identity.ts'
 import { IoError, UsageError } from '../../../errors/kinds.ts'
-import { fingerprinting, type PersonPrints, personPrints, sha256 } from './fingerprints.ts'
+import { areOwnPrints, type PersonPrints, personPrints, sha256 } from '../fingerprints.ts'
+import { fingerprinting } from './fingerprints.ts'
 import { makePrivate, preparePlace } from './place.ts'
 import { markAsBackup } from './listing.ts'
-import { recipientOf, type SubmissionRow } from './submission-rows.ts'
+import { recipientOf, type SubmissionRow } from '../submission-rows.ts'
 import { purge, type PurgeOptions } from './purge.ts'
 import { danglingAttempts, selectPrints } from './maintenance-statements.ts'
 import type { Maintenance } from '../maintenance.ts'
@@ -138,7 +139,7 @@ export class SqliteMaintenance implements Maintenance {
       const own = personPrints(fingerprint, recipient)
       const isSound =
         row.fingerprint === fingerprint(orderIdentity({ account, baseUrl, packageId, recipient })) &&
-        Object.entries(own).every(([name, print]) => row[name as keyof PersonPrints] === print)
+        areOwnPrints(row, own)
       if (!isSound) {
         yield `row ${row.row_number} of batch ${row.batch_id}: its fingerprint is not that of its person, who could be ordered twice`
       }

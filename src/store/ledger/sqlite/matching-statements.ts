@@ -2,11 +2,11 @@ import { statesThatMatch } from '../../../domain/submission/match.ts'
 import { resultsBatch } from '../../../domain/submission/witness.ts'
 import { waitingStates } from '../../../domain/submission/states.ts'
 import { sqlList } from '../sql.ts'
-import { selectSubmissions } from './submission-rows.ts'
+import { selectSubmissions } from '../submission-rows.ts'
 
 /** With what an attempt is made of: both are done at once. */
 export const selectToCompare = `
-SELECT s.state, s.attempt_id, s.package_id, s.first_name, s.last_name, s.email, s.phone, s.body, s.body_sha256,
+SELECT s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id, s.first_name, s.last_name, s.email, s.phone, s.body, s.body_sha256,
   s.person_print, s.email_print, s.phone_print, s.witnesses,
   b.base_url, b.added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared
 FROM submissions s JOIN batches b ON b.id = s.batch_id

@@ -1,8 +1,6 @@
 import type { Database } from './connection.ts'
 import { firstFormIdentity, serviceOf } from '../../../domain/submission/identity.ts'
-import type { Shared } from '../../../domain/submission/likeness.ts'
 import {
-  type Allowed,
   type Candidate,
   type Compared,
   firstToTell,
@@ -14,7 +12,18 @@ import { type JoinedPackage, relationsOf } from '../../../domain/submission/join
 import { refuseImpossible } from '../../../domain/submission/change.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
 import type { RowVersion } from '../../../domain/submission/submission.ts'
-import { fingerprinting, type PersonPrints, personPrints, sha256 } from './fingerprints.ts'
+import { fingerprinting } from './fingerprints.ts'
+import { areOwnPrints, personPrints } from '../fingerprints.ts'
+import {
+  candidateOf,
+  firstFormCandidate,
+  joinedPackageOf,
+  joinedServicesOf,
+  matchColumns,
+  storedRowOf,
+  type StoredRow,
+  type ToCompare,
+} from '../match-rows.ts'
 import {
   deleteMatch,
   putMatch,
@@ -28,50 +37,14 @@ import {
   selectWhetherShared,
   insertRelease,
 } from './matching-statements.ts'
-import type { Witness } from '../../../domain/submission/witness.ts'
 import { damagedStore } from './damage.ts'
-import { recipientOf, submissionOf, type SubmissionRow } from './submission-rows.ts'
 
 /** States of a row that is compared again. */
 export type Waiting = 'held' | 'duplicate' | 'rejected'
 
-/** A row with all that comparing it needs. */
-export interface ToCompare extends Compared {
-  account: string
-  prints: PersonPrints | undefined
-  allowed: Allowed
-}
-
-/** A row of the store, with what an attempt takes from it. */
-export interface StoredRow extends ToCompare {
-  /** Undefined where it is damaged, or forgotten. */
-  body: Uint8Array | undefined
-  bodySha256: string | null
-}
-
-interface SelectedToCompare extends SubmissionRow {
-  body: Uint8Array | null
-  body_sha256: string | null
-  kind: 'single' | 'file'
-  account: string
-  allow_duplicate: number
-  allow_similar: number
-  shared: string
-  witnesses: string | null
-  person_print: string | null
-  email_print: string | null
-  phone_print: string | null
-}
-
 interface Others {
   shared: 0 | 1
   first_form: 0 | 1
-}
-
-type SelectedCandidate = SubmissionRow & {
-  person_print: string | null
-  email_print: string | null
-  phone_print: string | null
 }
 
 /** Looks for what stands in a row's way. Within its caller's transaction, or it binds nothing. */
@@ -84,33 +57,7 @@ export class Matching {
 
   /** A row of the store; undefined where it is none that can be sent. */
   rowToCompare(batchId: string, row: number): StoredRow | undefined {
-    const found = this.#database.get(selectToCompare, { batch_id: batchId, row_number: row }) as
-      | SelectedToCompare
-      | undefined
-    if (found === undefined || (found.package_id as number | null) === null) return undefined
-    const { person_print, email_print, phone_print, body, body_sha256 } = found
-    return {
-      batchId,
-      row,
-      body: body !== null && sha256(body) === body_sha256 ? body : undefined,
-      bodySha256: body_sha256,
-      baseUrl: found.base_url,
-      account: found.account,
-      packageId: found.package_id,
-      recipient: recipientOf(found),
-      addedAt: found.added_at,
-      kind: found.kind,
-      witnesses: witnessesOf(found.witnesses),
-      prints:
-        person_print === null || email_print === null || phone_print === null
-          ? undefined
-          : { person_print, email_print, phone_print },
-      allowed: {
-        duplicate: found.allow_duplicate === 1,
-        similar: found.allow_similar === 1,
-        shared: JSON.parse(found.shared) as string[],
-      },
-    }
+    return storedRowOf(this.#database.get(selectToCompare, { batch_id: batchId, row_number: row }))
   }
 
   stopOf(row: ToCompare): Stop | undefined {
@@ -131,10 +78,7 @@ export class Matching {
   damage({ batchId, row, recipient, prints }: ToCompare): Pick<Compared, 'batchId' | 'row'> | undefined {
     if (recipient === undefined) return undefined
     const own = personPrints(fingerprinting(this.#database), recipient)
-    const isOwn =
-      prints === undefined ||
-      Object.entries(own).every(([name, print]) => prints[name as keyof PersonPrints] === print)
-    if (!isOwn) return { batchId, row }
+    if (!areOwnPrints(prints, own)) return { batchId, row }
     const { email } = recipient
     const found = this.#database.get(selectDamaged, { email, email_print: own.email_print }) as
       | { batch_id: string; row_number: number }
@@ -159,16 +103,8 @@ export class Matching {
       ...key,
       account,
       skip_own: skipOwn ? 1 : 0,
-    }) as SelectedCandidate[]
-    return [
-      ...found.map((each) => ({
-        order: submissionOf(each),
-        samePerson: each.person_print === prints.person_print,
-        sameEmail: each.email_print === prints.email_print,
-        samePhone: each.phone_print === prints.phone_print,
-      })),
-      ...forgotten,
-    ]
+    })
+    return [...found.map((each) => candidateOf(each, prints)), ...forgotten]
   }
 
   kin({
@@ -178,12 +114,11 @@ export class Matching {
     row,
   }: Pick<Compared, 'baseUrl' | 'packageId' | 'batchId' | 'row'>): KnownRelations {
     const database = this.#database
-    const services = database.all(selectJoinedServices) as { one: string; other: string; same: number }[]
     let released: Set<string> | undefined
     return {
       ...relationsOf(
         { service: serviceOf(baseUrl), packageId },
-        services.map(({ one, other, same }) => ({ one, other, same: same === 1 })),
+        database.all(selectJoinedServices).map(joinedServicesOf),
         joinedPackages(database),
       ),
       released(order) {
@@ -247,46 +182,10 @@ export class Matching {
     const forms = [...new Set([packageId, ...joined, ...predecessors])].map((id) =>
       fingerprint(firstFormIdentity(baseUrl, id, recipient)),
     )
-    return (this.#database.all(selectFirstForm, { forms: JSON.stringify(forms) }) as SubmissionRow[]).map(
-      (each) => ({ order: submissionOf(each), samePerson: true, sameEmail: true, samePhone: true }),
-    )
+    return this.#database.all(selectFirstForm, { forms: JSON.stringify(forms) }).map(firstFormCandidate)
   }
 }
 
 export function joinedPackages(database: Database): JoinedPackage[] {
-  const pairs = database.all(selectJoinedPackages) as {
-    service: string
-    package_id: number
-    successor_id: number
-    how: JoinedPackage['how']
-  }[]
-  return pairs.map(({ service, package_id, successor_id, how }) => ({
-    service,
-    packageId: package_id,
-    successorId: successor_id,
-    how,
-  }))
-}
-
-export function matchColumns({ order, becomes, reason, shares }: Stop): {
-  matches_batch: string
-  matches_row: number
-  held_for: string | null
-  shares: string | null
-} {
-  return {
-    matches_batch: order.batchId,
-    matches_row: order.row,
-    held_for: becomes === 'held' ? reason : null,
-    shares: shares.length === 0 ? null : shares.join(' '),
-  }
-}
-
-/** As the column has them; undefined where there are none. */
-export function witnessesOf(text: string | null): Witness[] | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Witness[])
-}
-
-export function sharesOf(text: string | null): Shared[] {
-  return text === null ? [] : (text.split(' ') as Shared[])
+  return database.all(selectJoinedPackages).map(joinedPackageOf)
 }

@@ -1,7 +1,7 @@
 import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Database } from './connection.ts'
-import { fingerprintKeyName } from './fingerprints.ts'
+import { fingerprintKeyBytes, fingerprintKeyName } from '../fingerprints.ts'
 import { first } from './migrations/0001-first.ts'
 import { files } from './migrations/0002-files.ts'
 import { quota } from './migrations/0003-quota.ts'
@@ -25,8 +25,6 @@ const migrations: readonly (string | ((database: Database) => void))[] = [
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */
 const applicationId = 0x52_46_43_4c
-
-const fingerprintKeyBytes = 32
 
 /**
  * Refuses a file that is not ours, or that a newer refcheck made. Changes nothing. Within a transaction

@@ -1,9 +1,6 @@
 import type { Database } from './connection.ts'
 import type { ListedAttempt } from '../../../domain/store/attempt-list.ts'
-import { localTime } from '../../../domain/wording/local-time.ts'
-
-/** Why a row that was put back is unknown; `store check` finds them by it. */
-const reason = 'the store did not know of this attempt; it may have been accepted'
+import { putBackColumns, putBackInWords as inWords } from '../put-back.ts'
 
 const selectRow = `
 SELECT state FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number`
@@ -40,32 +37,14 @@ FROM submissions WHERE batch_id = :batch_id AND row_number = :row_number`
  * its own, where the store lacks that too. Within its caller's transaction.
  */
 export function putBack(database: Database, attempt: ListedAttempt, at: number): void {
-  const { attemptId, batchId, row, packageId, person, email, phone, userEmail, baseUrl } = attempt
-  const key = { batch_id: batchId, row_number: row }
-  const made = {
-    attempt_id: attemptId,
-    changed_at: at,
-    package_id: packageId,
-    reason,
-    // A row has one: the attempt's id stands in where the person was removed.
-    fingerprint: person === '' ? attemptId : person,
-    // Without an e-mail beside it the person is known by 0.1.0's form alone.
-    person_print: email === '' ? null : person,
-    email_print: email === '' ? null : email,
-    phone_print: phone === '' ? null : phone,
-  }
+  const { key, batch, row, attempt: made } = putBackColumns(attempt, at)
   if (database.get(selectRow, key) === undefined) {
-    database.run(insertBatch, { id: batchId, base_url: baseUrl, user_email: userEmail, added_at: attempt.at })
-    database.run(insertRow, { ...key, ...made })
+    database.run(insertBatch, batch)
+    database.run(insertRow, row)
   } else {
-    database.run(makeUnknown, { ...key, ...made })
+    database.run(makeUnknown, row)
   }
-  database.run(insertAttempt, {
-    ...key,
-    attempt_id: attemptId,
-    user_email: userEmail,
-    began_at: attempt.at,
-  })
+  database.run(insertAttempt, made)
 }
 
 /** Attempts that were put back, in words: who it is where the store still knows that. */
@@ -78,22 +57,5 @@ export function putBackInWords(database: Database, attemptIds: readonly string[]
         ORDER BY a.began_at, s.batch_id, s.row_number`,
       { ids: JSON.stringify(attemptIds) },
     )
-    .map((found) => {
-      const row = found as {
-        began_at: number
-        batch_id: string
-        row_number: number
-        package_id: number
-        first_name: string | null
-        last_name: string | null
-        email: string | null
-        state: string
-      }
-      const name =
-        row.email === null
-          ? 'a person whose name is lost'
-          : `${row.first_name} ${row.last_name} (${row.email})`
-      const when = localTime(row.began_at)
-      return `${name}: package ${row.package_id}, sent at ${when}, row ${row.row_number} of batch ${row.batch_id}, ${row.state}`
-    })
+    .map(inWords)
 }

@@ -2,12 +2,13 @@ import type { Database } from './connection.ts'
 import { fileIdentity } from '../../../domain/batch/new-row.ts'
 import { stopsIn, type Stops } from '../../../domain/batch/stops.ts'
 import { orderIdentity, serviceOf } from '../../../domain/submission/identity.ts'
-import type { StopReason } from '../../../domain/submission/match.ts'
 import { coveredBy, type Release } from '../../../domain/submission/release.ts'
 import type { SubmissionState } from '../../../domain/submission/states.ts'
 import { heardAgain, type Witness } from '../../../domain/submission/witness.ts'
-import { fingerprinting, sha256 } from './fingerprints.ts'
-import { joinedPackages, Matching, witnessesOf } from './matching.ts'
+import { fingerprinting } from './fingerprints.ts'
+import { sha256 } from '../fingerprints.ts'
+import { movableOf, stopGroupOf, type WaitingRow, witnessesOf } from '../match-rows.ts'
+import { joinedPackages, Matching } from './matching.ts'
 import {
   allowOwn,
   cancelWaitingRow,
@@ -23,16 +24,7 @@ import {
   selectWitnesses,
   unheard,
 } from './matching-statements.ts'
-import { recipientOf, type SubmissionRow } from './submission-rows.ts'
 import type { Movable, Released, Waiting } from '../waiting.ts'
-
-interface WaitingRow {
-  row_number: number
-  state: 'held' | 'duplicate'
-  held_for: StopReason | null
-  matches_batch: string | null
-  matches_row: number | null
-}
 
 /** Rows that wait, in an SQLite file. */
 export class SqliteWaiting implements Waiting {
@@ -88,28 +80,7 @@ export class SqliteWaiting implements Waiting {
   }
 
   async stops(batchId: string): Promise<Stops> {
-    const found = this.#database.all(selectStops, { batch_id: batchId }) as {
-      state: SubmissionState
-      held_for: StopReason | null
-      other_state: SubmissionState | null
-      other_batch: string | null
-      count: number
-      first_at: number | null
-      last_at: number | null
-    }[]
-    const groups = found.flatMap((each) => {
-      const { state, held_for, other_state, other_batch, count, first_at, last_at } = each
-      if (state === 'held' && held_for === null) return []
-      return {
-        heldFor: (state === 'held' && held_for) || undefined,
-        state: other_state ?? undefined,
-        batchId: other_batch ?? undefined,
-        count,
-        first: first_at ?? undefined,
-        last: last_at ?? undefined,
-      }
-    })
-    return stopsIn(groups, batchId)
+    return stopsIn(this.#database.all(selectStops, { batch_id: batchId }).flatMap(stopGroupOf), batchId)
   }
 
   async release(batchId: string, release: Release, by: { at: number; by: string }): Promise<Released> {
@@ -152,16 +123,7 @@ export class SqliteWaiting implements Waiting {
   }
 
   async movable(batchId: string): Promise<Movable[]> {
-    const rows = this.#database.all(selectMovable, { batch_id: batchId }) as (SubmissionRow & {
-      body: Uint8Array
-    })[]
-    return rows.map((row) => ({
-      row: row.row_number,
-      state: row.state,
-      packageId: row.package_id,
-      recipient: recipientOf(row),
-      body: row.body,
-    }))
+    return this.#database.all(selectMovable, { batch_id: batchId }).map(movableOf)
   }
 
   async move(batchId: string, packageId: number, rows: readonly Movable[], at: number): Promise<number> {

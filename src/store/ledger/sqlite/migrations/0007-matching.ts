@@ -1,8 +1,9 @@
 import { fileIdentity } from '../../../../domain/batch/new-row.ts'
 import { orderIdentity } from '../../../../domain/submission/identity.ts'
 import type { Database } from '../connection.ts'
-import { fingerprinting, personPrints } from '../fingerprints.ts'
-import { submissionOf } from '../submission-rows.ts'
+import { fingerprinting } from '../fingerprints.ts'
+import { personPrints } from '../../fingerprints.ts'
+import { submissionOf } from '../../submission-rows.ts'
 
 /**
  * What tells that two orders are for one person, past their spelling: the states `held` and `dropped`, a keyed

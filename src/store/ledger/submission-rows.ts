@@ -1,6 +1,6 @@
-import type { Recipient } from '../../../contract/request-body.ts'
-import type { SubmissionState } from '../../../domain/submission/states.ts'
-import type { Submission } from '../../../domain/submission/submission.ts'
+import type { Recipient } from '../../contract/request-body.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
+import type { Submission } from '../../domain/submission/submission.ts'
 
 /** A row of `submissions`, joined with its batch and its attempts by `selectSubmissions`. */
 export interface SubmissionRow {

@@ -1,9 +1,17 @@
-import { type Batch, type BatchRow, type Match, noCounts } from '../../../domain/batch/batch.ts'
-import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
-import type { BatchKind } from '../../../domain/submission/submission.ts'
-import type { StopReason } from '../../../domain/submission/match.ts'
-import { resultsBatch, witnessedOrder } from '../../../domain/submission/witness.ts'
-import { sharesOf, witnessesOf } from './matching.ts'
+import {
+  type Batch,
+  type BatchCounts,
+  type BatchRow,
+  type Halt,
+  type Match,
+  noCounts,
+} from '../../domain/batch/batch.ts'
+import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
+import type { BatchKind } from '../../domain/submission/submission.ts'
+import type { StopReason } from '../../domain/submission/match.ts'
+import { resultsBatch, witnessedOrder } from '../../domain/submission/witness.ts'
+import type { RowBody } from './batches.ts'
+import { sharesOf, witnessesOf } from './match-rows.ts'
 import { submissionOf } from './submission-rows.ts'
 
 /** A row of `batches`, with its counts, as `selectBatches` gives it. */
@@ -127,5 +135,36 @@ function toldMatch(
     packageId,
     orderedAt: attemptedAt,
     told: { file, line },
+  }
+}
+
+/** What was or will be sent for a row, as `selectBodies` gives it; undefined where nothing is. */
+export function bodyOf(selected: unknown): RowBody | undefined {
+  const { row_number, package_id, body } = selected as {
+    row_number: number
+    package_id: number | null
+    body: Uint8Array | null
+  }
+  return body === null || package_id === null ? undefined : { row: row_number, packageId: package_id, body }
+}
+
+/** Rows by state, as `selectCounts` gives them. */
+export function countsOf(selected: readonly unknown[]): BatchCounts {
+  const counts = noCounts()
+  for (const each of selected) {
+    const { state, count } = each as { state: SubmissionState; count: number }
+    counts[state] = count
+    counts.total += count
+  }
+  return counts
+}
+
+/** Why a batch stands still, as its columns have it. */
+export function haltColumns(halt: Halt | undefined) {
+  return {
+    at: halt?.at ?? null,
+    code: halt?.code ?? null,
+    message: halt?.message ?? null,
+    hint: halt?.hint ?? null,
   }
 }
