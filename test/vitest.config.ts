@@ -10,7 +10,7 @@ process.env['TZ'] = 'UTC'
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    globalSetup: './harness/fresh-build.ts',
+    globalSetup: ['./harness/fresh-build.ts', './harness/shared-postgres.ts'],
     include: ['**/*.test.ts'],
     exclude: ['system/**', 'bench/**', 'mutants/**'],
     experimental: { viteModuleRunner: false, nodeLoader: false },

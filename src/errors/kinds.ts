@@ -73,6 +73,12 @@ export class IoError extends RefcheckError {
 /** Another process has the store for itself just then: the same may go well in a moment. */
 export class StoreBusyError extends IoError {}
 
+/** The database of the store cannot be used just then, and nothing was changed: the same may go well once it can. */
+export class StoreDownError extends StoreBusyError {}
+
+/** The database of the store was asked to commit, and did not answer: it may or may not have. Nothing may follow from it. */
+export class NoAnswerError extends IoError {}
+
 /** A fault of this program: a state it holds impossible. */
 export class InternalError extends RefcheckError {
   override readonly code = 'internal'

@@ -78,6 +78,7 @@ const keepers: [name: string, rooms: string[], why: string][] = [
   ['conf', ['store'], 'settings are locked around every write'],
   ['@napi-rs/keyring', ['store'], 'keys are reached in one place'],
   ['node:sqlite', ['store', 'disk'], 'SQL belongs to the store, and a lock is an SQLite file'],
+  ['pg', ['store'], 'SQL belongs to the store'],
   ['cli-table3', ['output'], 'tables are drawn in one place'],
   ['string-width', ['output'], 'only output knows a width'],
   ['rolldown', ['build'], 'nothing is bundled at run time'],

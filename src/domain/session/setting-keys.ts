@@ -37,7 +37,7 @@ function filePath(key: string): (text: string) => string {
   }
 }
 
-/** The setting takes what opening takes, and a database that a later release opens. */
+/** The setting takes what opening takes, but for a password. */
 function store(text: string): string {
   const address = storeAddress(text)
   if (address.kind === 'none') {
@@ -46,7 +46,7 @@ function store(text: string): string {
       hint: 'Give a file, or postgres://user@host:5432/database.',
     })
   }
-  if (address.kind === 'postgres' && address.password) {
+  if (address.kind === 'postgres' && address.server.password !== undefined) {
     throw new InvalidInputError('store: passwords are refused in the settings', {
       field: 'store',
       hint: 'Put the password in ~/.pgpass or PGPASSWORD, or set REFCHECK_STORE instead.',

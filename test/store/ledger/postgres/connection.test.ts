@@ -1,0 +1,173 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { NoAnswerError, StoreBusyError, StoreDownError } from '../../../../src/errors/kinds.ts'
+import { asked, emptyDatabase } from '../../../harness/postgres.ts'
+import { connectTo, serverOf } from './connect.ts'
+
+const nameOf = (url: string): string => new URL(url).pathname.slice(1)
+
+async function databaseWithTable(): Promise<string> {
+  const url = await emptyDatabase()
+  await asked(url, 'CREATE SCHEMA refcheck CREATE TABLE t (id int PRIMARY KEY)')
+  return url
+}
+
+test('values by name, a name twice, casts, and what comes back', async () => {
+  const database = connectTo(await emptyDatabase())
+  const sql = `SELECT count(*) AS n, :a::int + :a AS twice, '12:30' AS time, :bytes::bytea AS bytes,
+    CAST(:none AS text) AS none, 1.5::numeric AS half, true AS yes`
+  expect(await database.get(sql, { a: 4, bytes: Buffer.from([0, 255]), none: null })).toEqual({
+    n: 1,
+    twice: 8,
+    time: '12:30',
+    bytes: Buffer.from([0, 255]),
+    none: null,
+    half: 1.5,
+    yes: true,
+  })
+})
+
+test('what PostgreSQL cannot keep of a text is replaced', async () => {
+  const database = connectTo(await emptyDatabase())
+  expect(await database.get('SELECT CAST(:text AS text) AS text', { text: 'a\0b\ud800' })).toEqual({
+    text: 'a\uFFFDb\uFFFD',
+  })
+})
+
+test('a transaction is all or nothing, and others wait for its end', async () => {
+  const database = connectTo(await databaseWithTable())
+  const failed = database.transaction(async (sql) => {
+    await sql.run('INSERT INTO t VALUES (1)')
+    throw new RangeError('no')
+  })
+  const after = database.get('SELECT count(*) AS n FROM t')
+  await expect(failed).rejects.toThrow('no')
+  expect(await after).toEqual({ n: 0 })
+  expect(await database.transaction((sql) => sql.run('INSERT INTO t VALUES (1), (2)'))).toBe(2)
+  expect(await database.run('DELETE FROM t')).toBe(2)
+})
+
+test('a lock of another process is waited for, and not for ever', async () => {
+  const url = await emptyDatabase()
+  const [one, two] = [connectTo(url), connectTo(url)]
+  await one.run('SELECT pg_advisory_lock(7)')
+  const error = await two.run('SELECT pg_advisory_lock(7)').catch((each: unknown) => each)
+  expect(error).toBeInstanceOf(StoreBusyError)
+  expect(error).not.toBeInstanceOf(StoreDownError)
+})
+
+test('a role that switched synchronous commits off gets them all the same', async () => {
+  const url = await emptyDatabase()
+  await asked(url, `ALTER DATABASE ${nameOf(url)} SET synchronous_commit = off`)
+  expect(await connectTo(url).get('SHOW synchronous_commit')).toEqual({ synchronous_commit: 'on' })
+})
+
+test('a database that may only be read takes no orders', async () => {
+  const url = await emptyDatabase()
+  await asked(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`)
+  await expect(connectTo(url).get('SELECT 1')).rejects.toThrow(/: the database is read-only$/)
+})
+
+test('a connection that the server ended is made again, with what belongs to it', async () => {
+  const url = await emptyDatabase()
+  const database = connectTo(url, { patienceMs: 5_000 })
+  database.onSession(async (sql) => {
+    await sql.run('SELECT pg_advisory_lock(1)')
+  })
+  const pid = async () => (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
+  const before = await pid()
+  expect(database.session).toBe(1)
+  await asked(url, `SELECT pg_terminate_backend(${before.pid})`)
+  expect(await pid()).not.toEqual(before)
+  expect(database.session).toBe(2)
+  const held = `SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
+  expect(await database.get(held)).toEqual({ n: 1 })
+})
+
+/** Stands before the server, and passes on what `look` says yes to; closes with the test. */
+async function between(
+  url: string,
+  look: (text: string, sockets: [Socket, Socket]) => boolean,
+): Promise<string> {
+  const { port } = serverOf(url)
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1')
+    for (const socket of [client, upstream]) socket.on('error', () => undefined)
+    upstream.pipe(client)
+    client.on('data', (bytes) => {
+      if (look(bytes.toString('latin1'), [client, upstream])) upstream.write(bytes)
+    })
+    client.on('close', () => upstream.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return url.replace(`:${port}/`, `:${typeof address === 'object' ? address?.port : ''}/`)
+}
+
+const insert = 'INSERT INTO t VALUES (1)'
+
+test.each(['before', 'after'])('a connection cut %s the server saw the COMMIT: no answer', async (when) => {
+  const cut = await between(await databaseWithTable(), (text, [client, upstream]) => {
+    if (!text.includes('COMMIT')) return true
+    if (when === 'after') upstream.write(Buffer.from(text, 'latin1'))
+    setImmediate(() => client.destroy())
+    return false
+  })
+  const database = connectTo(cut, { patienceMs: 5_000 })
+  await expect(database.transaction((sql) => sql.run(insert))).rejects.toBeInstanceOf(NoAnswerError)
+})
+
+test('a statement that changes something by itself has no answer either', async () => {
+  const cut = await between(await databaseWithTable(), (text, [client]) => {
+    if (text.includes('INSERT')) client.destroy()
+    return !text.includes('INSERT')
+  })
+  await expect(connectTo(cut, { patienceMs: 5_000 }).run(insert)).rejects.toBeInstanceOf(NoAnswerError)
+})
+
+test('a connection cut before the COMMIT changed nothing, and the transaction is tried again', async () => {
+  let cuts = 0
+  const cut = await between(await databaseWithTable(), (text, [client]) => {
+    if (!text.includes('INSERT') || cuts > 1) return true
+    cuts += 1
+    client.destroy()
+    return false
+  })
+  const notices: string[] = []
+  const database = connectTo(cut, { patienceMs: 5_000, onNotice: (notice) => notices.push(notice) })
+  expect(await database.transaction((sql) => sql.run(insert))).toBe(1)
+  expect(cuts).toBe(2)
+  expect(notices.map((each) => each.replaceAll(/"[^"]*"/g, 'S'))).toEqual([
+    'Waiting for the store S: the connection broke.',
+    'The store S can be used again.',
+  ])
+})
+
+const cannot = (why: string): RegExp => new RegExp(`^cannot use the store "postgres://[^"]*": ${why}$`)
+
+test.each([
+  ['the password', [/owner:[^@]*@/, 'owner:hunter2@'], cannot('the server refused the password')],
+  ['no password', [/:[^:@/]*@/, '@'], cannot('a password is needed')],
+  ['the database', [/[^/]*$/, 'nowhere'], cannot('there is no such database')],
+  ['the port', [/:\d+\//, ':1/'], cannot('connection refused')],
+  ['TLS', [/$/, '?sslmode=verify-full'], cannot('the server does not offer TLS')],
+  [
+    'the authority',
+    [/$/, '?sslmode=verify-full&sslrootcert=/nowhere.pem'],
+    /^cannot read sslrootcert "\/nowhere.pem": there is no such file/,
+  ],
+] as const)('what is wrong is one line: %s', async (_, [part, instead], message) => {
+  const url = (await emptyDatabase()).replace(part, instead)
+  const error: unknown = await connectTo(url)
+    .get('SELECT 1')
+    .catch((each: unknown) => each)
+  expect(error).toMatchObject({
+    code: 'io',
+    message: expect.stringMatching(message) as string,
+    hint: expect.stringMatching(/./) as string,
+  })
+})
