@@ -3,7 +3,14 @@ import type * as Interfaces from '@oclif/core/interfaces'
 import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { failureText } from '../output/failure.ts'
-import { arrangeColumns, jsonDocument, type ListFormat, presentList, presentText } from '../output/present.ts'
+import {
+  arrangeColumns,
+  holdsError,
+  jsonDocument,
+  type ListFormat,
+  presentList,
+  presentText,
+} from '../output/present.ts'
 import type { Sink } from '../output/streams.ts'
 import { type Terminal, terminalOf } from '../output/terminal.ts'
 import type { ListView, View } from '../output/view.ts'
@@ -128,7 +135,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     this.scope.reporter.done()
     if (this.flags.json) stdout.write(jsonDocument(view.json, failure))
     else presentText(view, stdout, this.terminal)
-    if (failure !== undefined) this.fail(failure)
+    if (failure !== undefined) this.fail(failure, this.flags.json && holdsError(view.json))
   }
 
   /** Prints one document of a stream of them: with --json a single line. */
@@ -159,11 +166,10 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     throw new AlreadyReported(failure)
   }
 
-  private fail(failure: RefcheckError): never {
+  /** What the document on stdout does not hold is told on stderr. */
+  private fail(failure: RefcheckError, isInDocument = false): never {
     const { stderr } = this.context.streams
-    if (!this.flags.json) {
-      stderr.write(failureText(failure, this.terminalAt(stderr)))
-    }
+    if (!isInDocument) stderr.write(failureText(failure, this.terminalAt(stderr)))
     throw new AlreadyReported(failure)
   }
 }

@@ -1,4 +1,4 @@
-import { ForbiddenError, UnauthenticatedError } from '../errors/kinds.ts'
+import { ForbiddenError, ThrottledError, UnauthenticatedError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
@@ -38,9 +38,11 @@ const mostFindings = 8
 /**
  * Asks a deployment for every rule of the document. Throws where nothing can be judged at all: it
  * does not answer (UnavailableError), or refuses the key (UnauthenticatedError) or the user
- * (ForbiddenError); and where the quota may not be waited for (ThrottledError).
+ * (ForbiddenError). Where the quota may not be waited for, the rest is not judged, and `halted` says so.
  */
-export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
+export async function runConformance(
+  options: ConformanceOptions,
+): Promise<ConformanceReport & { halted: ThrottledError | undefined }> {
   const { target, only = () => true, control = {} } = options
   const receiver = options.receivePort === undefined ? undefined : new Receiver()
   await receiver?.open(options.receivePort)
@@ -50,12 +52,19 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     await knock(visit)
     const chosen = suite.filter(only)
     const cases: CaseResult[] = []
+    let halted: ThrottledError | undefined
     for (const each of chosen) {
-      const result = redact(await judge(each, visit, options.signal), target)
+      const judged =
+        halted ?? (await judge(each, visit, options.signal).catch((error: unknown) => throttled(error)))
+      if (judged instanceof ThrottledError) halted = judged
+      const result =
+        judged instanceof ThrottledError
+          ? resultOf(each, 'not_judged', [], judged.message)
+          : redact(judged, target)
       cases.push(result)
       options.onCase?.(result, cases.length, chosen.length)
     }
-    return { base_url: target.baseUrl, counts: counted(cases), cases }
+    return { base_url: target.baseUrl, counts: counted(cases), cases, halted }
   } finally {
     await receiver?.close()
   }
@@ -102,17 +111,24 @@ async function knock({ probe }: Visit): Promise<void> {
   }
 }
 
+/** The quota may not be waited for: what was judged so far stands, and the rest is not judged. */
+function throttled(error: unknown): ThrottledError {
+  if (error instanceof ThrottledError) return error
+  throw error
+}
+
+function resultOf(
+  { id, section, rule, kind }: Case,
+  verdict: CaseResult['verdict'],
+  findings: string[],
+  reason: string | null,
+): CaseResult {
+  return { id, section, rule, kind, verdict, findings, reason }
+}
+
 async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined): Promise<CaseResult> {
-  const { id, section, rule, kind } = each
-  const result = (verdict: CaseResult['verdict'], findings: string[], reason: string | null): CaseResult => ({
-    id,
-    section,
-    rule,
-    kind,
-    verdict,
-    findings,
-    reason,
-  })
+  const result = (verdict: CaseResult['verdict'], findings: string[], reason: string | null): CaseResult =>
+    resultOf(each, verdict, findings, reason)
   try {
     const findings = [...new Set(await each.run(visit))]
     if (findings.length === 0) return result('holds', [], null)

@@ -39,14 +39,26 @@ test.each([403, 404])('a %i of one report leaves the others: listed, exit 10', a
   expect(pdfsIn(here.reports)).toHaveLength(3)
 })
 
-test('what is missing: listed with --json on stderr; nobody is told to try again for what never comes', async () => {
+test('what is missing: in its place with --json; nobody is told to try again for what never comes', async () => {
   const here = await filedSession(['Ana+declined', 'Ben+error', 'Cleo+report-never'])
   const of = (...at: number[]) =>
     `report download ${at.map((each) => `--request ${here.ids[each]}`).join(' ')} --output reports`
   expect(await here.type(`${of(0)} --json`)).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
-    2> unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
-    []
+    [
+      {
+        "request_id": "REQUEST_1",
+        "check_id": "CHECK_1",
+        "referee_id": null,
+        "error": {
+          "code": "not_found",
+          "message": "Identity check: no report; the check ended CANCELLED",
+          "hint": "No report will follow."
+        }
+      }
+    ]
+    2> Error: Identity check: no report; the check ended CANCELLED
+    2> No report will follow.
     exit 10
   `)
   expect(await here.all([of(0), of(1), of(2), of(0, 2)])).toMatchInlineSnapshot(`

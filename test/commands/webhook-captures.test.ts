@@ -126,6 +126,8 @@ test('webhook verify --all judges each line of a log', async () => {
         "problem": "the signature does not match the body"
       }
     ]
+    2> Error: 1 of 2 deliveries is not valid
+    2> Treat deliveries that are not valid as not sent by the service.
     exit 9
   `)
   expect(await type('webhook verify --all', { env, stdin: good })).toMatchObject({ code: 0, stderr: '' })

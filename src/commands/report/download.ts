@@ -7,7 +7,7 @@ import { Args, Flags } from '../../cli/oclif.ts'
 import { reportSource } from '../../compose/report-source.ts'
 import { openFiling, opener } from '../../compose/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
-import { missingText, reportsView } from '../../output/views/reports.ts'
+import { reportsView } from '../../output/views/reports.ts'
 import { fileAll, showReports } from '../../usecases/report/file-all.ts'
 import { streamReport } from '../../usecases/report/file-one.ts'
 import { api } from '../../compose/api.ts'
@@ -74,7 +74,6 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     const typed = output ?? (await setting(this.scope, 'output-dir')) ?? '.'
     const filing = await openFiling(this.scope, this.flags, { typed, source, signal: this.signal })
     const result = await fileAll(filing)
-    if (this.flags.json) for (const line of missingText(result.missing)) this.scope.reporter.note(line)
     if (this.flags.open && result.failure === undefined) {
       await showReports(...opener(this.scope), filing.folder.path, result.stored)
     }

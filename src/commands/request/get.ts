@@ -8,7 +8,7 @@ import { api } from '../../compose/api.ts'
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
   static override summary = 'Show the status, checks and referees of a request'
   static override description =
-    'Each call returns new report URLs, valid for one hour. With several ids, --json prints an array.'
+    'Each call returns new report URLs, valid for one hour. With several ids, --json prints an array; one that could not be read has its error in its place.'
   static override examples = [
     '<%= config.bin %> request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
     '<%= config.bin %> request get ID ID --json',
@@ -20,7 +20,7 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
 
   async run(): Promise<void> {
     const ids = this.args.request_id
-    const { requests, failure } = await readRequests(await api(this.scope), ids, this.signal)
-    this.answer(requestsView(requests, ids.length > 1), failure)
+    const { results, failure } = await readRequests(await api(this.scope), ids, this.signal)
+    this.answer(requestsView(results, ids.length > 1), failure)
   }
 }

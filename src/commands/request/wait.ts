@@ -30,12 +30,12 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
 
   async run(): Promise<void> {
     const ids = [...new Set(this.args.request_id)]
-    const { requests, failure } = await waitForRequests(await patientApi(this.scope), ids, {
+    const { results, failure } = await waitForRequests(await patientApi(this.scope), ids, {
       ...(await following(this.scope)),
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
       signal: this.signal,
     })
-    this.answer(requestsView(requests, this.args.request_id.length > 1), failure)
+    this.answer(requestsView(results, this.args.request_id.length > 1), failure)
   }
 }

@@ -28,12 +28,49 @@ export interface MissingReport {
 }
 
 export interface FilingResult {
+  /** In the order of what was asked for. */
+  reports: (StoredReport | MissingReport)[]
   stored: StoredReport[]
   missing: MissingReport[]
   /** Requests of which something is not ready yet, where that is no failure. */
   unfinished: number
   /** Why it is not all there: what ended it early, or IncompleteError. */
   failure: RefcheckError | undefined
+}
+
+export const isMissing = (report: StoredReport | MissingReport): report is MissingReport => 'error' in report
+
+/** What filing came to, by its reports. */
+export function filed(
+  reports: readonly (StoredReport | MissingReport)[],
+  rest: Pick<FilingResult, 'unfinished' | 'failure'>,
+): FilingResult {
+  return {
+    reports: [...reports],
+    stored: reports.filter((each) => 'path' in each),
+    missing: reports.filter(isMissing),
+    ...rest,
+  }
+}
+
+/** A request as a whole that no report could be had of. */
+export function missingRequest(requestId: string, error: RefcheckError): MissingReport {
+  return { requestId, checkId: null, refereeId: null, person: undefined, error }
+}
+
+/** What has become of one place in the plan: a report that is being filed is still a target. */
+export type FilingOutcome = StoredReport | MissingReport | ReportTarget | { untried: string }
+
+/** The reports of a plan; what was not come to has what ended it all, and is left out where nothing did. */
+export function reportsOf(
+  outcomes: readonly FilingOutcome[],
+  ending: RefcheckError | undefined,
+): (StoredReport | MissingReport)[] {
+  return outcomes.flatMap((each): (StoredReport | MissingReport)[] => {
+    if ('error' in each || 'path' in each) return [each]
+    if (ending === undefined) return []
+    return ['untried' in each ? missingRequest(each.untried, ending) : missingReport(each, ending)]
+  })
 }
 
 /** What happens on the way. */

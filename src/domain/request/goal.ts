@@ -2,6 +2,7 @@ import type { RequestResource } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { IncompleteError, TimedOutError } from '../../errors/kinds.ts'
+import type { RequestResult } from './result.ts'
 
 /** What is waited for: a terminal status, PARTIAL or past it, COMPLETED, or COMPLETED with every report ready. */
 export type WaitGoal = 'terminal' | 'partial' | 'completed' | 'report'
@@ -9,7 +10,12 @@ export type WaitGoal = 'terminal' | 'partial' | 'completed' | 'report'
 export interface WaitResult {
   /** As last read, in the order they were asked for. */
   requests: RequestResource[]
-  /** TimedOutError, or IncompleteError where a request ended without what was waited for. */
+  /** The same, with those that could not be read in their places. */
+  results: RequestResult[]
+  /**
+   * TimedOutError, IncompleteError where a request ended without what was waited for, NotFoundError where there is no
+   * such request, or what ended the wait.
+   */
   failure: RefcheckError | undefined
 }
 
@@ -46,6 +52,13 @@ function reportsReady(request: RequestResource): boolean {
       )
     }
     return check.status !== 'COMPLETED' || (check.report_pdf_url ?? null) !== null
+  })
+}
+
+/** A request that was never read before the time was up. */
+export function notReadInTime(requestId: string): TimedOutError {
+  return new TimedOutError('timed out before it was read', {
+    hint: `Continue with: refcheck request wait ${requestId}`,
   })
 }
 

@@ -1,16 +1,27 @@
 import { relative } from 'node:path'
 
-import type { FilingResult, MissingReport, StoredReport } from '../../domain/report/filed.ts'
+import {
+  type FilingResult,
+  isMissing,
+  type MissingReport,
+  type StoredReport,
+} from '../../domain/report/filed.ts'
 import { sanitize } from '../../host/text.ts'
+import { failureJson } from '../failure.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 
-type Filed = Pick<FilingResult, 'stored' | 'missing'>
+/** Files as a person would name them from `cwd`, and what could not be had; in JSON each in its place. */
+export function reportsView({ reports, stored, missing }: FilingResult, cwd: string): View {
+  return {
+    json: reports.map((each) => (isMissing(each) ? missingJson(each) : each)),
+    text: (terminal) => lines(stored, missing, cwd, terminal),
+  }
+}
 
-/** Files as a person would name them from `cwd`, and what could not be had. */
-export function reportsView({ stored, missing }: Filed, cwd: string): View {
-  return { json: stored, text: (terminal) => lines(stored, missing, cwd, terminal) }
+function missingJson({ requestId, checkId, refereeId, error }: MissingReport) {
+  return { request_id: requestId, check_id: checkId, referee_id: refereeId, error: failureJson(error) }
 }
 
 /** What bringing a folder up to date came to: what is new, and what could not be had. */
@@ -20,12 +31,7 @@ export function syncView(result: FilingResult, folder: string, cwd: string): Vie
     json: {
       folder,
       stored: fresh,
-      missing: result.missing.map(({ requestId, checkId, refereeId, error }) => ({
-        request_id: requestId,
-        check_id: checkId,
-        referee_id: refereeId,
-        reason: error.message,
-      })),
+      missing: result.missing.map((each) => ({ ...missingJson(each), reason: each.error.message })),
       skipped: result.stored.length - fresh.length,
       unfinished: result.unfinished,
     },
@@ -38,11 +44,6 @@ export function syncSummary({ stored, unfinished }: FilingResult): string {
   const fresh = stored.filter((each) => !each.skipped).length
   const open = `${countInWords(unfinished, 'request')} not finished`
   return `${fresh} stored, ${stored.length - fresh} already there, ${open}`
-}
-
-/** A line for each report that could not be had, for where the answer has no place for them. */
-export function missingText(missing: readonly MissingReport[]): string[] {
-  return missing.map((each) => `unavailable  ${about(each)}`)
 }
 
 function lines(

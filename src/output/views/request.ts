@@ -1,6 +1,8 @@
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
+import { isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
+import { failureJson } from '../failure.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
@@ -20,11 +22,26 @@ const columns: Column<CheckRow>[] = [
   { name: 'id', value: (row) => row.id, whole: true },
 ]
 
-/** One request, or several: an array in JSON where more than one was asked for. */
-export function requestsView(requests: readonly RequestResource[], asArray: boolean): View {
+/**
+ * One request, or several: an array in JSON where more than one was asked for, in which one that could not be read
+ * is told of in its place.
+ */
+export function requestsView(results: readonly RequestResult[], asArray: boolean): View {
+  const json = results.map((each) =>
+    isUnread(each) ? { request_id: each.requestId, error: failureJson(each.error) } : each.request,
+  )
   return {
-    json: asArray ? requests : requests[0],
-    text: (terminal) => requests.map((request) => requestText(request, terminal)).join('\n\n'),
+    json: asArray ? json : json[0],
+    text: (terminal) => {
+      const read = results.flatMap((each) => (isUnread(each) ? [] : [requestText(each.request, terminal)]))
+      // One alone is what the error is about.
+      const unread = results.filter(isUnread)
+      const lines = (unread.length === 1 ? [] : unread).map(
+        ({ requestId, error }) =>
+          `${styled(terminal, 'yellow', 'not read')}  ${sanitize(requestId)}: ${sanitize(error.message)}`,
+      )
+      return [...read, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n')
+    },
   }
 }
 

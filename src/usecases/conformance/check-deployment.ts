@@ -1,6 +1,6 @@
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { resolveSession, type SessionSources } from '../session/resolve.ts'
-import { IncompleteError, UsageError } from '../../errors/kinds.ts'
+import { IncompleteError, type ThrottledError, UsageError } from '../../errors/kinds.ts'
 import { isLoopbackUrl } from '../../contract/loopback.ts'
 import type { CaseResult, ConformanceReport } from '../../conformance/case.ts'
 import { runConformance } from '../../conformance/run.ts'
@@ -36,8 +36,8 @@ const documented: readonly QuotaWindow[] = [
 
 export interface ConformanceResult {
   report: ConformanceReport
-  /** Set where a rule is broken. */
-  failure: IncompleteError | undefined
+  /** Set where a rule is broken, and where the quota ran out before all were judged. */
+  failure: IncompleteError | ThrottledError | undefined
 }
 
 export interface ConformancePorts {
@@ -62,7 +62,7 @@ export async function checkDeployment(
   const target = await targetOf(ports, options)
   const control = steered ? await sandboxControl(http, target) : undefined
   try {
-    const report = await runConformance({
+    const { halted, ...report } = await runConformance({
       http,
       clock,
       target: {
@@ -81,7 +81,7 @@ export async function checkDeployment(
       onCase: ({ id }, done, of) => ports.onCase(id, done, of),
       onWait,
     })
-    return { report, failure: failureOf(report) }
+    return { report, failure: halted ?? failureOf(report) }
   } finally {
     await control?.restore()
   }

@@ -1,7 +1,8 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import type { FilingEvent, FilingResult } from '../../domain/report/filed.ts'
+import { filed, type FilingEvent, type FilingResult } from '../../domain/report/filed.ts'
 import type { ReportSource } from '../../domain/report/source.ts'
+import { isUnread } from '../../domain/request/result.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import { fileReports, type WantedRequest } from './file-many.ts'
@@ -38,7 +39,7 @@ export async function fetchReports(source: ReportSource, options: FetchOptions):
   switch (source.kind) {
     case 'ids':
     case 'url':
-      return { stored: [await fileOne(source, options)], missing: [], unfinished: 0, failure: undefined }
+      return filed([await fileOne(source, options)], { unfinished: 0, failure: undefined })
     case 'requests':
       return named(source.requestIds, options)
     case 'batch':
@@ -85,14 +86,17 @@ async function awaited(
 ): Promise<{ wanted: WantedRequest[]; failure?: RefcheckError | undefined }> {
   const { api, waitMs, clock, signal, following } = options
   if (waitMs === undefined) return { wanted: requestIds.map((requestId) => ({ requestId })) }
-  const { requests, failure } = await waitForRequests(api, requestIds, {
+  const { results, failure } = await waitForRequests(api, requestIds, {
     ...(await following?.()),
     goal: 'report',
     timeoutMs: waitMs,
     clock,
     signal,
   })
-  return { wanted: requests.map((read) => ({ requestId: read.request_id, read })), failure }
+  const wanted = results.map((each) =>
+    isUnread(each) ? each : { requestId: each.requestId, read: each.request },
+  )
+  return { wanted, failure }
 }
 
 async function recorder({

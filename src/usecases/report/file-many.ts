@@ -3,13 +3,18 @@ import { reportKey } from '../../contract/report-key.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { FileNames } from '../../domain/report/file-names.ts'
 import {
+  filed,
   type FilingEvent,
+  type FilingOutcome,
   type FilingResult,
   incomplete,
   isAboutOne,
   isFinal,
+  isMissing,
   missingReport,
   type MissingReport,
+  missingRequest,
+  reportsOf,
   type StoredReport,
   storedReport,
   subjectOf,
@@ -17,6 +22,7 @@ import {
 } from '../../domain/report/filed.ts'
 import type { ReportRecord } from '../../domain/report/record.ts'
 import { endedWithout, type ReportTarget, reportTargets } from '../../domain/report/targets.ts'
+import { gravest } from '../../domain/request/result.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
@@ -43,10 +49,11 @@ export interface FilingOptions {
   onRead?: ((request: RequestResource) => Promise<void>) | undefined
 }
 
-/** A request to file the reports of; `read` where it was read just now. */
+/** A request to file the reports of; `read` where it was read just now, `error` where that failed. */
 export interface WantedRequest {
   requestId: string
   read?: RequestResource | undefined
+  error?: RefcheckError | undefined
 }
 
 /** One request after another that cannot be read: then the service is away, and the rest is not tried. */
@@ -80,7 +87,7 @@ class Filing {
   readonly #working = new Set<Promise<void>>()
   readonly #ends: Promise<void>[] = []
   /** By place in the plan, so that the answer's order is the same each time. */
-  readonly #outcomes: (StoredReport | MissingReport | undefined)[] = []
+  readonly #outcomes: FilingOutcome[] = []
   #unfinished = 0
   #failedReads = 0
   #halted: unknown
@@ -102,31 +109,46 @@ class Filing {
   }
 
   async take(wanted: WantedRequest): Promise<void> {
-    if (this.#isOver) return
+    const { requestId, error: unread } = wanted
+    if (this.#isOver) {
+      this.#outcomes.push({ untried: requestId })
+      return
+    }
+    if (unread !== undefined) {
+      this.#outcomes.push(missingRequest(requestId, unread))
+      return
+    }
     try {
       if (await this.#isAllThere(wanted.requestId)) return
       const request = wanted.read ?? (await this.#read(wanted.requestId))
       if (request !== undefined) await this.#file(request)
     } catch (error) {
+      this.#outcomes.push({ untried: requestId })
       this.#halt(error)
     }
   }
 
   async end(): Promise<FilingResult> {
     await Promise.all(this.#ends)
-    const missing = this.#outcomes.filter((each) => each !== undefined && 'error' in each)
-    const stored = this.#outcomes.filter((each) => each !== undefined && 'path' in each)
-    const nothing = stored.length === 0 && missing.every((each) => each.checkId === null)
+    const outcomes = this.#outcomes.filter((each) => 'error' in each || 'path' in each)
+    const nothing = outcomes.every((each) => isMissing(each) && each.checkId === null)
     const halted = this.#haltedBy()
     if (halted !== undefined) {
       if (nothing || !(halted instanceof RefcheckError)) throw halted
-      return { stored, missing, unfinished: this.#unfinished, failure: halted }
+      return this.#result(halted, halted)
     }
+    const { missing } = this.#result(undefined, undefined)
     const [first] = missing
     if (nothing && this.#unfinished === 0 && first !== undefined && first.error.code !== 'incomplete') {
-      throw first.error
+      if (missing.length === 1) throw first.error
+      return this.#result(undefined, gravest(missing.map(({ error }) => error)))
     }
-    return { stored, missing, unfinished: this.#unfinished, failure: incomplete(missing) }
+    return this.#result(undefined, incomplete(missing))
+  }
+
+  #result(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
+    const ending = this.#options.named ? halted : undefined
+    return filed(reportsOf(this.#outcomes, ending), { unfinished: this.#unfinished, failure })
   }
 
   get #isOver(): boolean {
@@ -178,7 +200,7 @@ class Filing {
       if (!(error instanceof NotFoundError || error instanceof UnavailableError)) throw error
       this.#failedReads += error instanceof UnavailableError ? 1 : 0
       if (this.#failedReads >= mostFailedReads) throw error
-      this.#outcomes.push({ requestId, checkId: null, refereeId: null, person: undefined, error })
+      this.#outcomes.push(missingRequest(requestId, error))
       return undefined
     }
   }
@@ -198,7 +220,10 @@ class Filing {
       if (!named && target.url === undefined) continue
       onEvent?.({ name: 'planned', files: 1 })
       await this.#room()
-      if (this.#isOver) break
+      if (this.#isOver) {
+        this.#outcomes.push(target)
+        continue
+      }
       started.push(this.#start(target, file, urls))
     }
     this.#ends.push(Promise.all(started).then(() => this.#arrange(request, targets)))
@@ -212,7 +237,7 @@ class Filing {
   }
 
   #start(target: ReportTarget, file: string, urls: SignedUrls): Promise<void> {
-    const place = this.#outcomes.push(undefined) - 1
+    const place = this.#outcomes.push(target) - 1
     const { promise: received, resolve } = Promise.withResolvers<void>()
     const onReceived = (): void => {
       this.#running.delete(received)

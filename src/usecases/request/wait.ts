@@ -1,7 +1,9 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { settled, verdict, type WaitGoal, type WaitResult } from '../../domain/request/goal.ts'
-import { ThrottledError, UnavailableError } from '../../errors/kinds.ts'
+import { notReadInTime, settled, verdict, type WaitGoal, type WaitResult } from '../../domain/request/goal.ts'
+import { gravest } from '../../domain/request/result.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InterruptedError, NotFoundError, ThrottledError, UnavailableError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
@@ -31,37 +33,65 @@ const outagePause = 30_000
 const longestOutage = 40
 
 /**
- * Reads requests again and again until each has reached the goal, can no longer reach it, or the time
- * is up. Each read has a place in the quota; a request that is finished is not read again.
+ * Reads requests again and again until each has reached the goal, can no longer reach it, is not found, or the time
+ * is up. Each read has a place in the quota; a request that is finished is not read again. Of several, what was
+ * read is answered whatever ends the wait; of one, what ends it is thrown.
  */
 export async function waitForRequests(
-  api: Api,
+  api: Pick<Api, 'getRequest'>,
   requestIds: readonly string[],
   options: WaitOptions,
 ): Promise<WaitResult> {
+  const wait: Wait = { api, options, seen: new Map(), notFound: new Map() }
+  const halted = await untilOver(wait, requestIds).catch((error: unknown) => {
+    const failure = options.signal?.aborted ? new InterruptedError('interrupted', { cause: error }) : error
+    const isAnswer = requestIds.length > 1 && wait.seen.size > 0
+    if (!isAnswer || !(failure instanceof RefcheckError)) throw error
+    return failure
+  })
+  const results = requestIds.map((requestId) => {
+    const request = wait.seen.get(requestId)
+    return request === undefined
+      ? { requestId, error: wait.notFound.get(requestId) ?? halted ?? notReadInTime(requestId) }
+      : { requestId, request }
+  })
+  const requests = requestIds.flatMap((id) => wait.seen.get(id) ?? [])
+  const unread = requestIds.length - requests.length - wait.notFound.size
+  const ended = halted ?? verdict(requests, unread, options.goal)
+  return { requests, results, failure: gravest([ended, ...wait.notFound.values()]) }
+}
+
+interface Wait {
+  api: Pick<Api, 'getRequest'>
+  options: WaitOptions
+  /** As last read. */
+  seen: Map<string, RequestResource>
+  notFound: Map<string, NotFoundError>
+}
+
+async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<undefined> {
+  const { options, seen, notFound } = wait
   const { clock, signal, goal } = options
   const deadline = clock.monotonic() + options.timeoutMs
-  const seen = new Map<string, RequestResource>()
   const schedule = new WaitSchedule(requestIds, clock, options.inbox)
   for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
     const patience = schedule.patience(next)
     const left = Math.max(0, deadline - clock.monotonic())
     if (seen.size > 0 && patience >= left) {
       await clock.sleep(left, signal)
-      break
+      return
     }
     if (patience > 0) {
       await clock.sleep(patience, signal)
       continue
     }
-    if (!(await hasPlace(options, left))) break
-    const request = await read(api, next, seen, options)
-    if (request === undefined) schedule.postpone(next, outagePause)
+    if (!(await hasPlace(options, left))) return
+    const request = await read(wait, next, requestIds.length > 1)
+    if (notFound.has(next.id)) schedule.drop(next)
+    else if (request === undefined) schedule.postpone(next, outagePause)
     else if (settled(request, goal)) schedule.drop(next)
     else schedule.read(next, request)
   }
-  const requests = requestIds.flatMap((id) => seen.get(id) ?? [])
-  return { requests, failure: verdict(requests, requestIds.length - requests.length, options.goal) }
 }
 
 /** Waits for a place in the quota; false when there is none before the time is up, which it then is. */
@@ -77,12 +107,11 @@ async function hasPlace({ governor, clock, signal, onPaced }: WaitOptions, left:
   }
 }
 
-/** One read; undefined where a service that was well before is away for now. */
+/** One read; undefined where a service that was well before is away for now, and where there is no such request. */
 async function read(
-  api: Api,
+  { api, options, seen, notFound }: Wait,
   due: Due,
-  seen: Map<string, RequestResource>,
-  options: WaitOptions,
+  isOfSeveral: boolean,
 ): Promise<RequestResource | undefined> {
   try {
     const request = await api.getRequest(due.id, options.signal)
@@ -91,6 +120,10 @@ async function read(
     if (before?.status !== request.status) options.onStatus?.(request)
     return request
   } catch (error) {
+    if (isOfSeveral && error instanceof NotFoundError && !seen.has(due.id)) {
+      notFound.set(due.id, error)
+      return undefined
+    }
     due.failures += 1
     const isOutage = error instanceof UnavailableError && seen.has(due.id) && due.failures <= longestOutage
     if (!isOutage) throw error

@@ -70,7 +70,7 @@ export async function waiting(options: Waiting): Promise<Waited> {
     const { quota, inbox } = await place.store()
     const account = quota.account('http://127.0.0.1', 'k'.repeat(32))
     const { requests: read, failure } = await waitForRequests(
-      api as Api,
+      api,
       lives.map(({ id }) => id),
       {
         goal,

@@ -1,0 +1,43 @@
+import type { RequestResource } from '../../contract/request.ts'
+import type { ErrorCode, RefcheckError } from '../../errors/base.ts'
+
+/** A request that was asked for and could not be read, and why. */
+export interface UnreadRequest {
+  requestId: string
+  error: RefcheckError
+}
+
+/** What came of asking for one request. */
+export type RequestResult = { requestId: string; request: RequestResource } | UnreadRequest
+
+export const isUnread = (result: RequestResult): result is UnreadRequest => 'error' in result
+
+/** The gravest first: what stopped everything, then what will not get better by itself, then what only takes time. */
+const gravity: readonly ErrorCode[] = [
+  'interrupted',
+  'outcome_unknown',
+  'internal',
+  'io',
+  'unauthenticated',
+  'forbidden',
+  'unavailable',
+  'throttled',
+  'not_found',
+  'invalid_input',
+  'usage',
+  'duplicate',
+  'bad_signature',
+  'timed_out',
+  'incomplete',
+]
+
+/** The error that decides the exit code of several; undefined where there is none. */
+export function gravest(errors: readonly (RefcheckError | undefined)[]): RefcheckError | undefined {
+  return errors
+    .filter((error) => error !== undefined)
+    .reduce<RefcheckError | undefined>(
+      (worst, error) =>
+        worst === undefined || gravity.indexOf(error.code) < gravity.indexOf(worst.code) ? error : worst,
+      undefined,
+    )
+}

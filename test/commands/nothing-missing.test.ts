@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest'
+
+import { filedSession } from '../harness/filed-session.ts'
+import { orderOf } from '../harness/people.ts'
+import { type Session, session } from '../harness/session.ts'
+
+const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+
+async function ordered({ type }: Session, first: string): Promise<string> {
+  const outcome = await type(orderOf(first, ['--yes', '--json']))
+  return (outcome.json() as { request_id: string }).request_id
+}
+
+const small = { quota: [{ calls: 4, seconds: 60 }] }
+const knowing = { env: { REFCHECK_QUOTA: '1000/60' } }
+
+test('request get past the quota: each id that was asked for is there, with its error where it was not read', async () => {
+  const here = await session(small)
+  const id = await ordered(here, 'Priya')
+  // Three of the four calls went to the packages, the schema and the order.
+  const read = await here.type(`request get ${id} ${id} ${id} ${nowhere} --json --timeout 1s`, knowing)
+  const items = read.json() as { request_id: string; status?: string; error?: { code: string } }[]
+  expect(items.map(({ status, error }) => status ?? error?.code)).toMatchInlineSnapshot(`
+    [
+      "RECEIVED",
+      "throttled",
+      "throttled",
+      "throttled",
+    ]
+  `)
+  expect(items.map(({ request_id }) => request_id)).toEqual([id, id, id, nowhere])
+  expect(read.code).toBe(6)
+  expect(read.stderr).toMatchInlineSnapshot(`
+    "Error: the quota is used up for the next 60 s
+    Run it again in 60 s, or wait automatically with a longer --timeout.
+    "
+  `)
+})
+
+test('request get in text: what was read, a line for each that was not', async () => {
+  const here = await session(small)
+  const id = await ordered(here, 'Priya')
+  expect(await here.type(`request get ${id} ${id} ${id} ${nowhere} --timeout 1s`, knowing))
+    .toMatchInlineSnapshot(`
+    $ REFCHECK_QUOTA=1000/60 refcheck request get REQUEST_1 REQUEST_1 REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --timeout 1s
+    Priya Example  RECEIVED
+      request    REQUEST_1
+      package    102
+      recipient  priya@example.com, +61412345678
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
+
+    CHECK           STATUS    REPORT   ID
+    Identity check  RECEIVED  not yet  -
+
+    not read  REQUEST_1: the quota is used up for the next 60 s
+    not read  REQUEST_1: the quota is used up for the next 60 s
+    not read  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55: the quota is used up for the next 60 s
+    2> Error: the quota is used up for the next 60 s
+    2> Run it again in 60 s, or wait automatically with a longer --timeout.
+    exit 6
+  `)
+})
+
+test('request get of several that are all not found: an array of errors', async () => {
+  const { type } = await session()
+  expect(await type(`request get ${nowhere} ${nowhere} --json`)).toMatchInlineSnapshot(`
+    $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --json
+    [
+      {
+        "request_id": "3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55",
+        "error": {
+          "code": "not_found",
+          "message": "request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found",
+          "hint": "Check the id. It may belong to another organisation, or be hidden from this user.",
+          "status": 404
+        }
+      },
+      {
+        "request_id": "3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55",
+        "error": {
+          "code": "not_found",
+          "message": "request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found",
+          "hint": "Check the id. It may belong to another organisation, or be hidden from this user.",
+          "status": 404
+        }
+      }
+    ]
+    2> Error: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found
+    2> Check the id. It may belong to another organisation, or be hidden from this user.
+    exit 5
+  `)
+})
+
+test('request wait GOOD MISSING: the good one is waited for, and both are reported', async () => {
+  const here = await session()
+  const id = await ordered(here, 'Priya')
+  const waited = await here.type(`request wait ${id} ${nowhere} --json`)
+  expect(waited.json()).toMatchObject([
+    { request_id: id, status: 'COMPLETED' },
+    { request_id: nowhere, error: { code: 'not_found', status: 404 } },
+  ])
+  expect(waited.code).toBe(5)
+})
+
+test('request wait past its time: one that was never read is reported too', async () => {
+  const here = await session(small)
+  const ids = [await ordered(here, 'Priya'), nowhere.replace('3', '4'), nowhere.replace('3', '5'), nowhere]
+  const waited = await here.type(`request wait ${ids.join(' ')} --json --timeout 10s`)
+  const items = waited.json() as { request_id: string; status?: string; error?: { code: string } }[]
+  expect(items.map(({ request_id }) => request_id)).toEqual(ids)
+  expect(items.map(({ status, error }) => status ?? error?.code)).toMatchInlineSnapshot(`
+    [
+      "RECEIVED",
+      "not_found",
+      "timed_out",
+      "timed_out",
+    ]
+  `)
+  expect(waited.code).toBe(5)
+})
+
+test('report download: several that are not found, each with its error', async () => {
+  const here = await filedSession(['Priya'])
+  const done = await here.type(
+    `report download --request ${here.ids[0]} --request ${nowhere} --output reports --json`,
+  )
+  expect(done.json()).toMatchObject([
+    { check_id: expect.any(String), path: expect.any(String) },
+    { request_id: nowhere, check_id: null, referee_id: null, error: { code: 'not_found' } },
+  ])
+  expect(done.code).toBe(10)
+  const none = await here.type(
+    `report download --request ${nowhere} --request ${nowhere.replace('3', '4')} --json`,
+  )
+  expect(none.json()).toMatchObject([{ error: { code: 'not_found' } }, { error: { code: 'not_found' } }])
+  expect(none.code).toBe(5)
+})
+
+test('sandbox conformance that runs out of the quota: what was judged, and the rest as not judged', async () => {
+  const here = await session({ quota: [{ calls: 12, seconds: 60 }] })
+  const judged = await here.type('sandbox conformance --only packages --json --timeout 1s')
+  const answer = judged.json() as {
+    counts: Record<string, number>
+    cases: { verdict: string; reason: string | null }[]
+    error: { code: string }
+  }
+  expect(judged.code).toBe(6)
+  expect(answer.counts['cases']).toBe(answer.cases.length)
+  expect(answer.counts['holds']).toBeGreaterThan(0)
+  expect(answer.cases.at(-1)).toMatchObject({
+    verdict: 'not_judged',
+    reason: expect.stringMatching(/^the quota is used up/),
+  })
+  expect(answer.error.code).toBe('throttled')
+})

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+
+import { gravest, isUnread } from '../../../src/domain/request/result.ts'
+import {
+  IncompleteError,
+  InterruptedError,
+  NotFoundError,
+  ThrottledError,
+  TimedOutError,
+} from '../../../src/errors/kinds.ts'
+
+test('the gravest of several errors decides: what stopped it all, what stays so, then what takes time', () => {
+  const errors = [
+    new IncompleteError('ended CANCELLED'),
+    new TimedOutError('timed out'),
+    new NotFoundError('not found'),
+    new ThrottledError('the quota is used up'),
+    new InterruptedError('interrupted'),
+  ]
+  for (let length = 1; length <= errors.length; length += 1) {
+    expect(gravest(errors.slice(0, length))).toBe(errors[length - 1])
+    expect(gravest(errors.slice(0, length).reverse())).toBe(errors[length - 1])
+  }
+})
+
+test('the first of two that are alike, and none of none', () => {
+  const [first, second] = [new NotFoundError('one'), new NotFoundError('two')]
+  expect(gravest([undefined, first, second])).toBe(first)
+  expect(gravest([undefined])).toBeUndefined()
+})
+
+test('a result with an error is one that was not read', () => {
+  expect(isUnread({ requestId: 'r', error: new NotFoundError('gone') })).toBe(true)
+})
