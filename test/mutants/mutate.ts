@@ -62,6 +62,9 @@ const passedOver = new Set([
 /** Properties whose text says what becomes of an order. */
 const saysWhat = new Set(['to', 'becomes', 'kind', 'state', 'reason'])
 
+/** One more of so many is nothing that anybody could see: twice as many is. */
+const aLot = 1000
+
 /** What only tells a person, and decides nothing. */
 const telling = /^(await )?(this\.#event|this\.#tell|this\.#stopped|\w*\.?on[A-Z]\w*\?*\.?)\(/
 
@@ -110,7 +113,7 @@ function changesOf(node: Node, source: string, parent: Node | undefined): Change
 function literal(node: Node, parent: Node | undefined): string[] {
   const { value } = node
   if (typeof value === 'boolean') return [String(!value)]
-  if (typeof value === 'number') return [String(value + 1)]
+  if (typeof value === 'number') return [String(value < aLot ? value + 1 : value * 2)]
   if (typeof value !== 'string') return []
   if (sql.test(value)) return statements(String(node['raw']))
   const key = parent?.type === 'Property' ? parent['key'] : undefined

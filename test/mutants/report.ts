@@ -7,8 +7,10 @@ import type { Mutant } from './run.ts'
 /** A mutant that no test can notice, or need not. */
 interface Known {
   path: string
-  from: string
-  to: string
+  /** Text of its line, where all that can be changed there is alike; else what was changed to what. */
+  on?: string
+  from?: string
+  to?: string
   why: string
 }
 
@@ -23,8 +25,13 @@ const goal = 0.9
 /** Prints how many were killed, and each that was not with why; the exit code. */
 export function report(mutants: readonly Mutant[], plants: readonly Planted[]): number {
   const known = JSON.parse(readFileSync(join(import.meta.dirname, 'survivors.json'), 'utf8')) as Known[]
-  const whyOf = ({ path, from, to }: Mutant): string | undefined =>
-    known.find((each) => each.path === path && each.from === short(from) && each.to === short(to))?.why
+  const whyOf = ({ path, whole, from, to }: Mutant): string | undefined =>
+    known.find(
+      (each) =>
+        each.path === path &&
+        (each.on === undefined || whole.includes(each.on)) &&
+        (each.from === undefined || (each.from === short(from) && each.to === short(to))),
+    )?.why
   const files = new Map<string, Mutant[]>()
   for (const mutant of mutants) files.set(mutant.path, [...(files.get(mutant.path) ?? []), mutant])
   const killed = (all: readonly Mutant[]): number =>

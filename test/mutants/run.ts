@@ -1,6 +1,6 @@
 /*
  * Breaks ordering, matching, age, settling and the runner in every small way, and tells which of that no test notices.
- * Run: npm run mutants [-- --share 0.05] [--seed 1] [--only PART_OF_A_PATH]
+ * Run: npm run mutants [-- --share 0.05] [--seed 1] [--only PART_OF_A_PATH] [--rules]
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,9 @@ import { derivedModules, root, targets, testStages } from './targets.ts'
 export interface Mutant {
   path: string
   line: number
-  /** The whole line as it is, and what became of the part that was changed. */
+  /** The whole line as it is. */
+  whole: string
+  /** The part that was changed, and what became of it. */
   from: string
   to: string
   /** What killed it: a test's name; undefined where nothing did. */
@@ -28,10 +30,14 @@ export interface Mutant {
 }
 
 /** A worker that says nothing for so long hangs, and so does the mutant. */
-const longestSilenceMs = 30_000
+const longestSilenceMs = 60_000
+/** Before its first word it may build the program, on a machine with others at work. */
+const longestStartMs = 240_000
 /** Tests of the rooms above the rules that a mutant is tried with at most: so many short ones, so many that go deep. */
 const mostShort = 8
 const mostDeep = 14
+/** A longer test is passed over: on a machine with others at work it would time out by itself. */
+const longestTestMs = 5_000
 
 /** Memory is a disk too, whose fsync costs nothing. */
 const quickDisk = existsSync('/dev/shm') ? { TMPDIR: '/dev/shm' } : {}
@@ -41,6 +47,7 @@ const { values } = parseArgs({
     share: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    rules: { type: 'boolean', default: false },
   },
 })
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-mutants-'))
@@ -53,7 +60,8 @@ for (const path of [...targets(), ...derivedModules()]) {
   for (const { start, end, text: to } of changes) {
     const line = source.slice(0, start).split('\n').length
     const from = source.slice(start, end)
-    mutants.push({ path, line, from, to, killedBy: undefined })
+    const whole = source.split('\n')[line - 1] ?? ''
+    mutants.push({ path, line, whole, from, to, killedBy: undefined })
   }
 }
 const rng = seeded(Number(values.seed))
@@ -72,14 +80,29 @@ async function work(
   const results = join(folder, 'results')
   const heartbeat = join(folder, 'heartbeat')
   writeFileSync(results, '')
+  let left = plan.chosen === undefined ? undefined : Number.POSITIVE_INFINITY
   for (let isThrough = false; !isThrough;) {
     writeFileSync(heartbeat, '')
     const whole: Plan = { sources, results, heartbeat, alive: [...alive], ...plan }
     writeFileSync(join(folder, 'plan.json'), JSON.stringify(whole))
     isThrough = await round(files, heartbeat, results)
     for (const each of tellings(results)) if ('killed' in each) kill(each.killed, each.test)
+    if (!isThrough || left === undefined || plan.looksOnly) continue
+    // A worker that ended early has left some untried.
+    const untried = untriedOf(plan.chosen ?? {}, tellings(results))
+    isThrough = untried === 0 || untried >= left
+    left = untried
+    if (isThrough && untried > 0) console.log(`${untried} times a test did not come to its mutant`)
   }
   return tellings(results)
+}
+
+/** How many of what was planned nobody tried. */
+function untriedOf(planned: Readonly<Record<string, readonly number[]>>, told: readonly Told[]): number {
+  const tried = new Set(told.flatMap((each) => ('survived' in each ? [`${each.survived} ${each.test}`] : [])))
+  return Object.entries(planned)
+    .flatMap(([test, numbers]) => numbers.map((each) => ({ test, each })))
+    .filter(({ test, each }) => alive.has(each) && !tried.has(`${each} ${test}`)).length
 }
 
 function kill(mutant: number, by: string): void {
@@ -110,7 +133,8 @@ async function round(files: readonly string[], heartbeat: string, results: strin
   let seen = { size: size(), at: Date.now() }
   while ((await Promise.race([end, setTimeout(500)])) !== 'ended') {
     if (size() !== seen.size) seen = { size: size(), at: Date.now() }
-    if (Date.now() - seen.at < longestSilenceMs) continue
+    const mostMs = readFileSync(heartbeat, 'utf8') === '' ? longestStartMs : longestSilenceMs
+    if (Date.now() - seen.at < mostMs) continue
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     await end
     return blame(heartbeat, 'it hangs')
@@ -134,13 +158,13 @@ try {
   const [rules = [], rooms = []] = testStages()
   if (alive.size > 0) broken(await work(rules, { chosen: undefined, looksOnly: false }))
   console.log(`${chosen.length - alive.size} killed by the tests of the rules`)
-  if (alive.size > 0) {
+  if (alive.size > 0 && !values.rules) {
     const looked = await work(rooms, { chosen: undefined, looksOnly: true })
     broken(looked)
     await work(rooms, { chosen: forRooms(looked), looksOnly: false })
   }
   const tried = chosen.flatMap((at) => mutants[at] ?? [])
-  process.exitCode = report(tried, await planting())
+  process.exitCode = report(tried, values.rules ? [] : await planting())
 } finally {
   rmSync(folder, { recursive: true })
 }
@@ -170,7 +194,9 @@ function broken(told: readonly Told[]): void {
 
 /** For each mutant tests that come across it: the shortest, and those that come across the most of its file. */
 function forRooms(looked: readonly Told[]): Record<string, number[]> {
-  const tests = looked.filter((each) => 'touched' in each)
+  const tests = looked
+    .filter((each) => 'touched' in each)
+    .filter(({ test, ms }) => ms < longestTestMs || test.startsWith('test/mutants'))
   const atLoad = [...new Set(tests.flatMap((each) => each.atLoad))]
   const meeting = new Map<number, { test: string; ms: number; share: number }[]>()
   for (const { test, ms, touched } of tests) {

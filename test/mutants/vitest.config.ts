@@ -16,7 +16,7 @@ export default defineConfig({
     maxWorkers: 1,
     fileParallelism: false,
     update: false,
-    testTimeout: 8_000,
+    testTimeout: 20_000,
     silent: true,
     reporters: [{}],
     passWithNoTests: true,

@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest'
 
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
-import { comparedRows } from '../../../src/domain/batch/compare.ts'
+import {
+  addToPreview,
+  type ComparedRow,
+  comparedRows,
+  emptyPreview,
+} from '../../../src/domain/batch/compare.ts'
 import type { Allowed, KnownRelations } from '../../../src/domain/submission/match.ts'
 import { nothingAllowed } from '../../../src/domain/submission/match.ts'
 import { ordinaryPeople } from './ordinary-people.ts'
+import { batchRow, countsOf } from './rows.ts'
 
 const batch: NewFileBatch = {
   id: 'b-1',
@@ -39,11 +45,14 @@ const rowsOf = (people: readonly Person[]): NewRow[] =>
     body: new Uint8Array(),
   }))
 
-function states(people: readonly Person[], allowed: Allowed = nothingAllowed): string[] {
-  const known = { candidates: () => [], kin: () => kin }
-  return [...comparedRows(batch, rowsOf(people), allowed, known)].map(
-    ({ row, stop }) => stop?.becomes ?? row.state,
-  )
+const known = { candidates: () => [], kin: () => kin }
+
+function compared(people: readonly Person[], allowed: Allowed = nothingAllowed): ComparedRow[] {
+  return [...comparedRows(batch, rowsOf(people), allowed, known)]
+}
+
+function states(people: readonly Person[], allowed?: Allowed): string[] {
+  return compared(people, allowed).map(({ row, stop }) => stop?.becomes ?? row.state)
 }
 
 test('the first of three rows with one e-mail goes, the later ones are held', () => {
@@ -95,4 +104,151 @@ test('a shared e-mail lets nobody go whom the full name joins, though the names 
   ]
   const allowed = { ...nothingAllowed, shared: ['office@x.example'] }
   expect(states(people, allowed)).toEqual(['pending', 'pending', 'held'])
+})
+
+const annLow: Person = ['Ann', 'Low', 'ann@x.example', '+61400000001']
+
+test('a later row is told with the earlier row that it is compared with, and what the two share', () => {
+  const people: Person[] = [
+    annLow,
+    ['Ann', 'Low', 'ann@x.example', '+61400000009'],
+    ['Anne', 'Low', 'anne@x.example', '+61400000001'],
+    ['Bob', 'High', 'bob@x.example', '+61400000002'],
+    ['bob', 'high', 'bob@x.example', '+61400000002'],
+  ]
+  const stops = compared(people).map(({ row, stop }) => [
+    row.row,
+    stop?.order.row,
+    stop?.reason,
+    stop?.shares,
+  ])
+  expect(stops).toEqual([
+    [1, undefined, undefined, undefined],
+    [2, 1, 'similar', ['email', 'name']],
+    [3, 1, 'similar', ['phone']],
+    [4, undefined, undefined, undefined],
+    [5, 4, 'same', []],
+  ])
+  expect(compared(people)[1]?.stop?.order).toMatchObject({ batchId: 'b-1', state: 'pending', attempts: 0 })
+})
+
+test('a row that is stopped stops nobody itself', () => {
+  const people: Person[] = [
+    annLow,
+    ['Bob', 'High', 'ann@x.example', '+61400000002'],
+    ['Bob', 'High', 'bob@y.example', '+61400000002'],
+  ]
+  expect(states(people)).toEqual(['pending', 'held', 'pending'])
+})
+
+test('of several earlier rows with one e-mail each is compared, and the most alike is told', () => {
+  const shared = { ...nothingAllowed, shared: ['office@x.example', '+61400000000'] }
+  const people: Person[] = [
+    ['Ann', 'Low', 'office@x.example', '+61400000001'],
+    ['Bob', 'High', 'office@x.example', '+61400000002'],
+    ['Bob', 'High', 'office@x.example', '+61400000003'],
+  ]
+  expect(compared(people, shared)[2]?.stop).toMatchObject({ order: { row: 2 }, shares: ['email', 'name'] })
+})
+
+test('a shared phone is let go as a shared e-mail is, and what is not said to be shared is held', () => {
+  const desk: Person[] = [
+    ['Ann', 'Low', 'ann@x.example', '+61400000000'],
+    ['Ann', 'High', 'other@x.example', '+61400000000'],
+  ]
+  expect(states(desk)).toEqual(['pending', 'held'])
+  expect(states(desk, { ...nothingAllowed, shared: ['61400000000'] })).toEqual(['pending', 'pending'])
+  expect(states(desk, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual(['pending', 'held'])
+})
+
+test('rows of the file that are allowed to be similar all go', () => {
+  const people: Person[] = [annLow, ['Anne', 'Low', 'ann@x.example', '+61400000002'], annLow]
+  expect(states(people, { ...nothingAllowed, similar: true })).toEqual(['pending', 'pending', 'duplicate'])
+})
+
+test('a phone that an earlier person has too is mentioned, and stops nobody', () => {
+  const couple: Person[] = [annLow, ['Bob', 'Low', 'bob@x.example', '+61400000001']]
+  const [, bob] = compared(couple)
+  expect(bob).toMatchObject({ stop: undefined, sharesPhone: { row: 1 } })
+  const [, again] = compared([annLow, annLow])
+  expect(again?.sharesPhone).toBeUndefined()
+})
+
+test('a row that is not fit to be sent is passed on as it is, and stops nobody', () => {
+  const invalid: NewRow = {
+    row: 1,
+    state: 'invalid',
+    packageId: 7,
+    email: 'ann@x.example',
+    reason: 'is wrong',
+    field: 'phone',
+    matchesRow: undefined,
+  }
+  const [, second] = rowsOf([annLow, annLow])
+  if (second === undefined) throw new Error('there are two')
+  expect([...comparedRows(batch, [invalid, second], nothingAllowed, known)]).toMatchObject([
+    { row: invalid, identities: undefined, stop: undefined },
+    { row: second, stop: undefined },
+  ])
+})
+
+test('an order that ended in ERROR holds a row of a file', () => {
+  const order = { ...batchRow({ batchId: 'b-0', state: 'accepted', requestStatus: 'ERROR' }), packageId: 7 }
+  const candidates = () => [{ order, samePerson: true, sameEmail: true, samePhone: true }]
+  const [only] = comparedRows(batch, rowsOf([annLow]), nothingAllowed, { candidates, kin: () => kin })
+  expect(only?.stop).toMatchObject({ becomes: 'held', reason: 'ended_in_error' })
+})
+
+test('a preview counts what would become of each row, and names the first people who are ordered', () => {
+  const preview = emptyPreview()
+  const six = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((name, at): Person => [
+    name,
+    'Low',
+    `${name}@x.example`,
+    `+6140000010${at}`,
+  ])
+  const rows = compared([...six, ['A', 'Low', 'a@x.example', '+61400000199'], six[1] ?? annLow])
+  for (const row of rows) addToPreview(preview, row)
+  const [first] = rowsOf([['H', 'Low', 'h@x.example', '+61400000100']])
+  if (first?.state !== 'pending') throw new Error('it is')
+  const sharesPhone = { ...batchRow({ row: 1 }), packageId: 7 }
+  const other = { ...first, packageId: 8 }
+  addToPreview(preview, { row: other, identities: undefined, stop: undefined, sharesPhone })
+  const invalid: NewRow = {
+    ...first,
+    state: 'invalid',
+    email: undefined,
+    reason: '',
+    field: undefined,
+    matchesRow: undefined,
+  }
+  addToPreview(preview, { row: invalid, identities: undefined, stop: undefined })
+  expect(preview.counts).toEqual(countsOf({ pending: 8, held: 1, duplicate: 1, invalid: 1 }))
+  expect([...preview.packages]).toEqual([
+    [7, 7],
+    [8, 1],
+  ])
+  expect(preview.stops.map(({ row, stop }) => [row.row, stop.reason])).toEqual([
+    [8, 'similar'],
+    [9, 'same'],
+  ])
+  expect(preview.phones).toEqual([{ row: other, order: sharesPhone }])
+  // One more than are named, so that it is known whether these are all.
+  expect(preview.people.map(({ first_name }) => first_name)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
+})
+
+test('of several earlier rows with one e-mail each is compared, not the last one alone', () => {
+  const people: Person[] = [
+    ['Ann', 'Low', 'office@x.example', '+61400000001'],
+    ['Bob', 'High', 'office@x.example', '+61400000002'],
+    ['Ann', 'Low', 'office@x.example', '+61400000003'],
+  ]
+  const anyone = { ...nothingAllowed, similar: true }
+  expect(states([people[0] ?? annLow, people[1] ?? annLow, people[0] ?? annLow], anyone)).toEqual([
+    'pending',
+    'pending',
+    'duplicate',
+  ])
+  const desk = { ...nothingAllowed, shared: ['+61400000000'] }
+  expect(states(people, desk)).toEqual(['pending', 'held', 'held'])
 })

@@ -60,3 +60,18 @@ test('keys longer than a page are kept too, and half a letter is not another hal
   expect(found.firstOf(70_003, 12, long)).toBe(70_000)
   expect(found.firstOf(70_004, 12, { ...nobody, first_name: '\uD801' })).toBe(70_002)
 })
+
+test('a row without a package is not one for package 1', () => {
+  const found = new Duplicates()
+  expect(found.firstOf(1, 1, { ...nobody, email: 'ann@example.com' })).toBeUndefined()
+  expect(found.firstOf(2, undefined, { ...nobody, email: 'ann@example.com' })).toBeUndefined()
+})
+
+test.each(['first_name', 'last_name', 'email', 'phone'])('a row with nothing but a %s names somebody', (part) => {
+  const found = new Duplicates()
+  const somebody = { ...nobody, [part]: '1' }
+  expect(found.firstOf(1, 7, somebody)).toBeUndefined()
+  expect(found.firstOf(2, 7, somebody)).toBe(1)
+  expect(found.firstOf(3, 7, nobody)).toBeUndefined()
+  expect(found.firstOf(4, 7, nobody)).toBeUndefined()
+})

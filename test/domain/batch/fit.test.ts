@@ -134,3 +134,25 @@ describe('an id that the provider named', () => {
     )
   })
 })
+
+test.each<[string, Partial<typeof recipient>, boolean]>([
+  ['the e-mail', { first_name: 'X', last_name: 'Y', phone: '+1' }, true],
+  ['the phone', { first_name: 'X', last_name: 'Y', email: 'x@y.example' }, true],
+  ['the full name', { email: 'x@y.example', phone: '+1' }, true],
+  ['the first name', { last_name: 'Y', email: 'x@y.example', phone: '+1' }, false],
+  ['the last name', { first_name: 'X', email: 'x@y.example', phone: '+1' }, false],
+])('a request that shares only %s', (_what, changes, isShown) => {
+  const found = differences(sent, request(attemptedAt, { recipient: { ...recipient, ...changes } }))
+  expect(found).toEqual(isShown ? ['person'] : undefined)
+})
+
+test('the requester is one in any case of the letters, on either side', () => {
+  const shouted = { ...sent, userEmail: 'OWNER@Example.com' }
+  expect(differences(shouted, request(attemptedAt, { requester: { email: 'owner@example.com' } }))).toEqual(
+    [],
+  )
+})
+
+test('a row that was never attempted fits nothing at the beginning of the clock either', () => {
+  expect(differences({ ...sent, attemptedAt: undefined, changedAt: 0 }, request(0))).toEqual(['time'])
+})

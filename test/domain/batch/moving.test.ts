@@ -23,3 +23,8 @@ test('a row that lacks what the successor asks for does not fit, and nothing is 
   expect(notMovable(8, many)?.message).toMatch(/^5 rows do .*and 2 more$/)
   expect(notMovable(8, many.slice(0, 3))?.message).toMatch(/row 3: x$/)
 })
+
+test('three rows that do not fit are named, the others counted', () => {
+  const many = Array.from({ length: 5 }, (_, at) => ({ row: at + 1, problem: 'x' }))
+  expect(notMovable(8, many)?.message).toMatch(/: row 1: x; row 2: x; row 3: x; and 2 more$/)
+})

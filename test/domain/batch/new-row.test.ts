@@ -84,3 +84,35 @@ test('lines that were accepted are part of how a file was read, in whatever orde
   expect(read([])).toBe(read())
   expect(read()).not.toContain('accept_lines')
 })
+
+test('a row that is a duplicate and nothing else says of which row', () => {
+  const reading = rowReading({ row: 5, duplicateOf: 2, body: undefined })
+  expect(newRow(reading)).toMatchObject({ reason: 'is the same order as row 2', matchesRow: 2 })
+})
+
+test('a file that is read otherwise is another, and a reading nobody spoke of leaves the identity as it was', () => {
+  const read = { sheet: null, map: {}, ignore: [], default_country: null }
+  const plain = fileIdentity({ account: '', baseUrl: base }, 'ab', 7)
+  const otherwise = fileIdentity({ account: '', baseUrl: base }, 'ab', 7, read)
+  expect(JSON.parse(plain)).toEqual(['file', '', base, 'ab', 7])
+  expect(JSON.parse(otherwise)).toEqual(['file', '', base, 'ab', 7, readingText(read)])
+})
+
+test('everything that was said of the reading is in its text', () => {
+  const text = readingText({
+    sheet: 'S',
+    map: { b: 'x', c: 'z', a: 'y' },
+    ignore: ['n'],
+    default_country: 'au',
+    header_row: 3,
+    encoding: 'UTF-16LE',
+    hidden: 'skip',
+    accept_lines: [2],
+  })
+  expect(text).toBe(
+    '{"sheet":"S","map":{"a":"y","b":"x","c":"z"},"ignore":["n"],"default_country":"AU","header_row":3,"encoding":"utf-16le","hidden":"skip","accept_lines":[2]}',
+  )
+  expect(
+    readingText({ sheet: null, map: {}, ignore: [], default_country: null, header_row: null, hidden: null }),
+  ).toBe('{"sheet":null,"map":{},"ignore":[],"default_country":null}')
+})

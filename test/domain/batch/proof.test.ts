@@ -41,3 +41,9 @@ test('a request is shown with when it was created', () => {
   const text = nearText({ requestId: 'r-1', createdAt: '2026-11-20', differs: [] })
   expect(text).toMatch(/r-1.*2026-11-20/)
 })
+
+test('what differs is said, and that it fits where nothing does', () => {
+  const near = { requestId: 'r-1', createdAt: '2026-11-20T10:00:00Z' }
+  expect(nearText({ ...near, differs: [] })).toMatch(/, fits$/)
+  expect(nearText({ ...near, differs: ['time'] })).toMatch(/fits but for: created outside the time/)
+})

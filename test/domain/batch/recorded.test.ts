@@ -48,3 +48,13 @@ test('a person is asked with both sides, and with what differs', () => {
     expect(text).toContain(part)
   expect(confirmation({ ...row, recipient: undefined }, request(), ['person'])).not.toContain('undefined')
 })
+
+test('the question shows both sides and when the row was sent, where that is known', () => {
+  const other = request({ requester: { email: 'other@example.com' } })
+  const asked = confirmation(row, other, ['requester'])
+  expect(asked).toContain('sent 2026-11-20')
+  expect(asked).toContain('Different: another requester.')
+  expect(confirmation({ ...row, attemptedAt: undefined }, other, ['requester'])).toContain(
+    'sent at an unknown time',
+  )
+})

@@ -42,3 +42,19 @@ test('one that this user cannot read may be another organisation’s: not read a
   expect(readable(book, ['id-1'], by(1))).toEqual([])
   expect(readable(book, ['id-1'], by(1, 'b'))).toEqual(['id-1'])
 })
+
+test('of the reads only those of the last hour are kept', () => {
+  const book = withRead(readAll(emptyBook, ids(2), 0), 'id-9', by(hour), undefined)
+  expect(book.reads).toEqual([hour])
+  expect(withRead(book, 'id-8', by(hour + 1), undefined).reads).toEqual([hour, hour + 1])
+})
+
+test('an id and a user are one in any case of the letters', () => {
+  const book = withRead(emptyBook, 'ID-1', by(0, 'Ann@Example.com'), undefined)
+  expect(readable(book, ['id-1'], by(1, 'ann@example.com'))).toEqual([])
+})
+
+test('a clock that was set back frees no place of the hour', () => {
+  const full = readAll(emptyBook, ids(10), 5 * hour)
+  expect(readable(full, ids(12), by(0))).toEqual([])
+})

@@ -51,3 +51,14 @@ test('held rows count by what they are held for, and a duplicate of a row of one
     held: { similar: 4 },
   })
 })
+
+test('the first and the last of what was ordered, in whatever order they are counted', () => {
+  const group = { state: 'accepted' as const, batchId: 'b-1', count: 1 }
+  const { ordered } = stopsIn([
+    { ...group, first: 5, last: 9 },
+    { ...group, first: 6, last: 7 },
+    { ...group, first: undefined, last: undefined },
+    { ...group, first: 2, last: 3 },
+  ])
+  expect(ordered).toEqual({ count: 4, first: 2, last: 9 })
+})

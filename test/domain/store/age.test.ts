@@ -126,3 +126,15 @@ test.each([
 ])('a store that knows $known of $begun runs misses $missing', ({ known, begun, missing }) => {
   expect(runsMissing(known, begun)).toBe(missing)
 })
+
+test('one attempt that is lacking closes a store', () => {
+  const one = judgeAge(facts({ lists: [list({ lacking: [attempt('a', 1)] })] }))
+  expect(one.by).toEqual(['older'])
+  expect(one.lacking).toHaveLength(1)
+})
+
+test('an older store whose attempts nobody counted still says that it is older', () => {
+  expect(closedBecause({ at: 0, by: ['older'], attempts: [], untold: false })).toEqual([
+    'it does not know all attempts that were made with it',
+  ])
+})

@@ -52,3 +52,11 @@ test('a whole line with one character changed is damaged', () => {
     damaged: 1,
   })
 })
+
+test('a line is what stores out there have written: its checksum, its fields, a tab at its end', () => {
+  expect(listLine({ ...attempt(1), person: 'f', userEmail: 'o@x.example' }, digest)).toBe(
+    '\n' +
+      `${digest('["a1","b",1,102,"f","","",1700000000000,"http://127.0.0.1:4010","o@x.example"]').slice(0, 16)} ` +
+      '["a1","b",1,102,"f","","",1700000000000,"http://127.0.0.1:4010","o@x.example"]\t',
+  )
+})

@@ -1,7 +1,7 @@
 import { assert, boolean, constantFrom, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { orderIdentity, samePerson } from '../../../src/domain/submission/identity.ts'
+import { orderIdentity, samePerson, serviceOf, sharedKey } from '../../../src/domain/submission/identity.ts'
 import { order } from '../../usecases/request/answers.ts'
 
 const { recipient } = order
@@ -83,4 +83,19 @@ test('any text, in upper or lower case, in any Unicode form, spaced anyhow, is o
     expect(same({ last_name: text }, { last_name: ` ${cased.normalize(unicodeForm)} ` })).toBe(true)
   })
   assert(rule, { numRuns: 2_000 })
+})
+
+test('a value that many share is compared as an e-mail where it has an @, and else as a phone', () => {
+  expect(sharedKey(' Office@Agency.example')).toBe('office@agency.example')
+  expect(sharedKey('+61 (400) 000-001')).toBe('61400000001')
+  expect(sharedKey('desk 1')).toBe('1')
+})
+
+test('a base URL is looked at anew where it is another one', () => {
+  const [one, other] = ['https://api.example.com/a/', 'https://api.example.com/b']
+  expect([one, other, one].map(serviceOf)).toEqual([
+    'https://api.example.com/a',
+    'https://api.example.com/b',
+    'https://api.example.com/a',
+  ])
 })

@@ -6,14 +6,17 @@ import {
   type Compared,
   firstToTell,
   type KnownRelations,
+  mayBeAsked,
   nothingAllowed,
   reasonsToStop,
   releasable,
+  statesThatMatch,
   stopOf,
   stopsOf,
 } from '../../../src/domain/submission/match.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
+import type { Witness } from '../../../src/domain/submission/witness.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
 const day = 86_400_000
@@ -212,4 +215,117 @@ test('of several who are similar, whoever is the most alike is told', () => {
   ]) {
     expect(stopOf(row, candidates, nothingAllowed, kin())?.order.batchId).toBe('near')
   }
+})
+
+test('the seven days of a renewal, to the millisecond', () => {
+  const duplicate = { duplicate: true }
+  expect(verdict(same({ changedAt: 93 * day - 1 }), duplicate)).toBe('goes')
+  expect(verdict(same({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
+})
+
+test('a row is never compared with itself', () => {
+  expect(verdict(same({ batchId: 'new', row: 1 }))).toBe('goes')
+  expect(verdict(same({ batchId: 'old', row: 1 }))).toBe('duplicate: same')
+})
+
+test('an accepted order that a person released stands in nobody’s way, though it ended in ERROR', () => {
+  const released = kin({ released: () => true })
+  expect(verdict(same({ requestStatus: 'ERROR' }), {}, {}, released)).toBe('goes')
+  expect(verdict(same({ state: 'unknown' }), {}, {}, released)).toBe('duplicate: same')
+})
+
+test('under a replaced package the same person goes where a person said so, each way by itself', () => {
+  const gone = kin({ predecessors: new Set([5]) })
+  const old = same({ packageId: 5 })
+  expect(verdict(old, { similar: true }, { kind: 'single' }, gone)).toBe('goes')
+  expect(verdict(old, { similar: true }, {}, gone)).toBe('held: replaced_package')
+  expect(verdict(old, {}, { kind: 'single' }, gone)).toBe('held: replaced_package')
+  expect(verdict(old, {}, {}, { ...gone, released: () => true })).toBe('goes')
+})
+
+test('a person who was forgotten is told with what the fingerprints found them by', () => {
+  const shares = (candidate: Candidate) => stopOf(row, [candidate], nothingAllowed, kin())?.shares
+  const forgotten = { ...alike(), order: order({ recipient: undefined }) }
+  expect(shares(forgotten)).toEqual(['email'])
+  expect(shares({ ...forgotten, sameEmail: false, samePhone: true })).toEqual(['phone'])
+})
+
+test('a damaged fingerprint makes nobody new', () => {
+  expect(verdict({ ...same(), samePerson: false })).toBe('duplicate: same')
+})
+
+test('of several in the way for one reason the gravest state is told, then the newest', () => {
+  const told = (...states: Partial<Submission>[]) =>
+    stopOf(row, states.map(same), nothingAllowed, kin())?.order
+  const from = statesThatMatch.map((state, at) => ({ state, row: at + 1 }))
+  expect(from.map(({ state }) => state)).toEqual(['unknown', 'dropped', 'sending', 'accepted', 'pending'])
+  for (let at = 1; at < from.length; at += 1) {
+    const [graver = {}, other = {}] = from.slice(at - 1)
+    expect(told(graver, other)?.row).toBe(at)
+    expect(told(other, graver)?.row).toBe(at)
+  }
+  const [older, newer] = [
+    { row: 1, changedAt: 5 },
+    { row: 2, changedAt: 6 },
+  ]
+  expect(told(older, newer)?.row).toBe(2)
+  expect(told(newer, older)?.row).toBe(2)
+  expect(told({ row: 1 }, { row: 2 })?.row).toBe(1)
+})
+
+test('who places a single order is asked of somebody similar, or of a replaced package, and of nothing else', () => {
+  const asked = reasonsToStop.filter((reason) =>
+    mayBeAsked({ becomes: 'held', reason, shares: [], order: order(), more: 0 }),
+  )
+  expect(asked).toEqual(['replaced_package', 'similar'])
+})
+
+describe('what a results file says', () => {
+  const witness: Witness = {
+    file: '/d/people.results.csv',
+    line: 3,
+    state: 'accepted',
+    requestId: 'r-1',
+    requestStatus: 'COMPLETED',
+    account: '',
+    baseUrl: row.baseUrl,
+    packageId: 7,
+    at: 5,
+    person: 'same',
+    shares: [],
+  }
+  const heard = (over: Partial<Witness>, k = kin()) =>
+    stopOf({ ...row, witnesses: [{ ...witness, ...over }] }, [], nothingAllowed, k)
+
+  test('an order of the same person makes the row a duplicate, which names the line', () => {
+    expect(heard({})).toMatchObject({
+      becomes: 'duplicate',
+      reason: 'same',
+      order: { batchId: 'results', row: 1, requestId: 'r-1' },
+      witness: { line: 3 },
+      more: 0,
+    })
+  })
+
+  test('witnesses are numbered from 1, so that a release covers the one that was shown', () => {
+    const two = stopsOf({ ...row, witnesses: [witness, witness] }, [], nothingAllowed, kin())
+    expect(two.map(({ order: { row: number } }) => number)).toEqual([1, 2])
+  })
+
+  test.each<[string, Partial<Witness>, string]>([
+    ['one that is not settled', { state: 'unknown', requestId: undefined }, 'held: results_open'],
+    ['one whose person nobody can tell', { person: 'unclear' }, 'held: results_unclear'],
+    ['somebody similar', { person: 'similar', shares: ['phone'] }, 'held: similar'],
+    ['another URL', { baseUrl: 'https://old.example.com' }, 'held: other_service'],
+    [
+      'another URL, and nobody can tell who',
+      { baseUrl: 'https://old.example.com', person: 'unclear' },
+      'held: other_service',
+    ],
+  ])('%s holds the row', (_, over, expected) => {
+    const stop = heard(over)
+    expect(`${stop?.becomes}: ${stop?.reason}`).toBe(expected)
+    expect(stop?.shares).toEqual(over.shares ?? [])
+    expect(heard(over, kin({ released: () => true }))).toBeUndefined()
+  })
 })

@@ -196,3 +196,30 @@ test('a request that is another order’s already makes the outcome unknown, and
     error: { code: 'unavailable' },
   })
 })
+
+test('the status of a new request is the service’s word, or RECEIVED where it says none', () => {
+  const said = (status: unknown) =>
+    outcomeOf(answered(201, { data: { request_id: requestId, status }, status_message: 'ok', message: '' }))
+  expect(said('PENDING')).toMatchObject({ requestStatus: 'PENDING' })
+  for (const none of ['', 5, null]) expect(said(none)).toMatchObject({ requestStatus: 'RECEIVED' })
+})
+
+test('a 400 or 404 that repeats an id in its sentence is a refusal all the same', () => {
+  for (const status of [400, 404]) {
+    expect(outcomeOf(clientError(status, `no such thing as ${requestId}`))).toMatchObject({
+      kind: 'rejected',
+    })
+  }
+  expect(outcomeOf(clientError(403, `no such thing as ${requestId}`))).toMatchObject({ kind: 'unknown' })
+})
+
+test('an unknown outcome says what came back', () => {
+  expect(outcomeOf(serverError(503, null, 'try again later'))).toMatchObject({
+    reason: 'the service failed (503): try again later',
+  })
+})
+
+test('an id that is no UUID is none', () => {
+  const answer = answered(201, { data: { request_id: 'r-1' }, status_message: 'ok', message: '' })
+  expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', offeredId: undefined })
+})

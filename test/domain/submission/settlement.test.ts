@@ -60,3 +60,8 @@ test('an outcome that could not be recorded is told whole, with why', () => {
   expect(error.hint).toContain('refcheck batch reconcile b-1 --row 2 --request-id r-1')
   expect(notRecorded({ attempt, outcome: unknown }, 'x').hint).not.toContain('--request-id')
 })
+
+test('a store that failed without an error is said to have failed', () => {
+  const attempt = { batchId: 'b-1', row: 2 } as Attempt
+  expect(notRecorded({ attempt, outcome: accepted }, 'x').message).toMatch(/: the store failed$/)
+})

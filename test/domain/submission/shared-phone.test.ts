@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { likeness } from '../../../src/domain/submission/likeness.ts'
 import { phoneSharer } from '../../../src/domain/submission/shared-phone.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
@@ -33,4 +34,24 @@ test.each([
   ['who may be the same person', [candidate({ recipient: { ...bob, first_name: 'Anne' } })]],
 ])('somebody %s is not', (_what, candidates) => {
   expect(phoneSharer(row, candidates, kin)).toBeUndefined()
+})
+
+/** Two people with one phone and nothing else: only their names can join them. */
+const withOnePhone = (one: [string, string], other: [string, string]) =>
+  likeness(
+    { first_name: one[0], last_name: one[1], email: 'one@x.example', phone: '+61400000001' },
+    { first_name: other[0], last_name: other[1], email: 'other@x.example', phone: '+61400000001' },
+  )?.kind
+
+test.each<[string, [string, string], [string, string], 'similar' | 'phone']>([
+  ['a third of the letters of the longer name', ['An', 'Low'], ['Ann', 'High'], 'similar'],
+  ['two of three letters', ['Ann', 'Low'], ['Abb', 'High'], 'phone'],
+  ['one letter, the same', ['A', 'Low'], ['a', 'High'], 'similar'],
+  ['one letter, another', ['A', 'Low'], ['B', 'High'], 'phone'],
+  ['names of which nothing is a letter', ['-', 'Low'], ['·', 'High'], 'phone'],
+  ['names swapped', ['Ann', 'Low'], ['Low', 'Ann'], 'similar'],
+  ['a first name that is the other’s last name', ['Ann', 'Low'], ['Low', 'Bob'], 'phone'],
+  ['a last name that is the other’s first name', ['Bob', 'Ann'], ['Ann', 'Low'], 'phone'],
+])('%s', (_what, one, other, kind) => {
+  expect(withOnePhone(one, other)).toBe(kind)
 })
