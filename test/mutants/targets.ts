@@ -10,6 +10,7 @@ const patterns = [
   'src/domain/store/{age,attempt-list}.ts',
   'src/usecases/request/{attempt,create,prove,settle}.ts',
   'src/usecases/batch/{cancel,carry-out,decide,move,reconcile,record-answer,release,retry,run,same-organisation,schema-watch,second-orders,settle,standing,until-well}.ts',
+  'src/store/ledger/{change-columns,claimed,listed-rows,match-rows,new-rows,put-back,stop-of-new}.ts',
   'src/store/ledger/sqlite/{age,batch-statements,batches,change,ledger,ledger-statements,listing,matching,matching-statements,put-back,waiting}.ts',
 ]
 

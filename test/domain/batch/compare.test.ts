@@ -174,7 +174,7 @@ test('a phone that an earlier person has too is mentioned, and stops nobody', ()
   expect(again?.sharesPhone).toBeUndefined()
 })
 
-test('a row that is not fit to be sent is passed on as it is, and stops nobody', () => {
+test('an invalid row is passed on as it is, and stops nobody', () => {
   const invalid: NewRow = {
     row: 1,
     state: 'invalid',

@@ -67,11 +67,14 @@ test('a row without a package is not one for package 1', () => {
   expect(found.firstOf(2, undefined, { ...nobody, email: 'ann@example.com' })).toBeUndefined()
 })
 
-test.each(['first_name', 'last_name', 'email', 'phone'])('a row with nothing but a %s names somebody', (part) => {
-  const found = new Duplicates()
-  const somebody = { ...nobody, [part]: '1' }
-  expect(found.firstOf(1, 7, somebody)).toBeUndefined()
-  expect(found.firstOf(2, 7, somebody)).toBe(1)
-  expect(found.firstOf(3, 7, nobody)).toBeUndefined()
-  expect(found.firstOf(4, 7, nobody)).toBeUndefined()
-})
+test.each(['first_name', 'last_name', 'email', 'phone'])(
+  'a row with nothing but a %s names somebody',
+  (named) => {
+    const found = new Duplicates()
+    const somebody = { ...nobody, [named]: '1' }
+    expect(found.firstOf(1, 7, somebody)).toBeUndefined()
+    expect(found.firstOf(2, 7, somebody)).toBe(1)
+    expect(found.firstOf(3, 7, nobody)).toBeUndefined()
+    expect(found.firstOf(4, 7, nobody)).toBeUndefined()
+  },
+)

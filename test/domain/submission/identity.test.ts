@@ -91,7 +91,7 @@ test('a value that many share is compared as an e-mail where it has an @, and el
   expect(sharedKey('desk 1')).toBe('1')
 })
 
-test('a base URL is looked at anew where it is another one', () => {
+test('two base URLs in turn are two services each time', () => {
   const [one, other] = ['https://api.example.com/a/', 'https://api.example.com/b']
   expect([one, other, one].map(serviceOf)).toEqual([
     'https://api.example.com/a',
