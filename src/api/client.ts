@@ -12,6 +12,7 @@ import { reportLimits } from '../http/limits.ts'
 import { type RetryNotice, type RetryPolicy, withRetries } from '../http/retry.ts'
 import type { HttpHeaders, HttpResponse, HttpStream } from '../http/types.ts'
 import { header, parseData, parseEnvelope, retryAfter } from './answer.ts'
+import { withoutSecrets } from './echo.ts'
 import { failure, type StatusHints } from './failure.ts'
 
 export interface ApiClientOptions {
@@ -75,7 +76,7 @@ export class ApiClient {
       this.#retryPolicy(signal),
     )
     this.#noteDate(response)
-    const wrapped = parseEnvelope(response)
+    const wrapped = parseEnvelope(this.#discreet(response))
     if (response.status !== 200) throw this.failed(response, wrapped, hints)
     if (wrapped === undefined) {
       throw new UnavailableError(
@@ -109,7 +110,7 @@ export class ApiClient {
       signal,
     })
     this.#noteDate(response)
-    return response
+    return this.#discreet(response)
   }
 
   url(path: string): string {
@@ -141,7 +142,8 @@ export class ApiClient {
       return { ...stream, failed }
     }, this.#retryPolicy(signal))
     if (answer.failed !== undefined) {
-      throw this.failed(answer, parseEnvelope({ body: answer.failed }), hints)
+      const token = new URL(url).searchParams.get('t') ?? undefined
+      throw this.failed(answer, parseEnvelope(this.#discreet({ body: answer.failed }, token)), hints)
     }
     await refuseOther(answer)
     return { status: answer.status, headers: answer.headers, body: answer.body }
@@ -150,6 +152,15 @@ export class ApiClient {
   #retryPolicy(signal: AbortSignal | undefined): RetryPolicy {
     const { clock, random, budgetMs, onNotice, onThrottled } = this.options
     return { clock, random, budgetMs, onNotice, onThrottled, signal, retryAfter }
+  }
+
+  #discreet<T extends { body: Uint8Array }>(answer: T, token?: string): T {
+    const { apiKey } = this.options.credentials ?? {}
+    const secrets = [
+      ...(apiKey === undefined ? [] : [{ value: apiKey, name: 'API key' }]),
+      ...(token === undefined || token === '' ? [] : [{ value: token, name: 'token' }]),
+    ]
+    return { ...answer, body: withoutSecrets(answer.body, secrets) }
   }
 
   #noteDate({ headers }: HttpResponse): void {

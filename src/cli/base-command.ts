@@ -3,6 +3,7 @@ import type * as Interfaces from '@oclif/core/interfaces'
 import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { failureText } from '../output/failure.ts'
+import { jsonText } from '../output/json.ts'
 import {
   arrangeColumns,
   holdsError,
@@ -142,7 +143,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected answerLine(view: View): void {
     const { stdout } = this.context.streams
     this.scope.reporter.done()
-    if (this.flags.json) stdout.write(`${JSON.stringify(view.json)}\n`)
+    if (this.flags.json) stdout.write(`${jsonText(view.json)}\n`)
     else presentText(view, stdout, this.terminal)
   }
 

@@ -6,7 +6,7 @@ import { otherWebhookSecrets } from '../usecases/session/webhook-secret.ts'
 import type { OtherSecret } from '../domain/webhook/diagnose.ts'
 import { readInput } from './input.ts'
 import type { Scope } from '../cli/scope.ts'
-import type { Environment } from '../host/env.ts'
+import { childEnvironment } from '../host/child-environment.ts'
 import { runProgram } from '../host/run-program.ts'
 import type { DeliverPorts } from '../usecases/webhook/deliver.ts'
 import type { ListenPorts } from '../usecases/webhook/listen.ts'
@@ -76,13 +76,8 @@ export async function listenPorts(
     program:
       exec &&
       ((event) =>
-        runProgram(exec, { env: withoutSecrets(env), input: event.body, timeoutMs: execPatienceMs })),
+        runProgram(exec, { env: childEnvironment(env), input: event.body, timeoutMs: execPatienceMs })),
   }
   const isAsked = to !== undefined || exec !== undefined
   return { inbox, clock, serve: serveSmallRequests, deliver: isAsked ? delivering(ports) : undefined }
-}
-
-function withoutSecrets(env: Environment): Record<string, string | undefined> {
-  const secrets = new Set(['REFCHECK_API_KEY', 'REFCHECK_WEBHOOK_SECRET'])
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.has(name)))
 }

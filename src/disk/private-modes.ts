@@ -1,7 +1,8 @@
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { chmod, open, stat } from 'node:fs/promises'
 
 import { IoError } from '../errors/kinds.ts'
+import { ownUserId } from '../host/process-id.ts'
 import { makeFolders } from './make-folders.ts'
 import { diskFailure, errorNumber } from './failure.ts'
 
@@ -11,8 +12,8 @@ const stickyBit = 0o1000
 
 /**
  * Makes the folder and its missing parents, 0700 from the start, or fixes a looser one. Answers a
- * sentence to show the person when something was fixed. A folder that all accounts share (/tmp) or
- * that cannot be fixed is refused with an IoError.
+ * sentence to show the person when something was fixed. A folder that all accounts share (/tmp), that
+ * belongs to another account, or that cannot be fixed is refused with an IoError.
  */
 export async function privateFolder(path: string): Promise<string | undefined> {
   try {
@@ -32,6 +33,7 @@ export async function makeFolderPrivate(path: string): Promise<string | undefine
   })
   if (status === undefined) return undefined
   if (!status.isDirectory()) throw diskFailure('use the folder', path, notAFolder())
+  refuseForeign('folder', path, status)
   if ((status.mode & others) === 0) return undefined
   if ((status.mode & stickyBit) !== 0) {
     throw new IoError(`cannot keep private files in "${path}": all users of this machine share it`, {
@@ -53,8 +55,8 @@ export interface PrivateText {
 
 /**
  * Reads a private file as UTF-8, fixing a looser mode first; undefined where there is none. A
- * symbolic link, anything but a regular file, more than `maxBytes`, or a mode that cannot be fixed is
- * an IoError.
+ * symbolic link, anything but a regular file, one of another account, more than `maxBytes`, or a mode that
+ * cannot be fixed is an IoError.
  */
 export async function readPrivate(path: string, maxBytes: number): Promise<PrivateText | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -69,6 +71,7 @@ export async function readPrivate(path: string, maxBytes: number): Promise<Priva
           hint: 'Something replaced it. Move it away, then run the same command again.',
         })
       }
+      refuseForeign('file', path, status)
       let notice: string | undefined
       if ((status.mode & others) !== 0) {
         await file.chmod(status.mode & 0o700).catch((error: unknown) => {
@@ -93,6 +96,15 @@ export async function looseMode(path: string): Promise<string | undefined> {
   const status = await stat(path).catch(() => undefined)
   if (status === undefined || (status.mode & others) === 0) return undefined
   return (status.mode & 0o777).toString(8).padStart(4, '0')
+}
+
+/** Who may write a file decides what is in it: another account's is not trusted, whatever its mode. */
+export function refuseForeign(kind: 'file' | 'folder', path: string, status: Pick<Stats, 'uid'>): void {
+  const own = ownUserId()
+  if (own === undefined || status.uid === own) return
+  throw new IoError(`cannot use the ${kind} "${path}": it belongs to another user of this machine`, {
+    hint: 'Run refcheck as that user, or use a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.',
+  })
 }
 
 /** No word where modes mean nothing and the change had no effect (Windows, FAT). */

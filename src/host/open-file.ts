@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 
+import { childEnvironment } from './child-environment.ts'
 import { type Environment, variable } from './env.ts'
 
 /** How a platform shows a file: the program, and what goes before the path. */
@@ -27,7 +28,11 @@ export async function openFile(
   if (isX && variable(env, 'DISPLAY') === undefined && variable(env, 'WAYLAND_DISPLAY') === undefined) {
     return 'this machine has no desktop'
   }
-  const child = spawn(program, [...before, path], { env: { ...env }, detached: true, stdio: 'ignore' })
+  const child = spawn(program, [...before, path], {
+    env: childEnvironment(env),
+    detached: true,
+    stdio: 'ignore',
+  })
   return new Promise((resolve) => {
     child.once('error', () => resolve(`"${program}" could not be started`))
     child.once('spawn', () => {

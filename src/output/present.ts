@@ -2,6 +2,7 @@ import { UsageError } from '../errors/kinds.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { csv } from './csv.ts'
 import { failureJson } from './failure.ts'
+import { jsonText } from './json.ts'
 import type { Sink } from './streams.ts'
 import { table } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -19,7 +20,7 @@ export interface ListFormat {
 /** One JSON document. `failure` is added to an object, where the command answers and fails at once. */
 export function jsonDocument(json: unknown, failure?: RefcheckError): string {
   const whole = failure !== undefined && holdsError(json) ? { ...json, error: failureJson(failure) } : json
-  return `${JSON.stringify(whole, null, 2)}\n`
+  return `${jsonText(whole, 2)}\n`
 }
 
 /** Whether an answer has a place for the error of its command: an object has, an array has not. */

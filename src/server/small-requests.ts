@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
 
 import { bind } from './bind.ts'
 import type { Listener } from './listen.ts'
@@ -79,9 +80,42 @@ function build(
     tls === undefined
       ? createServer(limits, onRequest)
       : withTls(() => createTlsServer({ ...limits, ...tls }, onRequest))
-  server.maxConnections = maxConnections
+  roomForMore(server, maxConnections)
   return server
 }
+
+/**
+ * Past the limit the connection that has been silent longest gives way, so that whoever opens many and sends nothing
+ * keeps nobody else out; one whose request is being answered is never ended.
+ */
+function roomForMore(server: Server, maxConnections: number): void {
+  /** By the other end, since a request over TLS comes in on another socket than its connection. */
+  const silent = new Map<string, Socket>()
+  let open = 0
+  server.on('connection', (socket: Socket) => {
+    const end = otherEnd(socket)
+    open += 1
+    silent.set(end, socket)
+    socket.once('close', () => {
+      open -= 1
+      silent.delete(end)
+    })
+    if (open <= maxConnections) return
+    const [oldest = socket] = silent.values()
+    oldest.destroy()
+  })
+  server.on('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
+    const end = otherEnd(socket)
+    const connection = silent.get(end)
+    if (connection === undefined) return
+    silent.delete(end)
+    outgoing.once('close', () => {
+      if (!connection.destroyed) silent.set(end, connection)
+    })
+  })
+}
+
+const otherEnd = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`
 
 async function settle(
   handle: (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>,

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -139,7 +140,7 @@ test.each<[string, (code: Buffer) => Buffer]>([
   expect(Math.abs(readFileSync(file).length / whole.length - 1)).toBeLessThan(0.5)
 })
 
-test.each([
+test.each<[string, (cache: string, elsewhere: string) => void]>([
   ['that others may write to', (cache: string) => chmodSync(cache, 0o777)],
   [
     'that is somebody’s link',
@@ -148,11 +149,18 @@ test.each([
       symlinkSync(elsewhere, cache)
     },
   ],
+  // To give a folder away needs root.
+  ...(process.getuid?.() === 0
+    ? ([['of another account', (cache) => chownSync(cache, 65534, 65534)]] as [
+        string,
+        (cache: string) => void,
+      ][])
+    : []),
 ])('compiled code is not kept in a folder %s', (_, prepare) => {
   const folder = temporaryFolder()
   const [cache, elsewhere] = [join(folder, 'data', 'compile-cache'), join(folder, 'elsewhere')]
   mkdirSync(join(folder, 'data'), { mode: 0o700 })
-  if (_.startsWith('that others')) mkdirSync(cache)
+  if (!_.startsWith('that is')) mkdirSync(cache, { mode: 0o700 })
   prepare(cache, elsewhere)
   expect(run(['config', 'list', '--json'], folder)).toMatchObject({ status: 0, stderr: '' })
   expect(readdirSync(cache)).toEqual([])

@@ -97,7 +97,7 @@ test('a link, a folder, a pipe and an oversized file are refused', async () => {
   await expect(readPrivate(join(folder, 'pipe'), 100)).rejects.toThrow(/not a regular file/)
 })
 
-test('another account’s open folder is refused, whoever runs this', () => {
+test('another account’s folder is refused, whoever runs this, and its mode stays', () => {
   const script = `import { privateFolder } from ${JSON.stringify(module)}
     if (process.getuid() === 0) {
       process.setgid(65534)
@@ -105,5 +105,14 @@ test('another account’s open folder is refused, whoever runs this', () => {
     }
     await privateFolder('/usr').catch((e) => process.stdout.write(e.code + ': ' + e.message))`
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
-  expect(said).toBe('io: other users can read "/usr", and its permissions cannot be changed')
+  expect(said).toBe('io: cannot use the folder "/usr": it belongs to another user of this machine')
+})
+
+test('a private file of another account is not read: its owner decides what is in it', () => {
+  writeFileSync(path, 'theirs', { mode: 0o600 })
+  const script = `import { readPrivate } from ${JSON.stringify(module)}
+    process.geteuid = () => process.getuid() + 1
+    await readPrivate(${JSON.stringify(path)}, 100).catch((e) => process.stdout.write(e.code + ': ' + e.message))`
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect(said).toBe(`io: cannot use the file "${path}": it belongs to another user of this machine`)
 })

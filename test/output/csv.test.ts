@@ -30,3 +30,9 @@ test('no cell ever starts like a formula', () => {
     }),
   )
 })
+
+test('nothing in a cell is obeyed by a terminal; a tab and a line break stay', () => {
+  expect(csv([['\u001B]52;c;aGk=\u0007copied', 'a\u009B2J', 'x\u202Ey', 'a\tb\nc']])).toBe(
+    'copied,a,x\uFFFDy,"a\tb\nc"\n',
+  )
+})

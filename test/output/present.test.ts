@@ -84,3 +84,10 @@ test('an answer that fails carries its error, an array does not', () => {
   expect(JSON.parse(jsonDocument({ a: 1 }, failure))).toHaveProperty('error.code', 'forbidden')
   expect(JSON.parse(jsonDocument([1], failure))).toEqual([1])
 })
+
+test('JSON holds nothing that a terminal obeys, and loses nothing', () => {
+  const value = { name: 'a\u009B2J\u007F\u202Eb\u2028', plain: 'Zoë ’ 日本' }
+  const document = jsonDocument(value)
+  expect(document).toBe('{\n  "name": "a\\u009b2J\\u007f\\u202eb\\u2028",\n  "plain": "Zoë ’ 日本"\n}\n')
+  expect(JSON.parse(document)).toEqual(value)
+})

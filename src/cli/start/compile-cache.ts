@@ -5,13 +5,14 @@ import { keepCode } from './code-cache.ts'
 import { processEnvironment } from '../../host/env.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
 import { resolvePaths } from '../../host/paths.ts'
+import { ownUserId } from '../../host/process-id.ts'
 
 /** What others may do with a folder that code is loaded from: nothing. */
 const others = 0o077
 
 /**
  * Keeps compiled code beside the store, in a folder of this version, for each command by itself. Code that somebody else could have
- * written is not run, so a folder that is not private goes unused; so does one that cannot be written. Silently:
+ * written is not run, so a folder that is not private, or belongs to another account, goes unused; so does one that cannot be written. Silently:
  * all it costs is a slower start.
  */
 export function keepCompiledCode(version: string, argv: readonly string[], root: string): void {
@@ -20,9 +21,10 @@ export function keepCompiledCode(version: string, argv: readonly string[], root:
     makeFolders(data, 0o700)
     const folder = join(data, 'compile-cache')
     makeFolders(folder, 0o700)
-    if (![data, folder].every((path) => isPrivate(path))) return
     const own = join(folder, version)
-    if (makeFolders(own, 0o700) !== undefined) forgetOthers(folder, version)
+    const isNew = [data, folder].every((path) => isPrivate(path)) && makeFolders(own, 0o700) !== undefined
+    if (![data, folder, own].every((path) => isPrivate(path))) return
+    if (isNew) forgetOthers(folder, version)
     const dist = join(root, 'dist')
     keepCode(join(own, commandIn(dist, argv)), root, readFileSync(join(dist, 'build-id'), 'utf8'))
   } catch {
@@ -32,7 +34,8 @@ export function keepCompiledCode(version: string, argv: readonly string[], root:
 
 function isPrivate(path: string): boolean {
   const status = lstatSync(path)
-  return status.isDirectory() && (status.mode & others) === 0
+  const isOwn = ownUserId() === undefined || status.uid === ownUserId()
+  return status.isDirectory() && isOwn && (status.mode & others) === 0
 }
 
 function forgetOthers(folder: string, version: string): void {

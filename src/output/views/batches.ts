@@ -150,10 +150,10 @@ export function runEventText(event: RunEvent): string | undefined {
   switch (event.name) {
     case 'row':
       return ['rejected', 'unknown', 'duplicate', 'held'].includes(event.state)
-        ? `row ${event.row} ${event.state}: ${event.reason ?? ''}`
+        ? `row ${event.row} ${event.state}: ${sanitize(event.reason ?? '')}`
         : undefined
     case 'outage':
-      return `${event.reason}; paused; checking again in ${event.seconds} s`
+      return `${sanitize(event.reason)}; paused; checking again in ${event.seconds} s`
     case 'well':
       return 'The service answers; continuing.'
     case 'paced':

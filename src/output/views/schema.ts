@@ -2,6 +2,7 @@ import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { requestJsonSchema } from '../../contract/request-json-schema.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { sanitize } from '../../host/text.ts'
+import { jsonText } from '../json.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
@@ -33,7 +34,7 @@ export function schemaView(schema: PackageSchema): View {
 
 /** Any JSON document, shown as it is in text too. */
 export function documentView(document: unknown): View {
-  return { json: document, text: () => JSON.stringify(document, null, 2) }
+  return { json: document, text: () => jsonText(document, 2) }
 }
 
 /** The JSON Schema (2020-12) of a request body. */

@@ -1,11 +1,22 @@
-import { closeSync, lstatSync, openSync, type Stats, unlinkSync, writeSync } from 'node:fs'
-import { lstat, mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
+import { ownUserId } from '../../host/process-id.ts'
 import { type Claim, claim } from '../../disk/claim.ts'
+import { readPrivate } from '../../disk/private-modes.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 
@@ -18,6 +29,8 @@ export interface WorkOptions {
 
 const lockName = 'lock'
 const journalName = 'journal'
+/** Far more than the lines of a run of 100,000 reports. */
+const mostJournalBytes = 100 * 1024 * 1024
 const temporary = /^[0-9a-f]{16}\.part$/
 /** A holder that ends takes its lock away; whoever came between tries again. */
 const mostTries = 20
@@ -62,10 +75,10 @@ export class WorkFolder {
   note(line: string): void {
     const path = join(this.path, journalName)
     try {
-      this.#journal ??= openSync(path, 'a', 0o600)
+      this.#journal ??= openOwn(path)
       writeSync(this.#journal, `${line}\n`)
     } catch (error) {
-      throw diskFailure('write', path, error)
+      throw error instanceof IoError ? error : diskFailure('write', path, error)
     }
   }
 
@@ -150,11 +163,52 @@ async function makeFolder(path: string): Promise<void> {
   } catch (error) {
     if (errorNumber(error) !== 'EEXIST') throw diskFailure('write to the folder', join(path, '..'), error)
     const status = await lstat(path).catch(() => undefined)
-    if (status?.isDirectory() !== false) return
-    throw new IoError(`cannot work in "${path}": it is not a folder`, {
-      hint: 'Move it away, then run the same command again.',
-    })
+    if (status === undefined) return
+    const why = await notOurs(path, status)
+    if (why !== undefined) throw planted(path, why)
   }
+}
+
+/**
+ * In a folder that others may write to, anything can stand under the names used here: only a folder that this
+ * account made for itself is worked in.
+ */
+async function notOurs(path: string, status: Stats): Promise<string | undefined> {
+  if (!status.isDirectory()) return 'it is not a folder'
+  const own = ownUserId()
+  if (own === undefined) return undefined
+  if (status.uid !== own) return 'it belongs to another user of this machine'
+  const isOpen = (status.mode & 0o077) !== 0 && (await hasModes(path, status))
+  return isOpen ? 'other users of this machine may write to it or read it' : undefined
+}
+
+/** Whether a mode means anything there; on a USB stick or a network drive all folders have the same. */
+async function hasModes(path: string, { mode }: Stats): Promise<boolean> {
+  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    await folder.chmod(0o700).catch(() => undefined)
+    const { mode: after } = await folder.stat()
+    await folder.chmod(mode & 0o7777).catch(() => undefined)
+    return (after & 0o077) === 0
+  } finally {
+    await folder.close()
+  }
+}
+
+function planted(path: string, why: string): IoError {
+  return new IoError(`cannot work in "${path}": ${why}`, {
+    hint: 'Move it away, then run the same command again.',
+  })
+}
+
+/** A journal to append to: never what a link leads to, and no pipe that would wait for a reader. */
+function openOwn(path: string): number {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
+  const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  const status = fstatSync(file)
+  if (status.isFile() && status.nlink === 1) return file
+  closeSync(file)
+  throw planted(path, 'it is not a regular file of its own')
 }
 
 function busy(path: string, claimed: Claim & { held: false }): IoError {
@@ -175,10 +229,10 @@ async function sweep(path: string): Promise<string[]> {
         await rm(join(path, name), { force: true })
       }
     }
-    const text = await readFile(journal, 'utf8')
-    return text.split('\n').filter((line) => line !== '')
+    const kept = await readPrivate(journal, mostJournalBytes)
+    return kept?.text.split('\n').filter((line) => line !== '') ?? []
   } catch (error) {
-    if (errorNumber(error) === 'ENOENT') return []
+    if (error instanceof IoError) throw error
     throw diskFailure('read', journal, error)
   }
 }

@@ -119,7 +119,7 @@ test('what a killed run put in place is on record after all, and its temporary f
   // As a SIGKILL leaves it: no manifest yet, a torn last line, half a file.
   rmSync(join(path, 'manifest.json'))
   rmSync(join(path, 'gone.pdf'))
-  mkdirSync(hidden)
+  mkdirSync(hidden, { mode: 0o700 })
   writeFileSync(join(hidden, 'journal'), Buffer.concat([journal, journal.subarray(0, 40)]))
   writeFileSync(join(hidden, `${'0'.repeat(16)}.part`), '%PDF-half')
   writeFileSync(join(path, `.manifest.json.${'0'.repeat(16)}.tmp`), '[')

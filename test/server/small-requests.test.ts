@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+
+import { expect, test } from 'vitest'
+
+import { serveSmallRequests } from '../../src/server/small-requests.ts'
+
+const limits = { maxBytes: 1000, requestTimeoutMs: 60_000, idleTimeoutMs: 60_000, maxConnections: 20 }
+
+async function status(port: number): Promise<number | undefined> {
+  const call = request({ port, host: '127.0.0.1', method: 'POST', agent: false })
+  call.end('x')
+  const [answer] = (await once(call, 'response')) as [{ statusCode?: number; resume(): void }]
+  answer.resume()
+  return answer.statusCode
+}
+
+test('a client that opens more connections than are taken and says nothing keeps nobody else out', async () => {
+  const server = await serveSmallRequests(() => ({ status: 204 }), { host: '127.0.0.1', port: 0, ...limits })
+  const idle: Socket[] = []
+  let ended = 0
+  try {
+    for (let count = 0; count < 50; count += 1) {
+      const socket = connect(server.port, '127.0.0.1')
+      socket.once('close', () => (ended += 1))
+      socket.on('error', () => undefined)
+      await once(socket, 'connect')
+      idle.push(socket)
+    }
+    const answers = []
+    for (let count = 0; count < 10; count += 1) answers.push(await status(server.port))
+    expect(answers).toEqual(Array.from({ length: 10 }, () => 204))
+    expect(ended).toBeGreaterThanOrEqual(30)
+  } finally {
+    for (const socket of idle) socket.destroy()
+    await server.close()
+  }
+})
+
+test('a connection whose request is being answered is not the one that gives way', async () => {
+  let answer = (): void => undefined
+  const asked = Promise.withResolvers<void>()
+  const server = await serveSmallRequests(
+    () => {
+      asked.resolve()
+      return new Promise((resolve) => (answer = () => resolve({ status: 200 })))
+    },
+    { host: '127.0.0.1', port: 0, ...limits, maxConnections: 2 },
+  )
+  const slow = status(server.port)
+  await asked.promise
+  const idle = Array.from({ length: 5 }, () => connect(server.port, '127.0.0.1').on('error', () => undefined))
+  await Promise.all(idle.slice(0, 1).map((socket) => once(socket, 'close')))
+  answer()
+  expect(await slow).toBe(200)
+  for (const socket of idle) socket.destroy()
+  await server.close()
+})
