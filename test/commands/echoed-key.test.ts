@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { session } from '../harness/session.ts'
+
+const token = 'eyJjaGVjayI6IjBjOWQ4ZTdmIn0'
+const requestId = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
+const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
+
+/** Shows in each message what it was sent, as a gateway with debugging switched on does. */
+function echo(status: number, request: Request): Response {
+  const sent = JSON.stringify({ url: request.url, headers: Object.fromEntries(request.headers) })
+  return Response.json({ data: null, status_message: 'ERROR', message: `you sent ${sent}` }, { status })
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return statSync(path).isDirectory() ? filesBelow(path) : [path]
+  })
+}
+
+const person = '--first-name Ana --last-name Lee --email ana@example.com --phone +61412345678'
+const people = 'first_name,last_name,email,phone\nBo,Ray,bo@example.com,+61412345679\n'
+
+test.each([400, 401, 403, 404, 422, 500])(
+  'the key and the token that a service sends back with a %i are shown and kept nowhere',
+  async (status) => {
+    const here = await session()
+    here.write('people.csv', people)
+    // The schema is known, so that the order itself is what is answered.
+    await here.type('batch validate people.csv --package 101')
+    here.intercept((request) => echo(status, request))
+    let told = ''
+    for (const line of [
+      'packages list',
+      'users list --json',
+      `request get ${requestId}`,
+      `request create --package 101 ${person} --yes`,
+      'batch run people.csv --package 101 --yes',
+      'batch run people.csv --package 101 --yes --json',
+      `report download ${checkId} --output report.pdf`,
+      `report download --url ${here.url}/v1/reports/${checkId}?t=${token} --output report.pdf`,
+      'doctor --verbose',
+    ]) {
+      const { stdout, stderr } = await here.type(line)
+      told += stdout + stderr
+    }
+    expect(told).toContain('[API key]')
+    const kept = filesBelow(here.folder).map((path) => readFileSync(path, 'latin1'))
+    for (const text of [told, ...kept]) {
+      expect(text).not.toContain(here.sandbox.credentials.apiKey)
+      expect(text.replaceAll(`?t=${token} --output`, '')).not.toContain(token)
+    }
+  },
+)
