@@ -10,7 +10,7 @@ const busyMsAtTheEnd = 250
 export const store = once(async (scope: Scope): Promise<Store> => {
   const { openStore } = await import('../store/ledger/open.ts')
   const { paths, note: onNotice } = scope
-  const { clock, random, cwd } = scope.context
+  const { clock, random, cwd, env } = scope.context
   const busyMs = scope.isClosing ? busyMsAtTheEnd : undefined
   const opened = await openStore({
     chosen: await chosenStore(scope),
@@ -18,6 +18,7 @@ export const store = once(async (scope: Scope): Promise<Store> => {
     cwd,
     clock,
     random,
+    env,
     busyMs,
     onNotice,
   })

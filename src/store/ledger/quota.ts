@@ -6,5 +6,6 @@ export interface Quota {
   account(baseUrl: string, apiKey: string): string
   /** One step for all processes. */
   update(place: QuotaPlace): Promise<{ waitMs: number }>
-  read(account: string): Promise<QuotaState>
+  /** `now`: as QuotaDecision is given it. */
+  read(account: string): Promise<{ state: QuotaState; now?: number }>
 }

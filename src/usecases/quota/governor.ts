@@ -45,7 +45,7 @@ export interface ReserveOptions {
 }
 
 /**
- * The book in the store is judged by the wall clock, which all processes share and which may jump. What
+ * The book in the store is judged by the wall clock that all processes share (a database's own), and which may jump. What
  * this process did and was told is kept a second time, by its monotonic clock; a call needs a place in
  * both. So a clock set forward never sends this process early, and one set back keeps nobody waiting longer
  * than a window (see the book).
@@ -56,9 +56,9 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
   let own = emptyBook(windows)
   const placeFor = (kind: CallKind): QuotaPlace => ({
     account,
-    decide: (state) => {
+    decide: (state, now = clock.now()) => {
       const mine = claim(own, kind, steady())
-      const ours = claim(bookOf(state, windows), kind, clock.now())
+      const ours = claim(bookOf(state, windows), kind, now)
       if (mine.waitMs > 0) {
         own = mine.state
         // A wait in the shared book too, so that polls of others yield; no place is taken there.
@@ -73,7 +73,7 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
     own = change(own, steady())
     await quota.update({
       account,
-      decide: (state) => ({ state: change(bookOf(state, windows), clock.now()), waitMs: 0 }),
+      decide: (state, now = clock.now()) => ({ state: change(bookOf(state, windows), now), waitMs: 0 }),
     })
   }
   return {
@@ -93,7 +93,8 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
     throttled: (seconds, understood = true) =>
       write((book, now) => withThrottle(book, seconds, now, understood)),
     async standing() {
-      return standing(bookOf(await quota.read(account), windows), clock.now())
+      const { state, now = clock.now() } = await quota.read(account)
+      return standing(bookOf(state, windows), now)
     },
   }
 }

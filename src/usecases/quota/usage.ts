@@ -43,8 +43,8 @@ export class QuotaUsage {
         const { account, decide } = governor.place()
         return {
           account,
-          decide: (state) => {
-            const decision = decide(state)
+          decide: (state, now) => {
+            const decision = decide(state, now)
             if (decision.waitMs === 0) this.#taken += 1
             return decision
           },

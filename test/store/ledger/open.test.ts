@@ -50,8 +50,8 @@ describe('where the store is', () => {
     },
   )
 
-  test('PostgreSQL is said to be not there yet', () => {
-    expect(() => location('postgres://u@localhost/db')).toThrow(/not supported yet/)
+  test('a database is named without its password', () => {
+    expect(location('postgresql://u:hunter2@localhost/db')).toBe('postgres://u@localhost:5432/db')
   })
 })
 

@@ -42,7 +42,7 @@ test('one account a key and origin, whatever the path', async () => {
   expect(quota.account('https://api.example.org', key)).not.toBe(account)
   expect(quota.account(url, 'x'.repeat(32))).not.toBe(account)
   await quota.update(placeOf(account))
-  expect(await quota.read(quota.account(url, 'x'.repeat(32)))).toBeUndefined()
+  expect((await quota.read(quota.account(url, 'x'.repeat(32)))).state).toBeUndefined()
 })
 
 test('who is told to wait a second time writes nothing', async () => {
@@ -61,7 +61,7 @@ test('a decision that fails leaves everything as it was', async () => {
   const { quota } = await place.store()
   const account = quota.account(url, key)
   await quota.update(placeOf(account))
-  const before = await quota.read(account)
+  const { state: before } = await quota.read(account)
   const broken: QuotaPlace = {
     account,
     decide: () => {
@@ -69,6 +69,6 @@ test('a decision that fails leaves everything as it was', async () => {
     },
   }
   await expect(quota.update(broken)).rejects.toThrow('no')
-  expect(await quota.read(account)).toEqual(before)
+  expect((await quota.read(account)).state).toEqual(before)
   expect((await quota.update(placeOf(account))).waitMs).toBe(0)
 })

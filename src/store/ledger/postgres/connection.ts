@@ -42,6 +42,8 @@ interface Statement {
 /** A statement that has no answer after this is given up, with its connection: a black hole would hold it for ever. */
 const longestStatementMs = 60_000
 const firstPauseMs = 100
+/** Two processes that each wait for a row of the other: the server undid one of them, which goes once more. */
+const mostDeadlocks = 10
 const longestPauseMs = 2_000
 
 /**
@@ -143,6 +145,7 @@ export class Database implements Sql {
     const { clock, patienceMs = 0, onNotice, signal } = this.#options
     const start = clock.monotonic()
     let isTold = false
+    let deadlocks = 0
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       try {
         const result = await work(await this.#connected())
@@ -150,6 +153,7 @@ export class Database implements Sql {
         return result
       } catch (error) {
         const failure = storeFailure(this.#server, error)
+        if (isDeadlock(failure.cause) && (deadlocks += 1) < mostDeadlocks) continue
         const mayWait = this.#wasThere && !this.#isClosed && clock.monotonic() - start < patienceMs
         if (!(failure instanceof StoreDownError) || !mayWait) throw failure
         if (!isTold)
@@ -271,6 +275,8 @@ export class Database implements Sql {
   }
 }
 
+const isDeadlock = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
+
 /** `:name` as `$1`, the same name the same number; a cast (`::text`) stays. */
 function numbered(sql: string, name: string): Statement {
   const order: string[] = []
@@ -283,6 +289,7 @@ function numbered(sql: string, name: string): Statement {
 
 /** PostgreSQL keeps no NUL in a text. */
 function storable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(storable)
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
 }
 

@@ -1,10 +1,15 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { checkServerIdentity } from 'node:tls'
 
 import type { ClientConfig } from 'pg'
 
-import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
-import { diskFailure } from '../../../disk/failure.ts'
+import { passwordIn, type PostgresServer } from '../../../domain/store/postgres-address.ts'
+import { diskFailure, errorNumber } from '../../../disk/failure.ts'
+import { shellWord } from '../../../domain/wording/shell-word.ts'
+import { type Environment, variable } from '../../../host/env.ts'
+import { hasFileModes } from '../../../host/runtime.ts'
 
 const connectTimeoutMs = 10_000
 
@@ -26,6 +31,33 @@ export async function clientOptions(server: PostgresServer): Promise<ClientConfi
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     types: { getTypeParser: (oid, format) => (numbers.has(oid) ? Number : types.getTypeParser(oid, format)) },
+  }
+}
+
+/**
+ * With the password of the URL, else of PGPASSWORD, else of PGPASSFILE or ~/.pgpass: libpq's own order. A passfile that
+ * others may read is left alone, as libpq does.
+ */
+export async function withPassword(
+  server: PostgresServer,
+  env: Environment,
+  onNotice?: (notice: string) => void,
+): Promise<PostgresServer> {
+  const password = server.password ?? variable(env, 'PGPASSWORD')
+  if (password !== undefined) return { ...server, password }
+  const home = variable(env, 'HOME') ?? variable(env, 'USERPROFILE') ?? homedir()
+  const path = variable(env, 'PGPASSFILE') ?? join(home, '.pgpass')
+  try {
+    if (hasFileModes() && ((await stat(path)).mode & 0o077) !== 0) {
+      onNotice?.(
+        `The passfile "${path}" can be read by other users and is not used; fix it with: chmod 600 ${shellWord(path)}`,
+      )
+      return server
+    }
+    return { ...server, password: passwordIn(await readFile(path, 'utf8'), server) }
+  } catch (error) {
+    if (errorNumber(error) === 'ENOENT' || errorNumber(error) === 'ENOTDIR') return server
+    throw diskFailure('read the passfile', path, error)
   }
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/webhook/inbox-event.ts'
 import { shortWait, type Holds } from '../holds.ts'
 import { sha256 } from '../fingerprints.ts'
-import { eventOf, type EventRow } from './inbox-rows.ts'
+import { eventOf, type EventRow } from '../inbox-rows.ts'
 import {
   insert,
   repeat,

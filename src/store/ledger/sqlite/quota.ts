@@ -24,8 +24,8 @@ export class SqliteQuota implements Quota {
     return this.#database.transaction(() => ({ waitMs: takePlace(this.#database, place) }))
   }
 
-  async read(account: string): Promise<QuotaState> {
-    return parsed(textOf(this.#database, account))
+  async read(account: string): Promise<{ state: QuotaState }> {
+    return { state: parsed(textOf(this.#database, account)) }
   }
 }
 

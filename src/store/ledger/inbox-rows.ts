@@ -1,4 +1,4 @@
-import type { InboxEvent } from '../../../domain/webhook/inbox-event.ts'
+import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
 
 export interface EventRow {
   id: number

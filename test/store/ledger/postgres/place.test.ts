@@ -1,0 +1,40 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { withPassword } from '../../../../src/store/ledger/postgres/place.ts'
+import { temporaryFolder } from '../../../harness/world.ts'
+import { serverOf } from './connect.ts'
+
+const bare = serverOf('postgres://ledger@localhost/orders')
+const line = 'localhost:5432:orders:ledger:from-the-file\n'
+
+function home(mode = 0o600): string {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, '.pgpass'), line, { mode })
+  return folder
+}
+
+test('the URL, then PGPASSWORD, then the passfile', async () => {
+  const HOME = home()
+  const PGPASSWORD = 'from-the-variable'
+  const full = serverOf('postgres://ledger:from-the-url@localhost/orders')
+  expect(await withPassword(full, { HOME, PGPASSWORD })).toMatchObject({ password: 'from-the-url' })
+  expect(await withPassword(bare, { HOME, PGPASSWORD })).toMatchObject({ password: PGPASSWORD })
+  expect(await withPassword(bare, { HOME })).toMatchObject({ password: 'from-the-file' })
+  const PGPASSFILE = join(HOME, '.pgpass')
+  expect(await withPassword(bare, { HOME: '/nowhere', PGPASSFILE })).toMatchObject({
+    password: 'from-the-file',
+  })
+  expect(await withPassword(bare, { HOME: '/nowhere' })).toMatchObject({ password: undefined })
+})
+
+test('a passfile that others may read is not used, and that is said', async () => {
+  const HOME = home(0o644)
+  const notices: string[] = []
+  expect(await withPassword(bare, { HOME }, (notice) => notices.push(notice))).toEqual(bare)
+  expect(notices).toEqual([
+    `The passfile "${HOME}/.pgpass" can be read by other users and is not used; fix it with: chmod 600 ${HOME}/.pgpass`,
+  ])
+})
