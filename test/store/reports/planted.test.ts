@@ -34,7 +34,9 @@ afterEach(() => rmSync(root, { recursive: true }))
 const open = () =>
   ReportFolder.open(join(root, 'reports'), { clock, random, pid: 1, csv: () => '', alone: undefined })
 
-const ours = (): void => void mkdirSync(work, { mode: 0o700 })
+function ours(): void {
+  mkdirSync(work, { mode: 0o700 })
+}
 const isRoot = process.getuid?.() === 0
 
 test.each<[string, () => void, string]>([
@@ -84,35 +86,29 @@ test.each<[string, (journal: string) => void]>([
 ])('%s in the place of the journal is never written to, and never waited for', async (_, plant) => {
   ours()
   plant(join(work, 'journal'))
-  const opened = await open().then(
-    (folder) => folder,
-    (error: { code: string }) => error.code,
-  )
-  if (typeof opened === 'string') {
-    expect(opened).toBe('io')
-  } else {
-    const received = { bytes: 10, sha256: '0'.repeat(64) }
-    const content = {
-      received,
-      [Symbol.asyncIterator]: async function* () {
-        yield Buffer.from('%PDF-a%%EOF')
-      },
-    }
-    const subject = {
-      request_id: null,
-      check_id: 'c1',
-      referee_id: null,
-      first_name: null,
-      last_name: null,
-      check_name: null,
-      request_reports: null,
-      request_without: null,
-    }
-    const kept = opened.keep({ file: 'a.pdf', replace: false, subject, open: async () => content })
-    await expect(kept).rejects.toMatchObject({
-      code: 'io',
-      message: expect.stringContaining('journal') as string,
-    })
+  const received = { bytes: 11, sha256: '0'.repeat(64) }
+  const content = {
+    received,
+    async *[Symbol.asyncIterator]() {
+      yield Buffer.from('%PDF-a%%EOF')
+    },
   }
+  const subject = {
+    request_id: null,
+    check_id: 'c1',
+    referee_id: null,
+    first_name: null,
+    last_name: null,
+    check_name: null,
+    request_reports: null,
+    request_without: null,
+  }
+  const kept = open().then((folder) =>
+    folder.keep({ file: 'a.pdf', replace: false, subject, open: async () => content }),
+  )
+  await expect(kept).rejects.toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('journal') as string,
+  })
   expect(readFileSync(victim, 'utf8')).toBe('theirs')
 })
