@@ -66,12 +66,12 @@ test('rows that a conditional format may strike through are refused, until --hid
   const tried = ['', ' --hidden skip', ' --hidden include'].map((flag) => `${validate}${flag}`)
   expect(await all([...tried, validate.replace('people', 'bold')])).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102
-    2> Error: people.xlsx: a conditional format may strike through cells of A2:D9, and it is not evaluated
+    2> Error: people.xlsx: a conditional format may strike through, hide or change cells of A2:D9, and it is not evaluated
     2> Remove that conditional format, or order these rows too with --hidden include.
     exit 2
 
     $ refcheck batch validate people.xlsx --package 102 --hidden skip
-    2> Error: people.xlsx: a conditional format may strike through cells of A2:D9, and it is not evaluated
+    2> Error: people.xlsx: a conditional format may strike through, hide or change cells of A2:D9, and it is not evaluated
     2> Remove that conditional format, or order these rows too with --hidden include.
     exit 2
 

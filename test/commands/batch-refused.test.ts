@@ -36,6 +36,40 @@ test('results as CSV of a workbook do not have the hidden rows that were left ou
   expect(here.ordered()).toEqual(['ana@example.com'])
 })
 
+test('it is said how many rows results as CSV leave out, and the CSV orders nobody of them', async () => {
+  const here = await session()
+  const rows = rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')
+  here.write('people.xlsx', await workbook(rows))
+  expect(await here.type('batch run people.xlsx --package 102 --yes --hidden skip --results out.csv'))
+    .toMatchInlineSnapshot(`
+      $ refcheck batch run people.xlsx --package 102 --yes --hidden skip --results out.csv
+      2>
+      2> people.xlsx: 1 row
+      2>   1 order of package 102
+      2> Time within the quota: under a minute
+      2>
+      2> out.csv leaves out 1 row that is hidden or struck through and not ordered, since it cannot show that.
+      batch  BATCH_1
+      people.xlsx, package 102
+
+      1  accepted
+      1  row
+
+      results  HOME/out.csv
+      exit 0
+    `)
+  expect(await here.type('batch run out.csv --package 102 --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run out.csv --package 102 --yes
+    out.csv: 1 row
+      0 orders to send
+      1 row ordered before, not sent
+        row 1: request REQUEST_1
+    2> Error: nothing was sent: the row was ordered before (2026-11-20 12:00 +00:00)
+    exit 2
+  `)
+  expect(here.ordered()).toEqual(['ana@example.com'])
+})
+
 test.each(['out.csv', 'out.json', 'out.xlsx'])(
   'what was refused in a workbook stays refused in its results, %s',
   async (results) => {

@@ -38,6 +38,15 @@ test.each(seen)('$file is read cell by cell as it is seen ($program)', async ({ 
   expect(dayless.filter((place) => expected.dayless?.includes(place) ?? false)).toEqual(
     expected.dayless ?? [],
   )
+  const amount = { type: 'number', required: true, description: '' }
+  const otherwise = rows.flatMap(({ line, cells }) =>
+    cells.flatMap((cell, at) =>
+      typeof cell === 'object' && cell.kind === 'number' && cellValue(amount, cell).problem !== undefined
+        ? [`${String(line)},${String(at)}`]
+        : [],
+    ),
+  )
+  expect(expected.otherwise ?? otherwise).toEqual(otherwise)
   expect(rows.flatMap(({ line, hidden }) => (hidden === true ? [line] : []))).toEqual(expected.hidden ?? [])
   expect(rows.flatMap(({ line, struck }) => (struck === undefined ? [] : [line]))).toEqual(
     expected.struck ?? [],

@@ -155,6 +155,9 @@ export function packageIdIn(cell: Cell): number | 'none' | 'wrong' {
   if (isEmpty(cell)) return 'none'
   if (typeof cell !== 'string' && cell.kind !== 'number' && cell.kind !== 'json') return 'wrong'
   const text = textIn(cell).trim()
+  if (typeof cell !== 'string' && cell.kind === 'number' && shownNumber(cell.value, cell.format) !== text) {
+    return 'wrong'
+  }
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 'wrong'
 }
 

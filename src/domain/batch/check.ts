@@ -8,6 +8,8 @@ export interface BatchCheck {
   rows: number
   valid: number
   invalid: number
+  /** Rows that are hidden or struck through, and not ordered for that; no part of `rows`. */
+  leftOut: number
   problems: RowProblem[]
   /** The row that came first, and the one that orders the same again. */
   duplicates: [first: number, again: number][]

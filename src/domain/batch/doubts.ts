@@ -75,7 +75,7 @@ export class Doubts {
     const ruled = sheet.struckByRule.find((cells) => this.#matters(cells, sheet.headerLine))
     if (ruled !== undefined && this.#rules.hidden !== 'include') {
       return new InvalidInputError(
-        `${sheet.name}: a conditional format may strike through cells of ${ruled.range}, and it is not evaluated`,
+        `${sheet.name}: a conditional format may strike through, hide or change cells of ${ruled.range}, and it is not evaluated`,
         { hint: 'Remove that conditional format, or order these rows too with --hidden include.' },
       )
     }

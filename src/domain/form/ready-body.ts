@@ -22,6 +22,8 @@ export function readyBody(schema: PackageSchema): (draft: DraftBody) => RequestB
     z.strictObject({ first_name: name, last_name: name, email: emailAddress, phone: phoneNumber }),
   )
   const checks = schema.fields.additional_information
+  // No shape has this name, so only the careful way sees that it is missing.
+  if (checks.some(({ fields }) => Object.hasOwn(fields, '__proto__'))) return () => undefined
   const entries = new Map(checks.map((check) => [check.code, z.compile(entryOf(check))]))
   const needed = new Set(
     checks.flatMap(({ code, fields }) =>

@@ -30,7 +30,7 @@ export function shownOtherwise(value: number, format: string): string | undefine
   if (shown !== undefined) {
     const plain = Number(value.toPrecision(15)) === value
     if (!plain) return `has more digits than are shown; round it to ${String(Number(value.toPrecision(15)))}`
-    return sameDigits(value, shown)
+    return sameDigits(value, shown) && isHarmless(shown.replaceAll(/[\d.,]/g, ' '))
       ? undefined
       : `is the number ${String(value)} shown as "${shown.slice(0, 40)}"`
   }
@@ -45,9 +45,26 @@ function showsDigits(value: number, { codes, before, within, after }: Section, s
   const digits = /[0#?][0#?,]*(?:\.([0#?]*))?/.exec(codes)
   if (digits === null || /[/E]|[0#?],+(?![0#?])/i.test(codes)) return false
   if (/\d/.test(before + after) || /[\d.,]/.test(within)) return false
+  if (!isHarmless(`${before} ${within} ${after}`)) return false
   if (value === 0 && !digits[0].includes('0')) return false
   if (!signed && /[-−(]/.test(before) !== value < 0) return false
   return Number(value.toFixed(Math.min(20, digits[1]?.length ?? 0))) === value
+}
+
+/** Signs and units of currencies and of time: whichever stands beside a number, the number is as it is seen. */
+const harmless =
+  /^(?:[-−+()/_*'’\p{Sc}]*|[A-Z]{1,2}\$|kr|zł|Kč|Ft|Rs|lei|Fr|(?:year|month|week|day|hour)s?|y(?:ea)?rs?|hrs?|Jahre?|Monate?|Tage?|ans?|mois|jours?|años?|meses|días?)\.?$/u
+
+let currencies: ReadonlySet<string> | undefined
+
+/** Whether texts beside a number leave it what it is: 85k, 85 M and <85 are other numbers than 85. */
+function isHarmless(beside: string): boolean {
+  return beside.split(/\s+/).every((word) => harmless.test(word) || (word.length === 3 && isCurrency(word)))
+}
+
+function isCurrency(word: string): boolean {
+  currencies ??= new Set(Intl.supportedValuesOf('currency'))
+  return currencies.has(word)
 }
 
 /** Whether a text shows a number's digits, grouped and rounded to nothing but zeros: 1,234.50 of 1234.5. */

@@ -54,6 +54,13 @@ export function batchNoticeText(notice: BatchNotice): { text: string; matters: b
         `${file} keeps the values, number formats, column widths and links, but not: ${lostText(look)}. Your own file is not changed.`,
       )
     }
+    case 'rows-left-out': {
+      const { file, rows } = notice
+      const them = countInWords(rows, 'row that is', 'rows that are')
+      return note(
+        `${file} leaves out ${them} hidden or struck through and not ordered, since it cannot show that.`,
+      )
+    }
     case 'second-orders':
       return warning(notice.found.map(secondOrderText).join('\n'))
     case 'may-order-again':

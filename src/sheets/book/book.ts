@@ -9,6 +9,8 @@ export interface BookRow {
   hidden: boolean
   /** Columns whose text is struck through. */
   struck: number[]
+  /** Columns whose text has the colour of what it stands on. */
+  unseen: number[]
   /** Whether a cell has a font, a colour or a border of its own. */
   adorned: boolean
 }

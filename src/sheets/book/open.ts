@@ -94,14 +94,14 @@ async function* dataRows(
 ): AsyncGenerator<SheetRow[]> {
   for await (const part of all()) {
     const rows: SheetRow[] = []
-    for (const { number, cells, hidden, struck, adorned } of part) {
+    for (const { number, cells, hidden, struck, unseen, adorned } of part) {
       if (number <= header) continue
       if (adorned) found.lost.add('fonts and colours')
       const whole: Cell[] = []
       for (let at = 0; at < Math.max(columns.length, cells.length); at += 1) {
         const cell = cells[at] ?? ''
         if (cell !== '' && (columns[at] ?? '') === '') throw unnamed(cell, at, number, name)
-        if (at < columns.length) whole.push(cell)
+        if (at < columns.length) whole.push(unseen.includes(at) ? unseenCell(cell) : cell)
       }
       const row: SheetRow = { row: number - header, line: number, cells: whole }
       if (hidden) row.hidden = true
@@ -110,6 +110,14 @@ async function* dataRows(
     }
     yield rows
   }
+}
+
+/** A cell that cannot be read on the screen; written again it is not seen either. */
+function unseenCell(cell: Cell): Cell {
+  const text = textOf(cell)
+  if (text.trim() === '' || (typeof cell === 'object' && cell.kind === 'fault')) return cell
+  const reason = 'has the colour of its background, so nobody sees it; give it another colour, or empty it'
+  return { kind: 'fault', text, reason, format: ';;;' }
 }
 
 function unnamed(cell: Cell, at: number, number: number, name: string) {

@@ -6,10 +6,14 @@ export interface RawCell {
   /** What is shown in it; undefined where it holds no paragraph. */
   text: string | undefined
   struck: boolean
+  /** Styles of parts of the text. */
+  parts: string[]
+  /** Whether it has a number format of its own. */
+  isFormatted: boolean
 }
 
 /** A cell by its type (ODF 1.3 part 3, 19.387). What is shown tells its format. */
-export function cellOf({ attributes, text }: RawCell): Cell {
+export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
   const type = attributes['office:value-type'] ?? attributes['calcext:value-type']
   const formula = attributes['table:formula']
   const fault = (reason: string, shown = text ?? ''): Cell => ({ kind: 'fault', text: shown, reason })
@@ -18,6 +22,11 @@ export function cellOf({ attributes, text }: RawCell): Cell {
   }
   if (type === undefined) {
     return formula === undefined ? (text ?? '') : fault('is a formula whose value was not saved', formula)
+  }
+  if (isFormatted && text === undefined && type !== 'string') {
+    const shown = 'is saved without the text that its number format shows'
+    const written = Object.entries(attributes).find(([key]) => /^office:.*value$/.test(key))?.[1]
+    return fault(`${shown}; open the file in LibreOffice and save it`, written)
   }
   switch (type) {
     case 'string':

@@ -58,7 +58,7 @@ class Walk {
   #beside = 0
   #number = 1
   #times = 1
-  #row: BookRow = { number: 1, cells: [], hidden: false, struck: [], adorned: false }
+  #row: BookRow = { number: 1, cells: [], hidden: false, struck: [], unseen: [], adorned: false }
   #column = 0
   /** Styles of the columns' cells that say none of their own, as far as one of them strikes through. */
   readonly #columnStyles: string[] = []
@@ -92,11 +92,12 @@ class Walk {
       case 'table:table-cell':
       case 'table:covered-table-cell':
         this.#text.clear()
-        this.#raw = { attributes, text: undefined, struck: false }
+        this.#raw = { attributes, text: undefined, struck: false, parts: [], isFormatted: false }
         return
       default:
         if (this.#raw === undefined) return
         if (this.#place.styles.struck.has(attributes['text:style-name'] ?? '')) this.#raw.struck = true
+        if (tag === 'text:span') notePart(this.#raw, attributes['text:style-name'])
         if (tag === 'text:a') this.#link(attributes)
         this.#text.open(tag, attributes)
     }
@@ -135,7 +136,8 @@ class Walk {
 
   #openRow(attributes: Attributes): void {
     this.#times = repeated(attributes['table:number-rows-repeated'])
-    this.#row = { number: this.#number, cells: [], hidden: hides(attributes), struck: [], adorned: false }
+    const [number, hidden] = [this.#number, hides(attributes)]
+    this.#row = { number, cells: [], hidden, struck: [], unseen: [], adorned: false }
     this.#rowStyle = attributes['table:default-cell-style-name']
     this.#column = 0
   }
@@ -154,6 +156,7 @@ class Walk {
     this.#raw = undefined
     if (raw === undefined) return
     raw.text = this.#text.taken()
+    raw.isFormatted = this.#place.styles.formatted.has(this.#styleAt(this.#column, raw.attributes))
     const cell = cellOf(raw)
     const times = repeated(raw.attributes['table:number-columns-repeated'])
     this.#merge(raw.attributes)
@@ -164,13 +167,21 @@ class Walk {
     this.#column += times
   }
 
-  #put(cell: Cell, { attributes, struck }: RawCell, times: number): void {
+  #styleAt(column: number, attributes: Attributes): string {
+    return attributes['table:style-name'] ?? this.#rowStyle ?? this.#columnStyles[column] ?? ''
+  }
+
+  #put(cell: Cell, { attributes, struck, parts }: RawCell, times: number): void {
+    const { styles } = this.#place
     for (let at = this.#column; at < this.#column + times; at += 1) {
       if (at >= limits.columns) throw beyondColumns(this.#place.name, at, this.#row.number)
       this.#row.cells[at] = cell
-      const style = attributes['table:style-name'] ?? this.#rowStyle ?? this.#columnStyles[at] ?? ''
-      if (struck || this.#place.styles.struck.has(style)) this.#row.struck.push(at)
-      if (this.#place.styles.struckByRule.has(style)) this.#noteRule(at)
+      const style = this.#styleAt(at, attributes)
+      if (struck || styles.struck.has(style)) this.#row.struck.push(at)
+      if (styles.unseen.has(style) || parts.some((part) => styles.hides(part, style))) {
+        this.#row.unseen.push(at)
+      }
+      if (styles.struckByRule.has(style)) this.#noteRule(at)
     }
   }
 
@@ -222,6 +233,13 @@ class Walk {
     merged.push({ range, firstRow, lastRow: last, firstColumn, lastColumn })
   }
 }
+
+function notePart({ parts }: RawCell, style: string | undefined): void {
+  if (style !== undefined && parts.length < mostParts && !parts.includes(style)) parts.push(style)
+}
+
+/** Of one cell, in styles of their own; one with more is a picture of it. */
+const mostParts = 20
 
 function hides(attributes: Attributes): boolean {
   const visibility = attributes['table:visibility']

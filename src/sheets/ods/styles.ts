@@ -1,3 +1,4 @@
+import { type Colour, colourIn, isUnseen, white } from '../../domain/sheet/colour.ts'
 import { limits } from '../limits.ts'
 import type { Archive } from '../xlsx/archive.ts'
 import { readXml } from '../xlsx/xml.ts'
@@ -7,8 +8,14 @@ import { spaces } from './spaces.ts'
 export interface Styles {
   /** Of cells and of parts of texts, by name. */
   struck: ReadonlySet<string>
-  /** Of cells that a condition may strike through. */
+  /** Of cells that a condition may strike through, or hide. */
   struckByRule: ReadonlySet<string>
+  /** Of cells whose text has the colour of what it stands on. */
+  unseen: ReadonlySet<string>
+  /** Of cells with a number format of their own. */
+  formatted: ReadonlySet<string>
+  /** Whether a part of a text cannot be seen in a cell: both by the names of their styles. */
+  hides: (part: string, cell: string) => boolean
   hiddenTables: ReadonlySet<string>
   /** Of columns, in characters. */
   widths: ReadonlyMap<string, number>
@@ -20,6 +27,10 @@ interface Style {
   name: string
   parent: string
   struck: boolean | undefined
+  /** Undefined where it says nothing of it; `auto`: as the program chooses, and none behind a text. */
+  colour: Colour | 'auto' | undefined
+  background: Colour | 'auto' | undefined
+  formatted: boolean
   /** Styles that conditions put in its place. */
   conditional: string[]
 }
@@ -38,14 +49,19 @@ export async function stylesOf(archive: Archive, name: string): Promise<Styles> 
       open(tag, attributes) {
         if (tag === 'style:style') {
           const { 'style:name': own = '', 'style:parent-style-name': parent = '' } = attributes
-          style = { name: own, parent, struck: undefined, conditional: [] }
+          const formatted = attributes['style:data-style-name'] !== undefined
+          const said = { struck: undefined, colour: undefined, background: undefined }
+          style = { name: own, parent, ...said, formatted, conditional: [] }
           styles.set(own, style)
           if (styles.size > limits.styles) throw new Error('it has too many styles')
         }
         if (style === undefined) return
         if (part === 'content.xml' && isAdorned(tag, attributes)) adorned.add(style.name)
         if (tag === 'style:map') style.conditional.push(attributes['style:apply-style-name'] ?? '')
-        if (tag === 'style:text-properties') style.struck = struckBy(attributes) ?? style.struck
+        if (tag === 'style:text-properties') {
+          style.struck = struckBy(attributes) ?? style.struck
+          style.colour = colourBy(attributes) ?? style.colour
+        } else if (tag === 'style:table-cell-properties') style.background = backgroundBy(attributes)
         else if (tag === 'style:table-column-properties') {
           const width = characters(attributes['style:column-width'])
           if (width !== undefined) widths.set(style.name, width)
@@ -59,13 +75,39 @@ export async function stylesOf(archive: Archive, name: string): Promise<Styles> 
       },
     })
   }
-  const struck = new Set([...styles.keys()].filter((each) => isStruck(each, styles)))
-  const struckByRule = new Set(
-    [...styles.keys()].filter((each) =>
-      lineage(each, styles).some(({ conditional }) => conditional.some((other) => struck.has(other))),
+  const named = (is: (each: string) => boolean): Set<string> => new Set([...styles.keys()].filter(is))
+  const struck = named((each) => isStruck(each, styles))
+  const hides = (part: string, cell: string): boolean => hidesText(styles, part, cell)
+  const unseen = named((each) => hides(each, each))
+  const struckByRule = named((each) =>
+    lineage(each, styles).some(({ conditional }) =>
+      conditional.some((other) => struck.has(other) || unseen.has(other)),
     ),
   )
-  return { struck, struckByRule, hiddenTables, widths, adorned }
+  const formatted = named((each) => lineage(each, styles).some((style) => style.formatted))
+  return { struck, struckByRule, unseen, formatted, hides, hiddenTables, widths, adorned }
+}
+
+/** A text whose colour is left to the program is always seen: it is chosen by what it stands on. */
+function hidesText(styles: ReadonlyMap<string, Style>, part: string, cell: string): boolean {
+  const colour = lineage(part, styles).find((style) => style.colour !== undefined)?.colour ?? 'auto'
+  const background =
+    lineage(cell, styles).find((style) => style.background !== undefined)?.background ?? 'auto'
+  return colour !== 'auto' && isUnseen(colour, background === 'auto' ? white : background)
+}
+
+function colourBy(attributes: Readonly<Record<string, string>>): Style['colour'] {
+  if (attributes['style:use-window-font-color'] === 'true') return 'auto'
+  return hexColour(attributes['fo:color'])
+}
+
+function backgroundBy(attributes: Readonly<Record<string, string>>): Style['background'] {
+  const written = attributes['fo:background-color']
+  return written === 'transparent' ? 'auto' : hexColour(written)
+}
+
+function hexColour(text = ''): Colour | undefined {
+  return text.startsWith('#') ? colourIn(text.slice(1)) : undefined
 }
 
 /** Widths of characters at 96 points an inch, 7 points wide each, in a cell of 5 points more. */

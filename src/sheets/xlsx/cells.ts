@@ -1,15 +1,19 @@
 import { dateText } from './dates.ts'
 import type { Cell } from '../../domain/sheet/cell.ts'
 import { unescaped } from './escapes.ts'
-import type { CellFormat } from './cell-formats.ts'
+import { isUnseen as isTooPale, white } from '../../domain/sheet/colour.ts'
+import { type CellFormat, textColour } from './cell-formats.ts'
+import type { Palette } from './colours.ts'
 import type { CommonTexts } from './parts.ts'
+import type { Attributes } from './xml.ts'
 
 /** What cells refer to. */
 export interface CellContext {
   strings: CommonTexts
   formats: readonly CellFormat[]
-  /** Formats of rules that strike through. */
+  /** Formats of rules that strike through, hide or show values otherwise. */
   striking: ReadonlySet<number>
+  palette: Palette
   from1904: boolean
   /** See `WorkbookParts`. */
   uncomputed: boolean
@@ -26,6 +30,8 @@ export interface RawCell {
   formula: string | undefined
   /** Whether a part of a text in place is struck through. */
   struck: boolean
+  /** Colours of the parts of a text in place. */
+  colours?: Attributes[]
 }
 
 /** A cell by its type (ECMA-376 part 1, 18.18.11). A formula is as good as the value that was saved with it. */
@@ -76,6 +82,20 @@ function shared(text: string, { strings }: CellContext): Cell {
 export function isStruck({ type, style, text, struck }: RawCell, { formats, strings }: CellContext): boolean {
   if (struck || formats[style]?.struck === true) return true
   return strings.struck.size > 0 && type === 's' && strings.struck.has(Number(text))
+}
+
+/** Whether a person cannot see it, all of it or a part: it has the colour of what it stands on. */
+export function isUnseen({ type, style, text, colours }: RawCell, context: CellContext): boolean {
+  const { formats, strings, palette } = context
+  const format = formats[style]
+  if (format?.unseen === true) return true
+  const parts = colours ?? (strings.colours.size > 0 && type === 's' ? strings.colours.get(Number(text)) : [])
+  const background = format === undefined ? white : format.background
+  if (background === undefined || parts === undefined) return false
+  return [...parts].some((part) => {
+    const colour = textColour(part, palette)
+    return colour !== undefined && isTooPale(colour, background)
+  })
 }
 
 const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import type { Archive } from './archive.ts'
 import { unescaped } from './escapes.ts'
-import { isOn, isTrue, readXml } from './xml.ts'
+import { type Attributes, isOn, isTrue, readXml } from './xml.ts'
 
 export interface SheetPart {
   name: string
@@ -19,6 +19,7 @@ export interface WorkbookParts {
   uncomputed: boolean
   strings: string | undefined
   styles: string | undefined
+  theme: string | undefined
 }
 
 /** Where the parts of a workbook are. */
@@ -49,7 +50,14 @@ export async function workbookParts(archive: Archive, name: string): Promise<Wor
   })
   const partOf = (kind: string): string | undefined =>
     [...related.values()].find(({ type, target }) => type.endsWith(kind) && archive.has(target))?.target
-  return { sheets, from1904, uncomputed, strings: partOf('/sharedStrings'), styles: partOf('/styles') }
+  return {
+    sheets,
+    from1904,
+    uncomputed,
+    strings: partOf('/sharedStrings'),
+    styles: partOf('/styles'),
+    theme: partOf('/theme'),
+  }
 }
 
 export interface Relation {
@@ -87,6 +95,8 @@ export interface CommonTexts {
   texts: string[]
   /** Those of which a part is struck through. */
   struck: ReadonlySet<number>
+  /** Colours of parts of texts, as far as they have one of their own. */
+  colours: ReadonlyMap<number, Iterable<Attributes>>
   /** Whether a part of any of them has a font of its own. */
   rich: boolean
 }
@@ -99,8 +109,9 @@ export async function sharedStrings(
 ): Promise<CommonTexts> {
   const texts: string[] = []
   const struck = new Set<number>()
+  const colours = new Map<number, Set<Attributes>>()
   let rich = false
-  if (part === undefined) return { texts, struck, rich }
+  if (part === undefined) return { texts, struck, colours, rich }
   let text = ''
   let inText = false
   let aloud = 0
@@ -111,6 +122,7 @@ export async function sharedStrings(
       else if (tag === 't') inText = aloud === 0
       else if (tag === 'rPr') rich = true
       else if (tag === 'strike' && isOn(attributes)) struck.add(texts.length)
+      else if (tag === 'color') noteColour(colours, texts.length, attributes)
     },
     close(tag) {
       if (tag === 'si') texts.push(unescaped(text))
@@ -122,5 +134,17 @@ export async function sharedStrings(
       if (inText) text += piece
     },
   })
-  return { texts, struck, rich }
+  return { texts, struck, colours, rich }
 }
+
+/** Colours that texts have in common are kept once. */
+function noteColour(of: Map<number, Set<Attributes>>, text: number, attributes: Attributes): void {
+  const own = of.get(text) ?? new Set()
+  of.set(text, own)
+  const same = (each: Attributes): boolean =>
+    (['rgb', 'theme', 'indexed', 'tint'] as const).every((key) => each[key] === attributes[key])
+  if (own.size < mostColours && ![...own].some(same)) own.add(attributes)
+}
+
+/** Of one text; one with more is a picture of it. */
+const mostColours = 20

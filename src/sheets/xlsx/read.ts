@@ -8,7 +8,7 @@ import { sheetRows } from './rows.ts'
 export async function xlsxBook(archive: Archive, name: string): Promise<Book> {
   const { sheets, from1904, uncomputed, ...parts } = await workbookParts(archive, name)
   const context = {
-    ...(await cellFormats(archive, parts.styles, name)),
+    ...(await cellFormats(archive, parts, name)),
     strings: await sharedStrings(archive, parts.strings, name),
     from1904,
     uncomputed,

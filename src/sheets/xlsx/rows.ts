@@ -3,7 +3,7 @@ import { refusal } from '../refusal.ts'
 import { type BookRow, type Findings, noFindings } from '../book/book.ts'
 import { beyondColumns, holdsAnything } from '../book/rows.ts'
 import type { Archive } from './archive.ts'
-import { type CellContext, cellOf, isStruck, type RawCell } from './cells.ts'
+import { type CellContext, cellOf, isStruck, isUnseen, type RawCell } from './cells.ts'
 import { noteComments, noteLook, rangeOf } from './look.ts'
 import { type Relation, relations } from './parts.ts'
 import { type Attributes, isOn, sheetSpaces, xmlChunks } from './xml.ts'
@@ -33,7 +33,7 @@ class Walk {
   readonly #name: string
   readonly #context: CellContext
   readonly #related: ReadonlyMap<string, Relation>
-  #row: BookRow = { number: 0, cells: [], hidden: false, struck: [], adorned: false }
+  #row: BookRow = { number: 0, cells: [], hidden: false, struck: [], unseen: [], adorned: false }
   #column = -1
   #raw: RawCell | undefined
   /** Where texts go now. */
@@ -73,6 +73,9 @@ class Walk {
       case 'strike':
         if (this.#raw !== undefined && attributes['val'] !== '0') this.#raw.struck = true
         if (this.#later !== undefined && isOn(attributes)) this.#later.strikes = true
+        return
+      case 'color':
+        if (this.#raw !== undefined) (this.#raw.colours ??= []).push(attributes)
         return
       case 'col':
         return this.#openColumns(attributes)
@@ -130,7 +133,7 @@ class Walk {
       throw this.#damaged(`row ${String(text).slice(0, 20)} after row ${String(this.#row.number)}`)
     }
     const isHidden = hidden === '1' || hidden === 'true' || (ht !== undefined && Number(ht) === 0)
-    this.#row = { number, cells: [], hidden: isHidden, struck: [], adorned: false }
+    this.#row = { number, cells: [], hidden: isHidden, struck: [], unseen: [], adorned: false }
     this.#column = -1
   }
 
@@ -167,6 +170,7 @@ class Walk {
     if (this.#column >= limits.columns) throw beyondColumns(this.#name, this.#column, this.#row.number)
     this.#row.cells[this.#column] = cell
     if (isStruck(raw, this.#context)) this.#row.struck.push(this.#column)
+    if (isUnseen(raw, this.#context)) this.#row.unseen.push(this.#column)
   }
 
   #openColumns({ min, max, hidden, width: written }: Attributes): void {

@@ -18,6 +18,7 @@ export async function checkedBatch(
     rows: 0,
     valid: 0,
     invalid: 0,
+    leftOut: 0,
     problems: [],
     duplicates: [],
     changes: [],
@@ -29,7 +30,10 @@ export async function checkedBatch(
   for await (const rows of orders.sheet.parts()) {
     for (const row of rows) {
       ordinal += 1
-      if (doubts.leavesOut(row)) continue
+      if (doubts.leavesOut(row)) {
+        check.leftOut += 1
+        continue
+      }
       const reading = checked(orders.read(row), duplicates)
       count(check, reading)
       onRow(reading, ordinal)

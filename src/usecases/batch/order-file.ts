@@ -13,7 +13,7 @@ import { notOrderable } from './linked-packages.ts'
 import { planBatch, type PlanPorts } from './plan.ts'
 import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
 import { packageFor, readOrders } from './read-orders.ts'
-import { noteLostLook, resultsPlace } from './results-file.ts'
+import { noteLeftOut, noteLostLook, resultsPlace } from './results-file.ts'
 import { findToRun, firstPending } from './standing.ts'
 import { hearAgain } from './witnesses.ts'
 
@@ -95,7 +95,10 @@ export async function orderFile(
         ))
   if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
   talk.onPlan(plan)
-  if (resultsFile !== undefined) noteLostLook(ports, resultsFile, file.sheet)
+  if (resultsFile !== undefined) {
+    noteLostLook(ports, resultsFile, file.sheet)
+    noteLeftOut(ports, resultsFile, file.sheet, plan.check)
+  }
   if (plan.counts.pending > 0) await talk.confirm(plan.counts.pending, plan.people)
   return takenIn(ports, planned.batch, planned.intake.rows, goOn)
 }

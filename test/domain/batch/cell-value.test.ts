@@ -84,6 +84,8 @@ test.each<[Cell, number | 'none' | 'wrong']>([
   ['102', 102],
   [' 102 ', 102],
   [number(102), 102],
+  [{ kind: 'number', text: '102', value: 102, format: '"Nurses"' }, 'wrong'],
+  [{ kind: 'number', text: '102', value: 102, format: '0000' }, 'wrong'],
   ['', 'none'],
   ['  ', 'none'],
   ['0', 'wrong'],

@@ -9,6 +9,7 @@ const nothing = (): BatchCheck => ({
   rows: 0,
   valid: 0,
   invalid: 0,
+  leftOut: 0,
   problems: [],
   duplicates: [],
   changes: [],

@@ -11,6 +11,7 @@ const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
   rows: 3,
   valid: 3,
   invalid: 0,
+  leftOut: 0,
   problems: [],
   duplicates: [[1, 3]],
   changes: [],

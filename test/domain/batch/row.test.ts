@@ -129,3 +129,33 @@ test('a text that an apostrophe kept from being a formula is told as changed', (
   expect(body?.recipient.phone).toBe('+61400000000')
   expect(changes).toEqual([{ row: 3, line: 4, column: 'phone', from: "'+61400000000", to: '+61400000000' }])
 })
+
+test('fields that are called as an object’s own are fields like any other, missing ones too', () => {
+  const text = { type: 'string', required: true, description: '' } as const
+  const named = JSON.parse(
+    JSON.stringify({ plain: text, constructor: text }).replace('"plain"', '"__proto__"'),
+  ) as Record<string, typeof text>
+  const schema = {
+    ...plainSchema,
+    fields: {
+      ...plainSchema.fields,
+      additional_information: [{ code: 'x', display_name: 'X', fields: named }],
+    },
+  }
+  const rules = (headers: string[]) => ({
+    schemas: new Map([[schema.id, schema]]),
+    packageId: schema.id,
+    targets: matchColumns(headers, [schema], noMapping).targets,
+  })
+  const both = [...four, 'x.__proto__', 'x.constructor']
+  const { body } = read(both, [...ann, 'a', 'b'], rules(both))
+  expect(JSON.stringify(body?.additional_information)).toBe(
+    '[{"code":"x","fields":{"__proto__":"a","constructor":"b"}}]',
+  )
+  for (const column of ['x.__proto__', 'x.constructor']) {
+    const headers = [...four, column]
+    expect(wrong(read(headers, [...ann, 'a'], rules(headers)))).toEqual([
+      [column === 'x.__proto__' ? 'x.constructor' : 'x.__proto__', ''],
+    ])
+  }
+})

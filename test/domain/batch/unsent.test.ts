@@ -20,6 +20,7 @@ const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
     rows: 3,
     valid: 3,
     invalid: 0,
+    leftOut: 0,
     problems: [],
     duplicates: [],
     changes: [],

@@ -30,6 +30,10 @@ test.each([
   [-5, '0;-0;;@'],
   [-85, '_-[$€-407] * #,##0.00_-;-[$€-407] * #,##0.00_-;_-[$€-407] * "-"??_-;_-@_-'],
   [12, '0" years"'],
+  [85, '[$EUR] #,##0'],
+  [85, '"EUR 85"'],
+  [85, '0" Kč"'],
+  [85, '[$R$-416] 0'],
 ])('%d as %s is the number that is seen', (value, format) => {
   expect(shownOtherwise(value, format)).toBeUndefined()
 })
@@ -54,6 +58,16 @@ test.each([
   [1, '"yes";;"no"'],
   [0.1 + 0.2, 'General'],
   [0.5, '"50 %"'],
+  [85, '0"k"'],
+  [85, '0\\k'],
+  [85, '"85k"'],
+  [85, '0" M"'],
+  [85, '0" Mio."'],
+  [85, '0" tsd"'],
+  [85, '"<"0'],
+  [85, '0"½"'],
+  [85, '0"‰"'],
+  [85, '"Mr "0'],
 ])('%d as %s is seen as something else', (value, format) => {
   expect(shownOtherwise(value, format)).toBeDefined()
 })

@@ -113,6 +113,36 @@ with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
     ),
 }
 
+const sameColour = 'has the colour of its background, so nobody sees it; give it another colour, or empty it'
+
+/** Letters in the colour of what they stand on, and numbers shown as others. */
+const unseen: Written = {
+  file: 'openpyxl-unseen.xlsx',
+  program: 'openpyxl: white letters on white, blue ones on the same blue, and 85 shown as 85k',
+  table: [
+    ['name', 'white', 'of the theme', 'blue on blue', 'white on blue', 'amount', 'years'],
+    ['Ann', 'Li', 'Ng', 'Oz', 'Pi', '85', '12'],
+    ['Bob', 'Li', 'Ng', 'Oz', 'Pi', '7', '3'],
+  ],
+  faults: { '2,1': sameColour, '2,2': sameColour, '2,3': sameColour },
+  otherwise: ['2,5'],
+  write: ({ python }) =>
+    python(
+      `${openpyxl}from openpyxl.styles import PatternFill
+from openpyxl.styles.colors import Color
+fill([["name", "white", "of the theme", "blue on blue", "white on blue", "amount", "years"],
+  ["Ann", "Li", "Ng", "Oz", "Pi", 85, 12], ["Bob", "Li", "Ng", "Oz", "Pi", 7, 3]])
+blue = PatternFill("solid", fgColor="FF4F81BD")
+ws["B2"].font = Font(color="FFFFFFFF")
+ws["C2"].font = Font(color=Color(theme=0))
+ws["D2"].font, ws["D2"].fill = Font(color=Color(theme=4)), blue
+ws["E2"].font, ws["E2"].fill = Font(color="FFFFFFFF"), blue
+ws["F2"].number_format, ws["F3"].number_format, ws["G2"].number_format = '0"k"', "0.00", '0" years"'
+wb.save(path)`,
+      'w.xlsx',
+    ),
+}
+
 /** Workbooks that are told by what they show besides their values. */
 export const looks: Written[] = [
   look,
@@ -124,6 +154,13 @@ export const looks: Written[] = [
     write: async (run) => run.office({ name: 'w.xlsx', bytes: await dayless.write(run) }, 'ods'),
   },
   mac,
+  unseen,
+  {
+    ...unseen,
+    file: 'libreoffice-unseen.ods',
+    program: 'LibreOffice: the same as ODS',
+    write: async (run) => run.office({ name: 'w.xlsx', bytes: await unseen.write(run) }, 'ods'),
+  },
   {
     ...look,
     file: 'libreoffice-look.ods',

@@ -18,6 +18,8 @@ export interface Written {
   merged?: string[]
   /** Dates that no field takes, since their day is not seen, by line and column (from 0). */
   dayless?: string[]
+  /** Numbers that no field takes, since they are shown as others, by line and column (from 0). */
+  otherwise?: string[]
   /** What it shows besides, and is written again or not. */
   look?: {
     widths: Record<string, number>

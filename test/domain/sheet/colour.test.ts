@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+
+import { black, colourIn, isUnseen, tinted, white } from '../../../src/domain/sheet/colour.ts'
+
+test.each([
+  ['ffffff', 'FFFFFF'],
+  ['fdfdfd', 'ffffff'],
+  ['f2f2f2', 'ffffff'],
+  ['4472c4', '4472c4'],
+  ['000000', '0a0a0a'],
+])('%s on %s is not seen, nor the other way round', (text, background) => {
+  const [one = white, other = black] = [colourIn(text), colourIn(background)]
+  expect([isUnseen(one, other), isUnseen(other, one)]).toEqual([true, true])
+})
+
+test.each([
+  ['d9d9d9', 'ffffff'],
+  ['ffff00', 'ffffff'],
+  ['ffffff', '4472c4'],
+  ['404040', '000000'],
+])('%s on %s is seen', (text, background) => {
+  expect(isUnseen(colourIn(text) ?? white, colourIn(background) ?? white)).toBe(false)
+})
+
+test('a colour is six digits, with or without its opacity', () => {
+  expect(['FF4472C4', '4472c4', '', '#ffffff', 'red'].map(colourIn)).toEqual([
+    [68, 114, 196],
+    [68, 114, 196],
+    undefined,
+    undefined,
+    undefined,
+  ])
+})
+
+test('a tint leads to white above 0 and to black below', () => {
+  expect([1, 0.5, 0, -0.5, -1].map((tint) => tinted([100, 100, 100], tint))).toEqual([
+    white,
+    [177.5, 177.5, 177.5],
+    [100, 100, 100],
+    [50, 50, 50],
+    black,
+  ])
+})
