@@ -1,9 +1,11 @@
 import { stripVTControlCharacters } from 'node:util'
 
+import type { Command } from '@oclif/core'
 import { CommandHelp, Help } from '@oclif/core/help'
 
 import { terminalOf } from '../output/terminal.ts'
 import { currentContext } from './context.ts'
+import { inOurWords } from './plugin-words.ts'
 import { commandNames, unknownCommand } from './suggest.ts'
 import { pageNames, topicPage } from './topic-pages.ts'
 import { usageLines } from './usage-lines.ts'
@@ -51,6 +53,10 @@ export default class StreamedHelp extends Help {
       if (!(error instanceof Error) || !/^Command .* not found\.$/s.test(error.message)) throw error
       throw unknownCommand(words, commandNames(this.config))
     }
+  }
+
+  override async showCommandHelp(command: Command.Loadable): Promise<void> {
+    await super.showCommandHelp(inOurWords(command))
   }
 
   protected override async showRootHelp(): Promise<void> {

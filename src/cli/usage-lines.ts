@@ -14,7 +14,7 @@ export const usageLines: Readonly<Record<string, readonly string[]>> = {
   'report download': [
     'CHECK_ID [--referee ID] [FLAGS]',
     '--request UUID... [FLAGS]',
-    '--batch UUID [FLAGS]',
+    '--batch BATCH_ID [FLAGS]',
     '--all-completed [--since DATE] [FLAGS]',
     '--url SIGNED_URL [FLAGS]',
   ],

@@ -1,7 +1,8 @@
-import type { Context } from '../cli/context.ts'
+import type { Scope } from '../cli/scope.ts'
 import type { ReportSource } from '../domain/report/source.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { readSecretLine } from './input.ts'
+import { batchIdOf } from './store.ts'
 
 interface SourceFlags {
   referee: string | undefined
@@ -14,7 +15,7 @@ interface SourceFlags {
 
 /** Reads what was named; UsageError unless it is exactly one thing. */
 export async function reportSource(
-  context: Context,
+  scope: Scope,
   checkId: string | undefined,
   { referee, request, batch, 'all-completed': isAll, since, url }: SourceFlags,
 ): Promise<ReportSource> {
@@ -39,10 +40,11 @@ export async function reportSource(
       hint: 'Give one of them.',
     })
   }
-  if (url === '-') return { kind: 'url', url: await readSecretLine(context, 'the signed URL') }
+  if (url === '-') return { kind: 'url', url: await readSecretLine(scope.context, 'the signed URL') }
   if (url !== undefined) return { kind: 'url', url }
   if (request !== undefined) return { kind: 'requests', requestIds: [...new Set(request)] }
-  if (batch !== undefined) return { kind: 'batch', batchId: batch }
+  const batchId = await batchIdOf(scope, batch)
+  if (batchId !== undefined) return { kind: 'batch', batchId }
   if (isAll) return { kind: 'completed', since }
   return { kind: 'ids', checkId: checkId ?? '', refereeId: referee }
 }

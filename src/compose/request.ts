@@ -76,7 +76,7 @@ export async function following(scope: Scope) {
       scope.note(`${error.message}; retrying in ${seconds} s`),
     onPaced: (seconds: number) => {
       if (seconds > longPause)
-        scope.note(`Waiting for the quota; the next read is in ${Math.ceil(seconds)} s.`)
+        scope.note(`The next read is in ${Math.ceil(seconds)} s, to stay within the quota.`)
     },
   }
 }

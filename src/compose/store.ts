@@ -1,6 +1,7 @@
 import { once, type Scope } from '../cli/scope.ts'
 import { variable } from '../host/env.ts'
 import type { Store } from '../store/ledger/store.ts'
+import { findBatch } from '../usecases/batch/standing.ts'
 import { setting } from './session.ts'
 
 /** Counting keeps nobody waiting whose answer is out. */
@@ -35,4 +36,9 @@ export async function chosenStore(scope: Scope): Promise<string | undefined> {
 export async function storedBatches(scope: Scope) {
   const { ledger, batches, waiting } = await store(scope)
   return { ledger, batches, waiting, clock: scope.context.clock }
+}
+
+/** The whole id of a batch that was named by its id or the start of it; undefined for none. */
+export async function batchIdOf(scope: Scope, named: string | undefined): Promise<string | undefined> {
+  return named === undefined ? undefined : (await findBatch(await storedBatches(scope), named)).id
 }

@@ -41,7 +41,8 @@ function lines(error: RefcheckError): string[] {
   if (error.code === 'interrupted') return [sanitize(capitalised(error.message))]
   const problems = several(error)
   if (problems === undefined) return [`Error: ${sanitize(error.message)}`]
-  return [`Error: ${problems.length} problems`, ...problems.map(({ text }) => `  ${sanitize(text)}`)]
+  const [head = ''] = error.message.split(': ', 1)
+  return [`Error: ${sanitize(head)}`, ...problems.map(({ text }) => `  ${sanitize(text)}`)]
 }
 
 function several({ problems = [] }: RefcheckError): readonly FieldProblem[] | undefined {

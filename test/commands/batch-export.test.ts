@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
@@ -60,6 +63,28 @@ test('export: the rows as JSON without a file, or as a file that can be run and 
   `)
   expect((await here.type('batch run rest.csv --yes')).code).toBe(0)
   expect(here.ordered()).toEqual(emails(4))
+})
+
+test('export: a name that ends as no format of an export is refused, and nothing is written', async () => {
+  const here = await session()
+  const id = await halfSent(here)
+  expect(
+    await here.all([
+      `batch export ${id} --output march.pdf`,
+      `batch export ${id} --format csv --output march.xlsx`,
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck batch export BATCH_1 --output march.pdf
+    2> Error: --output march.pdf: an export cannot be written as .pdf
+    2> Give a name that ends in .csv, .xlsx, .json or .html, or add --format.
+    exit 2
+
+    $ refcheck batch export BATCH_1 --format csv --output march.xlsx
+    2> Error: --format csv contradicts --output march.xlsx
+    2> Leave out --format, or give a name that ends in .csv.
+    exit 2
+  `)
+  expect(existsSync(join(here.folder, 'march.pdf'))).toBe(false)
 })
 
 test('export: nothing over a file that is there, no CSV as JSON, no workbook to a terminal', async () => {

@@ -43,7 +43,7 @@ test('the results of a workbook keep widths and links, and it is said what they 
     2>
     2> people.xlsx: 1 row
     2>   1 order of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     2> people.results.xlsx keeps the values, number formats, column widths and links, but not: comments, conditional formats, formulas (only their values), the sheet "Notes". Your own file is not changed.
     batch  BATCH_1

@@ -26,7 +26,7 @@ test('an outage costs one row: nothing goes out until the service answers well',
     2>
     2> people.csv: 3 rows
     2>   3 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
     2> answer 503; try 2 of 4 in 0.3 s
@@ -85,7 +85,7 @@ test('three unknowns in a row halt it though the service pings well', async () =
     2>
     2> people.csv: 6 rows
     2>   6 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     2> row 1 unknown: 127.0.0.1:PORT: the connection was cut
     2> The service answers; continuing.

@@ -11,7 +11,7 @@ test('a plan is kept and run as it was looked at', async () => {
     $ refcheck batch plan people.csv --package 102
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     Save this plan with: --output plan.json
     exit 0
   `)
@@ -20,7 +20,7 @@ test('a plan is kept and run as it was looked at', async () => {
     $ refcheck batch plan people.csv --package 102 --output plan.json
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     The plan is saved in HOME/plan.json
     exit 0
   `)
@@ -32,7 +32,7 @@ test('a plan is kept and run as it was looked at', async () => {
     2>
     2> HOME/people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_1
     HOME/people.csv, package 102
@@ -95,7 +95,7 @@ test('a plan of 5,000 rows takes five hours', async () => {
   expect(stderr).toMatchInlineSnapshot(`
     "people.csv: 5000 rows
       5000 orders of package 102
-    Time within the quota: about 5 h, until 2026-11-20 17:00 +00:00
+    Sending takes about 5 h within the quota, until 2026-11-20 17:00 +00:00
     "
   `)
 })

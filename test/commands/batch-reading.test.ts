@@ -100,7 +100,7 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
     2>
     2> people.xlsx: 1 row
     2>   1 order of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     ? Order checks for 1 person: Ana Silva? yes
     batch  BATCH_1

@@ -180,7 +180,7 @@ test('a single order is a batch of one', async () => {
   expect(await here.type(`request create --package 102 ${person} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana+500-after@example.com --phone +61412345678 --yes
     2> Error: package 102 may or may not have been ordered for "ana+500-after@example.com": the service failed (500): internal server error
-    2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile
+    2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile BATCH_1
     exit 8
   `)
   captured(here)
@@ -225,7 +225,6 @@ test('a person decides only 15 minutes after the attempt, and types out whom it 
   expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
     2> row 2 unknown: the service failed (500): internal server error
-    2> The service answers; continuing.
     batch  BATCH_1
     people.csv, package 102
 

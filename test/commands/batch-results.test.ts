@@ -77,7 +77,6 @@ test('results that cannot be written do not take the place of an unknown outcome
     2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv is a folder
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
-    2> The service answers; continuing.
     2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     {
       "batch_id": "BATCH_1",
@@ -250,9 +249,9 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
 
     results  HOME/again.results.csv
     2> Error: 0 of 1 row was accepted (1 held)
-    2> See why rows are held: refcheck batch rows BATCH_3 --state held
-    2> Two people: refcheck batch release BATCH_3 --row N
-    2> The same person: refcheck batch cancel BATCH_3 --row N
+    2> See why it is held: refcheck batch rows BATCH_3 --state held
+    2> Two people: refcheck batch release BATCH_3 --row 1
+    2> The same person: refcheck batch cancel BATCH_3 --row 1
     exit 10
   `)
   expect(ordered()).toEqual(emails(2))

@@ -18,7 +18,7 @@ test('a file is planned, confirmed and ordered row by row, and the results stand
     2>
     2> people.csv: 3 rows
     2>   3 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     ? Order checks for 3 people: Ana Row1, Ana Row2, Ana Row3? yes
     batch  BATCH_1
@@ -48,7 +48,7 @@ test('run again, under another name too, it orders nobody', async () => {
     2>
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     {
       "batch_id": "BATCH_1",
@@ -115,7 +115,7 @@ test('with one person more it orders that one: the others are duplicates', async
     2>   2 rows ordered before, not sent
     2>     row 1: request REQUEST_1
     2>     row 2: request REQUEST_2
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     {
       "batch_id": "BATCH_2",
@@ -166,7 +166,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
     2>   1 order of package 102
     2>   1 row ordered before, not sent
     2>     row 1: request REQUEST_1
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_1
     people.csv, package 102
@@ -258,7 +258,7 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
     2> people.csv: 3 rows
     2>   2 orders of package 102
     2>   1 row invalid, not sent
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_1
     people.csv, package 102
@@ -294,7 +294,7 @@ test('--dry-run shows the plan and sends nothing', async () => {
     people.csv: 3 rows
       2 orders of package 102
       1 row the same as an earlier row, not sent
-    Time within the quota: under a minute
+    Sending takes under a minute
 
     Changed before sending:
       1 × phone: spaces, (), - and . are removed

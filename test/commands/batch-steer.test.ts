@@ -205,7 +205,7 @@ test('what was dropped before anything was sent is said to be, and can be had as
     2>
     2> again.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_2
     again.csv
@@ -229,7 +229,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
     2>
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     2> row 1 rejected: recipient.email: is not accepted today
     batch  BATCH_1

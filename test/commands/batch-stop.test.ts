@@ -13,7 +13,7 @@ test('--max stops after so many, and the same command goes on', async () => {
     2>
     2> people.csv: 5 rows
     2>   5 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_1
     people.csv, package 102
@@ -52,7 +52,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     2>
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     ? Order checks for 2 people: Ana Row1, Ana Row2? no
     2> Cancelled; nothing was done
@@ -63,7 +63,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     2>
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     2> Error: there is no terminal to confirm on
     2> Nothing was done. Run it again with --yes to skip the confirmation.
@@ -114,7 +114,7 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
     2>
     2> people.csv: 5 rows
     2>   5 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.
     batch  BATCH_1

@@ -14,7 +14,7 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
     2>
     2> people.csv: 3 rows
     2>   3 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     2> row 2 unknown: the service failed (500): internal server error
     2> The service answers; continuing.
@@ -87,7 +87,7 @@ test('throttled: the row waits as long as it is told, and goes', async () => {
     2>
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     2> The quota is used up; continuing in 7 s.
     batch  BATCH_1
@@ -113,7 +113,7 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     2>
     2> people.csv: 4 rows
     2>   4 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_1
     people.csv, package 102
@@ -250,7 +250,7 @@ test('a package that is not ACTIVE from the start costs no row', async () => {
     $ refcheck batch run people.csv --package 102 --yes
     people.csv: 2 rows
       2 orders of package 102
-    Time within the quota: under a minute
+    Sending takes under a minute
     2> Error: package 102 ("Identity check only") is INACTIVE and can no longer be ordered
     2> Its likely successor is package 107 (same name, newer id). consent.consent_method: new and required.
     exit 5

@@ -38,7 +38,7 @@ test('config set, get, list and unset', async () => {
     exit 0
 
     $ refcheck config unset output-dir
-    output-dir is no longer set.
+    output-dir is no longer set
     exit 0
 
     $ refcheck config list
@@ -54,11 +54,11 @@ test('config set, get, list and unset', async () => {
     exit 0
 
     $ refcheck config unset package
-    package is no longer set.
+    package is no longer set
     exit 0
 
     $ refcheck config unset package
-    package was not set.
+    package was not set
     exit 0
 
     $ refcheck config get package
@@ -229,7 +229,7 @@ test('the webhook secret comes from stdin or the prompt, never from the command 
   `)
   expect(await type('config unset webhook-secret')).toMatchInlineSnapshot(`
     $ refcheck config unset webhook-secret
-    webhook-secret is no longer set.
+    webhook-secret is no longer set
     exit 0
   `)
   expect(await type('webhook sign', { stdin: 'x' })).toMatchInlineSnapshot(`

@@ -207,7 +207,7 @@ describe('one request id for two orders is no two orders', () => {
       2>
       2> people.csv: 4 rows
       2>   4 orders of package 102
-      2> Time within the quota: under a minute
+      2> Sending takes under a minute
       2>
       2> row 2 unknown: the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
       batch  BATCH_1
@@ -248,7 +248,7 @@ describe('one request id for two orders is no two orders', () => {
 
       $ refcheck request create --package 102 --first-name Ben --last-name Example --email ben@example.com --phone +61412345678 --yes
       2> Error: package 102 may or may not have been ordered for "ben@example.com": the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
-      2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile
+      2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile BATCH_2
       exit 8
 
       $ refcheck request list

@@ -82,7 +82,7 @@ test('three rows of one file with one e-mail: the first goes, the others are hel
     2>   2 rows held, not sent until you release them
     2>     the same e-mail as Ann Low (office@example.com)
     2>       Bob Low (row 2), Cyd Low (row 3)
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     {
       "batch_id": "BATCH_1",
@@ -104,7 +104,7 @@ test('three rows of one file with one e-mail: the first goes, the others are hel
       "error": {
         "code": "incomplete",
         "message": "1 of 3 rows was accepted (2 held)",
-        "hint": "See why rows are held: refcheck batch rows BATCH_1 --state held\\nTwo people: refcheck batch release BATCH_1 --row N\\nThe same person: refcheck batch cancel BATCH_1 --row N"
+        "hint": "See why rows are held: refcheck batch rows BATCH_1 --state held\\nRow 2, two people: refcheck batch release BATCH_1 --row 2\\nRow 2, the same person: refcheck batch cancel BATCH_1 --row 2"
       }
     }
     exit 10
@@ -132,8 +132,8 @@ test('three rows of one file with one e-mail: the first goes, the others are hel
     results  HOME/people.results.csv
     2> Error: 1 of 3 rows was accepted (2 held)
     2> See why rows are held: refcheck batch rows BATCH_1 --state held
-    2> Two people: refcheck batch release BATCH_1 --row N
-    2> The same person: refcheck batch cancel BATCH_1 --row N
+    2> Row 2, two people: refcheck batch release BATCH_1 --row 2
+    2> Row 2, the same person: refcheck batch cancel BATCH_1 --row 2
     exit 10
 
     $ refcheck batch release BATCH_1 --row 2
@@ -225,7 +225,7 @@ test('a duplicate of a row that was never ordered is looked at again, and ordere
     2>   2 rows already waiting in a batch, not sent
     2>     row 1: row 1 of batch BATCH_1 (pending)
     2>     row 2: row 2 of batch BATCH_1 (pending)
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_2
     more.csv, package 102

@@ -57,7 +57,7 @@ describe('results beside the input, of a store that is not here', () => {
       2>   2 rows ordered before, not sent
       2>     row 2: request REQUEST_1 (line 2 of people.results.csv)
       2>     row 3: request REQUEST_2 (line 3 of people.results.csv)
-      2> Time within the quota: under a minute
+      2> Sending takes under a minute
       2>
       batch  BATCH_2
       people.csv, package 102
@@ -125,9 +125,9 @@ describe('results beside the input, of a store that is not here', () => {
 
       results  HOME/people.results-2.csv
       2> Error: 1 of 3 rows was accepted (1 held, 1 duplicate)
-      2> See why rows are held: refcheck batch rows BATCH_2 --state held
-      2> Two people: refcheck batch release BATCH_2 --row N
-      2> The same person: refcheck batch cancel BATCH_2 --row N
+      2> See why it is held: refcheck batch rows BATCH_2 --state held
+      2> Two people: refcheck batch release BATCH_2 --row 3
+      2> The same person: refcheck batch cancel BATCH_2 --row 3
       exit 10
     `)
     expect(here.ordered()).toEqual(emails(2))

@@ -26,8 +26,8 @@ test('calls of every command on the store are counted, the ping is not', async (
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
     WINDOW       USED  LEFT  FREE AGAIN  KNOWN
-    60 in 60 s   5     55    in 62 s     as counted here
-    1000 in 1 h  5     995   in 61 min   as counted here
+    60 in 60 s   5     55    in 60 s     as counted here
+    1000 in 1 h  5     995   in 1 h      as counted here
     exit 0
   `)
   expect(await type('quota --json')).toMatchInlineSnapshot(`
@@ -71,7 +71,7 @@ test('a 429 is remembered by the commands after it', async () => {
     $ refcheck quota
     WINDOW       USED  LEFT  FREE AGAIN  KNOWN
     60 in 60 s   60    0     in 40 s     as the service reported
-    1000 in 1 h  1     999   in 61 min   as counted here
+    1000 in 1 h  1     999   in 1 h      as counted here
 
     The service refuses calls for another 40 s.
     exit 0
@@ -125,7 +125,7 @@ test('REFCHECK_QUOTA is for a service on this machine', async () => {
   expect(await type('quota', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=5/60 refcheck quota
     WINDOW     USED  LEFT  FREE AGAIN  KNOWN
-    5 in 60 s  1     4     in 62 s     as counted here
+    5 in 60 s  1     4     in 60 s     as counted here
     exit 0
   `)
   const elsewhere = { ...env, REFCHECK_BASE_URL: 'https://api.example.com' }

@@ -36,8 +36,8 @@ test('resume sends nothing under it, and whoever it was ordered for is held unde
   expect(ordered()).toEqual(emails(1))
   expect(await type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 107
-    2> Error: 2 rows do not fit package 107: row 2: additional_information: has no "consent_method" (string), which the check "consent" requires; row 3: additional_information: has no "consent_method" (string), which the check "consent" requires
-    2> Nothing was moved. Add what is missing to the file and run it: refcheck batch run FILE --package 107; people ordered before are held, not ordered again.
+    2> Error: 2 rows do not fit package 107: consent.consent_method is required (string), in rows 2, 3
+    2> Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: refcheck batch run HOME/people.csv --package 107
     exit 2
   `)
   const fixed = emails(3).map((email, at) => `Ana,Row${at + 1},${email},+6140000000${at + 1},email`)
@@ -50,7 +50,7 @@ test('resume sends nothing under it, and whoever it was ordered for is held unde
     2>   1 row held, not sent until you release it
     2>     was ordered under the package that this one replaces
     2>       Ana Row1 (row 1)
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_2
     fixed.csv, package 107
@@ -61,9 +61,9 @@ test('resume sends nothing under it, and whoever it was ordered for is held unde
 
     results  HOME/fixed.results.csv
     2> Error: 2 of 3 rows were accepted (1 held)
-    2> See why rows are held: refcheck batch rows BATCH_2 --state held
-    2> Two people: refcheck batch release BATCH_2 --row N
-    2> The same person: refcheck batch cancel BATCH_2 --row N
+    2> See why it is held: refcheck batch rows BATCH_2 --state held
+    2> Two people: refcheck batch release BATCH_2 --row 1
+    2> The same person: refcheck batch cancel BATCH_2 --row 1
     exit 10
   `)
   expect(ordered().toSorted()).toEqual(emails(3))

@@ -169,8 +169,8 @@ test('flags that cannot be combined or lead elsewhere: exit 2, and nothing is wr
     exit 2
 
     $ refcheck report download --batch nonsense
-    2> Error: --batch: "nonsense" is not a UUID
-    2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+    2> Error: --batch: "nonsense" is not a batch id
+    2> Give at least the first 4 characters of the id. List the batches with: refcheck batch list
     exit 2
   `)
   expect(readdirSync(folder).filter((name) => name.endsWith('.pdf') || name.startsWith('.'))).toEqual([])

@@ -160,6 +160,8 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     ? Email (required): priya@example.com
     ? Phone (required): +61 412 345 678
     2>
+    2> Package 102: Identity check only
+    2>
     2> FOR        FIELD       ANSWER
     2> Recipient  First name  Priya
     2> Recipient  Last name   Shah
@@ -168,6 +170,8 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     2>
     ? Is everything correct?: Change Last name (Shah)
     ? Last name (required): Rao
+    2>
+    2> Package 102: Identity check only
     2>
     2> FOR        FIELD       ANSWER
     2> Recipient  First name  Priya
@@ -197,6 +201,8 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
   const review: Answer[] = [{ ask: /Is everything correct/, choose: /^Cancel/ }]
   expect(await here.type(`${create} ${priya}`, { answers: review })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
+    2>
+    2> Package 102: Identity check only
     2>
     2> FOR        FIELD       ANSWER
     2> Recipient  First name  Priya
@@ -263,7 +269,7 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
   expect(await here.type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: package 102 may or may not have been ordered for "priya@example.com": 127.0.0.1:PORT: the connection was cut
-    2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile
+    2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile BATCH_1
     exit 8
   `)
   expect(await here.type(`${create} ${priya} --yes --json`)).toMatchInlineSnapshot(`
@@ -272,7 +278,7 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
       "error": {
         "code": "duplicate",
         "message": "package 102 was sent for \\"priya@example.com\\" on 2026-11-20 12:00 +00:00 with an unknown outcome",
-        "hint": "It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile",
+        "hint": "It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile BATCH_1",
         "batch_id": "BATCH_1",
         "row": 1,
         "match": "exact"
@@ -283,7 +289,7 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
   expect(await here.type(`${create} ${priya} --yes --allow-duplicate`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --allow-duplicate
     2> Error: package 102 was sent for "priya@example.com" on 2026-11-20 12:00 +00:00 with an unknown outcome
-    2> It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile
+    2> It may have been ordered, so it is not sent again. --allow-duplicate does not override this. Settle it with: refcheck batch reconcile BATCH_1
     exit 2
   `)
   expect(posts(here)).toHaveLength(1)

@@ -130,7 +130,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
   expect(await here.type(`request wait ${ids[0]}`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1
     2> REQUEST_1                             RECEIVED
-    2> Waiting for the quota; the next read is in 20 s.
+    2> The next read is in 20 s, to stay within the quota.
     2> REQUEST_1                             IN_PROGRESS
     2> REQUEST_1                             COMPLETED
     Priya Example  COMPLETED
@@ -186,7 +186,7 @@ test('a request that ends without what was waited for: exit 10 with the answer',
   expect(await here.type(`request wait ${id}`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1
     2> REQUEST_1                             RECEIVED
-    2> Waiting for the quota; the next read is in 12 s.
+    2> The next read is in 12 s, to stay within the quota.
     2> REQUEST_1                             IN_PROGRESS
     2> REQUEST_1                             CANCELLED
     Priya Example  CANCELLED
@@ -236,7 +236,7 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
   expect(await here.type(`request wait ${id} --for partial`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1 --for partial
     2> REQUEST_1                             RECEIVED
-    2> Waiting for the quota; the next read is in 12 s.
+    2> The next read is in 12 s, to stay within the quota.
     2> REQUEST_1                             IN_PROGRESS
     2> REQUEST_1                             PARTIAL
     Priya Example  PARTIAL

@@ -125,7 +125,7 @@ test('batch plan and the plan of batch run say the same', async () => {
     2>       Cyd Ray (row 4)
     2>   1 row has the phone of another person: it is sent
     2>     Bob Low (row 3) and Ann Low (ann@example.com)
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     {
       "refcheck_plan": 1,
       "file": "HOME/people.csv",
@@ -188,7 +188,7 @@ test('batch plan and the plan of batch run say the same', async () => {
     2>       Cyd Ray (row 4)
     2>   1 row has the phone of another person: it is sent
     2>     Bob Low (row 3) and Ann Low (ann@example.com)
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     ? Order checks for 2 people: Ann Low, Bob Low? no
     2> Cancelled; nothing was done
@@ -206,6 +206,8 @@ test('request create names the similar order in its one final question, which sa
   })
   expect(no).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678
+    2>
+    2> Package 102: Identity check only
     2>
     2> FOR        FIELD       ANSWER
     2> Recipient  First name  Anna

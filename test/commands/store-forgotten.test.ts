@@ -36,7 +36,6 @@ test('a store put back from before two orders: closed, checked, accepted as it i
   rmSync(join(here.folder, 'people.results.csv'))
   expect(await here.all([runOf(), orderOf('New'), 'store check', 'batch list'])).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 1 of 4 accepted, 3 rows are left to send.
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
     2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
     exit 1
@@ -174,7 +173,6 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
   `)
   expect(await here.all([runOf(), 'store check'], backup)).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 2 of 6 accepted, 4 rows are left to send.
     2> Error: the store "HOME/copy.sqlite" is closed: it is a backup of another store
     2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
     exit 1

@@ -24,7 +24,6 @@ describe('a store with attempts and no list', () => {
     rmSync(listsOf(here), { recursive: true })
     expect(await here.type(runOf())).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
-      2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
       2> Error: the store "HOME/data/ledger.sqlite" is closed: the list of its attempts is missing
       2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
       exit 1
@@ -32,7 +31,8 @@ describe('a store with attempts and no list', () => {
     expect(here.ordered()).toHaveLength(2)
     expect(await here.all(['store check --accept-older --yes', runOf()])).toMatchInlineSnapshot(`
       $ refcheck store check --accept-older --yes
-      2> 2 waiting rows are now held: nobody knows whether they were sent. Release with: refcheck batch release BATCH_ID --row N
+      2> 2 waiting rows are now held: nobody knows whether they were sent. See them, and release what is to be sent:
+      2>   refcheck batch rows BATCH_1 --state held
       sound  HOME/data/ledger.sqlite
       exit 0
 
@@ -48,8 +48,8 @@ describe('a store with attempts and no list', () => {
       results  HOME/people.results.csv
       2> Error: 2 of 4 rows were accepted (2 held)
       2> See why rows are held: refcheck batch rows BATCH_1 --state held
-      2> Two people: refcheck batch release BATCH_1 --row N
-      2> The same person: refcheck batch cancel BATCH_1 --row N
+      2> Row 3, two people: refcheck batch release BATCH_1 --row 3
+      2> Row 3, the same person: refcheck batch cancel BATCH_1 --row 3
       exit 10
     `)
     expect(readdirSync(listsOf(here))).toHaveLength(2)
@@ -90,11 +90,6 @@ test('no place to list attempts in: nothing is sent, unless a person allows that
   copyFileSync(join(here.folder, 'people.csv'), `${storeOf(here)}.attempts`)
   expect(await here.type(runOf())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2>
-    2> people.csv: 4 rows
-    2>   4 orders of package 102
-    2> Time within the quota: under a minute
-    2>
     2> Error: cannot list the attempts of the store "HOME/data/ledger.sqlite": neither "HOME/config/attempts" nor "HOME/data/ledger.sqlite.attempts" can be written
     2> Nothing was sent. Make one of these folders writable, or order without the list, at your own risk: refcheck store check --without-list
     exit 1
@@ -109,7 +104,7 @@ test('no place to list attempts in: nothing is sent, unless a person allows that
     2>
     2> people.csv: 4 rows
     2>   4 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_1
     people.csv, package 102
@@ -201,7 +196,7 @@ test('a store replaced under a run is noticed before the next order', async () =
     2>
     2> people.csv: 40 rows
     2>   40 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     2> Error: the store "HOME/data/ledger.sqlite" was replaced while it was in use
     2> Nothing more was sent. See what is known: refcheck store check

@@ -169,7 +169,7 @@ test('completely: no fingerprint is left, in the store or in the list of its att
     2>
     2> again.csv: 1 row
     2>   1 order of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     batch  BATCH_2
     again.csv, package 102

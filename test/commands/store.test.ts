@@ -146,11 +146,6 @@ test('a backup put back does not know whom it ordered since: nobody is ordered u
   rmSync(join(folder, 'since.results.csv'))
   expect(await type(run(file))).toMatchInlineSnapshot(`
     $ refcheck batch run since.csv --package 102 --yes
-    2>
-    2> since.csv: 2 rows
-    2>   2 orders of package 102
-    2> Time within the quota: under a minute
-    2>
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
     2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
     exit 1
@@ -187,11 +182,6 @@ test('a store that was removed is missed too, with what it knew', async () => {
   rmSync(join(folder, 'people.results.csv'))
   expect(await type(run('people.csv'))).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2>
-    2> people.csv: 3 rows
-    2>   3 orders of package 102
-    2> Time within the quota: under a minute
-    2>
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 3 attempts that were made with it
     2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
     exit 1

@@ -52,12 +52,23 @@ export const uuidArg = Args.custom({
 })
 
 /** A batch's id, or the first characters of it, in lowercase. */
+function parseBatchId(text: string, what: string): string {
+  if (/^[0-9a-f][0-9a-f-]{3,35}$/i.test(text)) return text.toLowerCase()
+  throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a batch id`, {
+    hint: 'Give at least the first 4 characters of the id. List the batches with: refcheck batch list',
+  })
+}
+
 export const batchIdArg = Args.custom({
   ignoreStdin: true,
   async parse(text) {
-    if (/^[0-9a-f][0-9a-f-]{3,35}$/i.test(text)) return text.toLowerCase()
-    throw new UsageError(`BATCH_ID: "${text.slice(0, 60)}" is not a batch id`, {
-      hint: 'Give at least the first 4 characters of the id. List the batches with: refcheck batch list',
-    })
+    return parseBatchId(text, 'BATCH_ID')
+  },
+})
+
+export const batchIdFlag = Flags.custom({
+  helpValue: 'BATCH_ID',
+  async parse(text, _context, options) {
+    return parseBatchId(text, `--${options.name}`)
   },
 })

@@ -17,8 +17,7 @@ KEEP A FOLDER UP TO DATE
 DOWNLOAD WHAT YOU NAME
     $ refcheck report download --output reports \\
         --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
-    $ refcheck report download --wait --output reports \\
-        --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+    $ refcheck report download --wait --output reports --batch 3f2b8c1e
     $ refcheck report download --all-completed --since 7d --output reports
 
   --request can be repeated. --wait waits until every report is ready, --open

@@ -3,7 +3,7 @@ import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { rowStates } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { outputPlace, tableBytes, writeOutput } from '../../compose/output-file.ts'
-import { exportFormatOf, exportTable } from '../../domain/batch/export.ts'
+import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/export.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { batchHtml } from '../../output/views/batch-html.ts'
 import { exportedView } from '../../output/views/batches.ts'
@@ -24,7 +24,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
   }
   static override flags = {
     format: Flags.option({
-      options: ['csv', 'xlsx', 'json', 'html'] as const,
+      options: exportFormats,
       summary: 'Format (default: from the file name, else csv)',
     })(),
     output: Flags.string({ summary: 'File to write (default: stdout)', helpValue: 'FILE' }),
@@ -38,7 +38,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
   async run(): Promise<void> {
     const { output, overwrite } = this.flags
     const states = rowStates(this.flags.state)
-    const format = this.flags.format ?? exportFormatOf(output, this.flags.json)
+    const format = exportFormatOf(this.flags.format, output, this.flags.json)
     const place = await outputPlace(this.context, output, { overwrite, binary: format === 'xlsx' })
     this.refuse(
       this.flags.json && place.path === undefined && format !== 'json',

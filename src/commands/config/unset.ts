@@ -26,6 +26,6 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
       key === 'webhook-secret'
         ? (await forgetWebhookSecret(sources)).removed
         : await unsetSetting(sources, key)
-    this.answer(changedView({ key, removed }, removed ? `${key} is no longer set.` : `${key} was not set.`))
+    this.answer(changedView({ key, removed }, removed ? `${key} is no longer set` : `${key} was not set`))
   }
 }

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
-import { parseUuid, uuidFlag } from '../../cli/flags/identifiers.ts'
+import { batchIdFlag, parseUuid, uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { reportSource } from '../../compose/report-source.ts'
@@ -22,7 +22,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --wait --output reports',
-    "<%= config.bin %> report download --batch BATCH_ID --output reports --name-template '{last_name}-{first_name}/{check_name}-{date}.pdf'",
+    "<%= config.bin %> report download --batch 3f2b8c1e --output reports --name-template '{last_name}-{first_name}/{check_name}-{date}.pdf'",
     '<%= config.bin %> report download --all-completed --since 7d --output reports',
     '<%= config.bin %> report download CHECK_ID --referee 7 --output reference.pdf --open',
     '<%= config.bin %> report download CHECK_ID --output - | lpr',
@@ -37,7 +37,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   static override flags = {
     referee: Flags.string({ summary: 'Report of this referee of the check', helpValue: 'ID' }),
     request: uuidFlag({ summary: 'All reports of this request; repeatable', multiple: true }),
-    batch: uuidFlag({ summary: 'All reports of this batch' }),
+    batch: batchIdFlag({ summary: 'All reports of this batch; the start of its id is enough' }),
     'all-completed': Flags.boolean({ summary: 'All reports of every completed request in the store' }),
     since: momentFlag({ summary: 'Only ordered since this date or this long ago: 2026-11-01 or 7d' }),
     url: Flags.string({
@@ -60,7 +60,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
 
   async run(): Promise<void> {
     const { output, wait } = this.flags
-    const source = await reportSource(this.context, this.args.check_id, this.flags)
+    const source = await reportSource(this.scope, this.args.check_id, this.flags)
     const single = isSingle(source)
     this.refuse(
       single && (wait || this.flags['name-template'] !== undefined),

@@ -62,7 +62,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     if (flags['dry-run']) {
       scope.reporter.note('Dry run: nothing was sent.')
       const stop = await similar.look(order.body)
-      return this.answer(bodyView(order.body), stop && refusedOrder(stop))
+      return this.answer(bodyView(order.body), stop && refusedOrder(stop, (await api(scope)).baseUrl))
     }
     const placed = await placeOrder(order, {
       ...(await orderingAndFollowing(scope, signal)),
@@ -102,7 +102,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       yes: flags.yes || flags['dry-run'],
       doubt: (body) => similar.doubt(body),
       signal: this.signal,
-      show: (rows) => scope.reporter.block(reviewText(rows, scope.reporter.terminal)),
+      show: (rows, pack) => scope.reporter.block(reviewText(pack, rows, scope.reporter.terminal)),
     })
   }
 }

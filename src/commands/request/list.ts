@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
-import { uuidFlag } from '../../cli/flags/identifiers.ts'
+import { batchIdFlag } from '../../cli/flags/identifiers.ts'
 import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { requestStatus } from '../../cli/flags/states.ts'
@@ -9,7 +9,7 @@ import { following } from '../../compose/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests } from '../../usecases/request/list.ts'
 import { api } from '../../compose/api.ts'
-import { store } from '../../compose/store.ts'
+import { batchIdOf, store } from '../../compose/store.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {
   static override summary = 'List the requests ordered with this store'
@@ -27,18 +27,18 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     }),
     since: momentFlag({ summary: 'Ordered since this date or this long ago: 2026-11-01 or 7d' }),
     email: Flags.string({ summary: 'Only this recipient’s', helpValue: 'EMAIL' }),
-    batch: uuidFlag({ summary: 'Only this batch’s' }),
+    batch: batchIdFlag({ summary: 'Only this batch’s; the start of its id is enough' }),
     refresh: Flags.boolean({ summary: 'Re-read unfinished requests first' }),
     ...listFlags,
     timeout: timeoutFlag,
   }
 
   async run(): Promise<void> {
-    const { since, email, batch: batchId, refresh } = this.flags
+    const { since, email, batch, refresh } = this.flags
     const status = requestStatus(this.flags.status)
     const { clock } = this.context
     const { ledger } = await store(this.scope)
-    const filter = { status, since, email, batchId }
+    const filter = { status, since, email, batchId: await batchIdOf(this.scope, batch) }
     const format = listFormat(this.flags)
     if (!refresh) {
       return this.answerList(listedRequestsView(await listRequests({ ledger, clock }, filter)), format)

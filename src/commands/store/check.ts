@@ -19,12 +19,16 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   }
 
   async run(): Promise<void> {
-    const { maintenance, location } = await store(this.scope)
+    const { maintenance, batches, location } = await store(this.scope)
     if (this.flags['without-list']) await maintenance.allowUnlisted()
     if (this.flags['accept-older'] && (await maintenance.closed()) !== undefined) {
       await this.confirm('Order with a store that has forgotten attempts?', this.flags.yes)
       const { held } = await maintenance.acceptOlder()
-      if (held > 0) this.scope.note(heldText(held))
+      if (held > 0) {
+        const all = await batches.list({ singles: true })
+        const ids = all.filter(({ counts }) => counts.held > 0).map(({ id }) => id)
+        this.scope.note(heldText(held, ids))
+      }
     }
     const damage = await maintenance.check()
     const closed = await maintenance.closed()

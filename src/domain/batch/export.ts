@@ -2,6 +2,7 @@ import type { BatchRow } from './batch.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
 import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
 import type { Cell } from '../sheet/cell.ts'
+import { writtenFormat } from '../sheet/written-format.ts'
 import { type ResultsOf, witnessCells, witnessColumns } from './results-columns.ts'
 import { listedRow } from './standing.ts'
 
@@ -29,16 +30,18 @@ const exportColumns = [
 
 const moreColumns = witnessColumns.filter((column) => !(exportColumns as readonly string[]).includes(column))
 
-const formats = ['csv', 'xlsx', 'json', 'html'] as const
+export const exportFormats = ['csv', 'xlsx', 'json', 'html'] as const
 
-export type ExportFormat = (typeof formats)[number]
+export type ExportFormat = (typeof exportFormats)[number]
 
-/** By the name of the file; csv where that says nothing, and for stdout json where that is asked for. */
-export function exportFormatOf(file: string | undefined, json: boolean): ExportFormat {
-  if (json && (file === undefined || file === '-')) return 'json'
-  const extension = file?.toLowerCase().split('.').pop()
-  if (extension === 'htm') return 'html'
-  return formats.find((format) => format === extension) ?? 'csv'
+/** As asked for, else as the name of the file ends; for stdout CSV, or JSON with `--json`. */
+export function exportFormatOf(
+  asked: ExportFormat | undefined,
+  file: string | undefined,
+  json: boolean,
+): ExportFormat {
+  if (asked === undefined && json && (file === undefined || file === '-')) return 'json'
+  return writtenFormat('an export', exportFormats, { asked, output: file })
 }
 
 export interface ExportTable {

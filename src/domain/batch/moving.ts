@@ -1,36 +1,60 @@
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { readJson } from '../form/json-text.ts'
-import { sentence } from '../form/problem.ts'
+import type { Problem } from '../form/problem.ts'
 import { validateBody } from '../form/validate.ts'
+import { countInWords } from '../wording/count-in-words.ts'
+import { shellWord } from '../wording/shell-word.ts'
+import type { Batch } from './batch.ts'
 
 /** A row's body for another package; or what keeps it from fitting that one. */
 export function movedBody(
   body: Uint8Array,
   schema: PackageSchema,
-): { body: Uint8Array; problem?: undefined } | { problem: string; body?: undefined } {
+): { body: Uint8Array; problems?: undefined } | { problems: readonly Problem[]; body?: undefined } {
   const order = { ...(readJson(new TextDecoder().decode(body)).value as object), package_id: schema.id }
   const { problems } = validateBody(order, schema)
-  const [problem] = problems ?? []
-  return problem === undefined
-    ? { body: new TextEncoder().encode(JSON.stringify(order)) }
-    : { problem: sentence(problem) }
+  return problems === undefined ? { body: new TextEncoder().encode(JSON.stringify(order)) } : { problems }
 }
 
 const mostNamed = 3
 
-/** What a move fails with where rows do not fit the successor: nothing is moved. */
+/** A row that does not fit, and why. */
+export interface Unfit {
+  row: number
+  problems: readonly Problem[]
+}
+
+/** What a move fails with where rows do not fit the successor: nothing is moved. Each problem is told once, with its rows. */
 export function notMovable(
+  { path, name }: Pick<Batch, 'path' | 'name'>,
   packageId: number,
-  unfit: readonly { row: number; problem: string }[],
+  unfit: readonly Unfit[],
 ): InvalidInputError | undefined {
   if (unfit.length === 0) return undefined
-  const named = unfit.slice(0, mostNamed).map(({ row, problem }) => `row ${row}: ${problem}`)
-  const rest = unfit.length > mostNamed ? `; and ${unfit.length - mostNamed} more` : ''
+  const found = unfit.flatMap(({ row, problems }) => problems.map((problem) => ({ row, problem })))
+  const groups = Map.groupBy(found, ({ problem }) => inWords(problem))
+  const problems = [...groups].map(([text, all]) => ({
+    field: all[0]?.problem.path ?? '',
+    value: undefined,
+    problem: all[0]?.problem.problem ?? '',
+    text: `${text}, in ${rowsText(all.map(({ row }) => row))}`,
+  }))
+  const rows = countInWords(unfit.length, 'row does', 'rows do')
   return new InvalidInputError(
-    `${unfit.length} ${unfit.length === 1 ? 'row does' : 'rows do'} not fit package ${packageId}: ${named.join('; ')}${rest}`,
+    `${rows} not fit package ${packageId}: ${problems.map(({ text }) => text).join('; ')}`,
     {
-      hint: `Nothing was moved. Add what is missing to the file and run it: refcheck batch run FILE --package ${packageId}; people ordered before are held, not ordered again.`,
+      problems: problems.length > 1 ? problems : undefined,
+      hint: `Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: refcheck batch run ${shellWord(path ?? name)} --package ${packageId}`,
     },
   )
+}
+
+/** By its column, as one says it of what a person typed. */
+const inWords = ({ column, path, problem, ofFlag = problem }: Problem): string => `${column ?? path} ${ofFlag}`
+
+function rowsText(rows: readonly number[]): string {
+  if (rows.length === 1) return `row ${rows[0]}`
+  const rest = rows.length > mostNamed ? ` and ${rows.length - mostNamed} more` : ''
+  return `rows ${rows.slice(0, mostNamed).join(', ')}${rest}`
 }

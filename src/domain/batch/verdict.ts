@@ -18,13 +18,15 @@ const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'thro
 /**
  * What a run is told to have come to, by the first that applies (cli-contract, "Exit codes"): interrupted; a row unknown, or
  * the same as one that is; what halted it; rows that wait or were not accepted, where something was sent or waits;
- * nothing sent; undefined where all is well. Of all that stands, not of this run alone.
+ * nothing sent; undefined where all is well. Of all that stands, not of this run alone. `firstHeld`: the first row that is
+ * held, for commands that can be pasted.
  */
 export function verdict(
   batchId: string,
   counts: BatchCounts,
   end: RunEnd,
   stops: Stops = noStops(),
+  firstHeld?: number,
 ): RefcheckError | undefined {
   const goOn = `refcheck batch resume ${batchId}`
   if (end.kind === 'interrupted') {
@@ -39,7 +41,7 @@ export function verdict(
   const sent = counts.accepted + counts.rejected + counts.dropped
   const waits = counts.pending + counts.held + stops.waiting.count > 0
   if (sent === 0 && !waits) return nothingSent(batchId, counts, stops)
-  return counts.accepted === counts.total ? undefined : notAll(batchId, counts, stops)
+  return counts.accepted === counts.total ? undefined : notAll(batchId, counts, stops, firstHeld)
 }
 
 function sameAsUnknown({ count, batchId }: OfBatch): OutcomeUnknownError {
@@ -133,23 +135,36 @@ function orderDropped(batchId: string): string {
   return `To order cancelled rows after all, write them to a file and run that: refcheck batch export ${batchId} --state cancelled --output again.csv`
 }
 
-function notAll(batchId: string, counts: BatchCounts, stops: Stops): IncompleteError {
+function notAll(
+  batchId: string,
+  counts: BatchCounts,
+  stops: Stops,
+  firstHeld: number | undefined,
+): IncompleteError {
   const { accepted, total } = counts
   return new IncompleteError(
     `${accepted} of ${countInWords(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${countsInWords(counts)})`,
     {
-      hint: wayOn(batchId, counts, stops),
+      hint: wayOn(batchId, counts, stops, firstHeld),
     },
   )
 }
 
-function wayOn(batchId: string, { pending, held, cancelled }: BatchCounts, { waiting }: Stops): string {
+function wayOn(
+  batchId: string,
+  { pending, held, cancelled }: BatchCounts,
+  { waiting }: Stops,
+  firstHeld: number | undefined,
+): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
   if (held > 0) {
+    const see = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
+    if (firstHeld === undefined) return see
+    const row = held === 1 ? '' : `Row ${firstHeld}, `
     return [
-      `See why rows are held: refcheck batch rows ${batchId} --state held`,
-      `Two people: refcheck batch release ${batchId} --row N`,
-      `The same person: refcheck batch cancel ${batchId} --row N`,
+      see,
+      `${row}${row === '' ? 'Two' : 'two'} people: refcheck batch release ${batchId} --row ${firstHeld}`,
+      `${row}${row === '' ? 'The' : 'the'} same person: refcheck batch cancel ${batchId} --row ${firstHeld}`,
     ].join('\n')
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`

@@ -1,6 +1,7 @@
+import { writtenFormat } from '../sheet/written-format.ts'
 import { dateRule } from '../../contract/date-format.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
-import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
+import { InvalidInputError } from '../../errors/kinds.ts'
 import { type FormField, formFields } from './fields.ts'
 import { shown } from './problem.ts'
 import type { TemplateColumn } from '../sheet/column.ts'
@@ -13,19 +14,7 @@ export function templateFormat(
   asked: TemplateFormat | undefined,
   output: string | undefined,
 ): TemplateFormat {
-  const ending = /\.([a-z]+)$/i.exec(output ?? '')?.[1]?.toLowerCase()
-  const named = templateFormats.find((format) => format === ending)
-  if (asked !== undefined && named !== undefined && asked !== named) {
-    throw new UsageError(`--format ${asked} contradicts --output ${output ?? ''}`, {
-      hint: `Leave out --format, or give a name that ends in .${asked}.`,
-    })
-  }
-  if (asked === undefined && ending !== undefined && named === undefined && ending !== 'txt') {
-    throw new UsageError(`--output ${output ?? ''}: a template cannot be written as .${ending}`, {
-      hint: 'Give a name that ends in .xlsx, .csv or .json, or add --format.',
-    })
-  }
-  return asked ?? named ?? 'csv'
+  return writtenFormat('a template', templateFormats, { asked, output })
 }
 
 /** A column for each field of a package's requests. InvalidInputError where two would have the same name. */

@@ -3,12 +3,13 @@ import type { Shared } from './likeness.ts'
 import type { Stop, StopReason } from './match.ts'
 import type { Submission } from './submission.ts'
 import { localTime } from '../wording/local-time.ts'
+import { shellWord } from '../wording/shell-word.ts'
 import { witnessPlace } from './witness.ts'
 
-/** Why an order is not made: what it matches, when that was ordered, and how to go on. */
-export function refusedOrder(stop: Stop): DuplicateError {
+/** Why an order to `baseUrl` is not made: what it matches, when that was ordered, and how to go on. */
+export function refusedOrder(stop: Stop, baseUrl: string): DuplicateError {
   const { order, reason } = stop
-  const [message, hint] = sentences(stop)
+  const [message, hint] = sentences(stop, baseUrl)
   return new DuplicateError(message, {
     hint,
     match: {
@@ -23,7 +24,12 @@ export function refusedOrder(stop: Stop): DuplicateError {
   })
 }
 
-function sentences(stop: Stop): [message: string, hint: string] {
+/** What stands in an order's way, as a sentence without its end. */
+export function stopMessage(stop: Stop): string {
+  return sentences(stop, stop.order.baseUrl)[0]
+}
+
+function sentences(stop: Stop, baseUrl: string): [message: string, hint: string] {
   const { order, reason, shares } = stop
   switch (reason) {
     case 'store_forgot':
@@ -41,12 +47,12 @@ function sentences(stop: Stop): [message: string, hint: string] {
     case 'similar_unknown':
       return [
         `somebody similar may have been ordered: ${whatOf(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
-        'Nothing was sent. Settle that order first: refcheck batch reconcile',
+        `Nothing was sent. Settle that order first: ${settleCommand(order)}`,
       ]
     case 'other_service':
       return [
         `${whatOf(order)} for this person was ordered at ${order.baseUrl}`,
-        `Nothing was sent. Say once whether that is the same service: refcheck store same-service ${order.baseUrl} THIS_URL (add --different if it is not)`,
+        `Nothing was sent. ${sameServiceHint(order.baseUrl, baseUrl)}`,
       ]
     case 'replaced_package':
       return [
@@ -80,8 +86,8 @@ function sameSentences(match: Submission): [message: string, hint: string] {
     ]
   }
   return [
-    `${what} was sent for ${who} on ${when} with an unknown outcome`,
-    settleHint(match.offeredId, '--allow-duplicate does not override this. '),
+    `${what} was sent for ${who} on ${when} with an unknown outcome${match.state === 'dropped' ? ', and dropped' : ''}`,
+    settleHint(match, '--allow-duplicate does not override this. '),
   ]
 }
 
@@ -125,8 +131,26 @@ export const heldWords: Readonly<Record<StopReason, string>> = {
   results_unclear: 'may have been ordered: a results file has a request of it that cannot be read',
 }
 
+/** Says once whether two base URLs are one service: a command for each answer. */
+export function sameServiceHint(one: string, other: string): string {
+  const command = `refcheck store same-service ${shellWord(one)} ${shellWord(other)}`
+  return [
+    'Say once whether the two URLs are the same service.',
+    `They are the same: ${command}`,
+    `They are different: ${command} --different`,
+  ].join('\n')
+}
+
+type Unsettled = Pick<Submission, 'batchId' | 'row' | 'state'>
+
+/** Proof is looked for first; of a dropped row a person decided without any. */
+function settleCommand({ batchId, row, state }: Unsettled): string {
+  return `refcheck batch reconcile ${batchId}${state === 'dropped' ? ` --row ${row}` : ''}`
+}
+
 /** What to do about an order whose outcome is unknown; `more` is said before the command. */
-export function settleHint(offeredId: string | undefined, more = ''): string {
+export function settleHint(order: Unsettled & Pick<Submission, 'offeredId'>, more = ''): string {
+  const { offeredId } = order
   const named = offeredId === undefined ? '' : `The answer named request ${offeredId}. `
-  return `It may have been ordered, so it is not sent again. ${named}${more}Settle it with: refcheck batch reconcile`
+  return `It may have been ordered, so it is not sent again. ${named}${more}Settle it with: ${settleCommand(order)}`
 }

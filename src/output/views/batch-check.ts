@@ -133,7 +133,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   lines.push(...matchLines(matches), ...heldLines(held), ...phoneLines(phones))
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} invalid, not sent`)
-  if (counts.pending > 0) lines.push(`Time within the quota: ${timeText(seconds, endsAt)}`)
+  if (counts.pending > 0) lines.push(`Sending takes ${timeText(seconds, endsAt)}`)
   const { changes } = check
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
@@ -205,7 +205,7 @@ function likeWhom(person: Plan['held'][number]['person'], { order, shares, witne
 
 export function timeText(seconds: number, endsAt: number): string {
   if (seconds === 0) return 'under a minute'
-  return `about ${durationInWords(seconds)}, until ${localTime(endsAt)}`
+  return `about ${durationInWords(seconds)} within the quota, until ${localTime(endsAt)}`
 }
 
 function whatMatches({ order, witness }: Stop): string {

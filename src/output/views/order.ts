@@ -1,3 +1,4 @@
+import type { Package } from '../../contract/package.ts'
 import { type Change, placeName, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { sanitize } from '../../host/text.ts'
@@ -17,8 +18,12 @@ const reviewColumns: Column<ReviewRow>[] = [
 ]
 
 /** The answers before they are sent. */
-export function reviewText(rows: readonly ReviewRow[], terminal: Terminal): string {
-  return table(rows, reviewColumns, terminal)
+export function reviewText(
+  { id, name }: Pick<Package, 'id' | 'name'>,
+  rows: readonly ReviewRow[],
+  terminal: Terminal,
+): string {
+  return `Package ${id}: ${sanitize(name)}\n\n${table(rows, reviewColumns, terminal)}`
 }
 
 /** One value that goes out otherwise than it was given. */

@@ -45,8 +45,12 @@ export function storeCheckView(location: string, findings: readonly string[]): V
 }
 
 /** Rows that wait in a store that has forgotten attempts may have been sent. */
-export function heldText(held: number): string {
-  return `${countInWords(held, 'waiting row')} ${held === 1 ? 'is' : 'are'} now held: nobody knows whether ${held === 1 ? 'it was' : 'they were'} sent. Release with: refcheck batch release BATCH_ID --row N`
+export function heldText(held: number, batchIds: readonly string[]): string {
+  const [are, were, them] = held === 1 ? ['is', 'it was', 'it'] : ['are', 'they were', 'them']
+  return [
+    `${countInWords(held, 'waiting row')} ${are} now held: nobody knows whether ${were} sent. See ${them}, and release what is to be sent:`,
+    ...batchIds.map((id) => `  refcheck batch rows ${id} --state held`),
+  ].join('\n')
 }
 
 export function storeBackupView(location: string, path: string): View {

@@ -72,7 +72,7 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
     const unwritten = await writeResults(await found(ports, batchId), options)
     const left = await found(ports, batchId)
     const stops = await ports.waiting.stops(batchId)
-    const failure = verdict(batchId, left.counts, end, stops)
+    const failure = verdict(batchId, left.counts, end, stops, await firstHeld(ports, left))
     // A file of people that was changed meanwhile is a person's doing, and no fault.
     const ends = failure === undefined && unwritten?.code === 'io'
     if (unwritten !== undefined && !ends) options.onUnwritten?.(unwritten, left)
@@ -84,6 +84,13 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
   } finally {
     await hold.release()
   }
+}
+
+/** The first row that waits for a person. */
+async function firstHeld({ batches }: RunPorts, { id, counts }: Batch): Promise<number | undefined> {
+  if (counts.held === 0) return undefined
+  const { value } = await batches.rows(id, { states: ['held'], limit: 1 }).next()
+  return value?.row
 }
 
 /** The results file only tells what the store knows: a failure of it never hides what became of the rows. */

@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { movedBody, notMovable } from '../../domain/batch/moving.ts'
+import { movedBody, notMovable, type Unfit } from '../../domain/batch/moving.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
@@ -39,13 +39,13 @@ export async function moveBatch(parts: MovePorts, batch: Batch, packageId: numbe
   if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
   try {
     const rows: Movable[] = []
-    const unfit: { row: number; problem: string }[] = []
+    const unfit: Unfit[] = []
     for (const row of await waiting.movable(batch.id)) {
-      const { body, problem } = movedBody(row.body, schema)
-      if (body === undefined) unfit.push({ row: row.row, problem })
+      const { body, problems } = movedBody(row.body, schema)
+      if (body === undefined) unfit.push({ row: row.row, problems })
       else rows.push({ ...row, body })
     }
-    const refused = notMovable(packageId, unfit)
+    const refused = notMovable(batch, packageId, unfit)
     if (refused !== undefined) throw refused
     // The two would be one package from then on, for everybody, and no row would say why.
     if (rows.length === 0) {

@@ -94,6 +94,7 @@ export async function orderFile(
           plan.packages.map(({ package_id }) => package_id),
         ))
   if (failure !== undefined || isDryRun) return { kind: 'unstarted', plan, packageId, failure }
+  await requireOpenStore(ports, planned.batch)
   talk.onPlan(plan)
   if (resultsFile !== undefined) {
     noteLostLook(ports, resultsFile, file.sheet)
@@ -101,6 +102,12 @@ export async function orderFile(
   }
   if (plan.counts.pending > 0) await talk.confirm(plan.counts.pending, plan.people)
   return takenIn(ports, planned.batch, planned.intake.rows, goOn)
+}
+
+/** A store that orders nothing says so before anybody reads a plan. */
+async function requireOpenStore({ batches }: OrderFilePorts, { id }: Pick<Batch, 'id'>): Promise<void> {
+  const hold = await batches.hold(id)
+  await hold?.release()
 }
 
 /** Another process may have taken the same file in while this one looked at it. */
@@ -124,6 +131,7 @@ async function goOnWith(
   if (!choices.isDryRun && !choices.allowances.ignoreResults) {
     await hearAgain(ports, ports.place, found, file.path)
   }
+  if (!choices.isDryRun) await requireOpenStore(ports, found)
   const known = choices.isDryRun ? found : await findToRun(ports, found.id)
   talk.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }

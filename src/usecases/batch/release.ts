@@ -1,9 +1,10 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
-import { heldWords } from '../../domain/submission/duplicate.ts'
-import { releasable } from '../../domain/submission/match.ts'
+import { heldWords, sameServiceHint } from '../../domain/submission/duplicate.ts'
+import { releasable, type StopReason } from '../../domain/submission/match.ts'
 import type { Release } from '../../domain/submission/release.ts'
 import { UsageError } from '../../errors/kinds.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
 import type { Released } from '../../store/ledger/waiting.ts'
 import type { BatchPorts } from './standing.ts'
 
@@ -18,14 +19,20 @@ export async function releaseRows(
   if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
   try {
     const released = await waiting.release(batch.id, release, { at: clock.now(), by })
-    if (release.kind === 'rows') requireAll(batch.id, release.rows, released)
+    if (release.kind === 'rows') await requireAll(batches, batch, release.rows, released)
     return released
   } finally {
     await hold.release()
   }
 }
 
-function requireAll(batchId: string, rows: readonly number[], { rows: done, left }: Released): void {
+async function requireAll(
+  batches: Batches,
+  batch: Batch,
+  rows: readonly number[],
+  { rows: done, left }: Released,
+): Promise<void> {
+  const batchId = batch.id
   const first = rows.find((row) => !done.includes(row))
   if (first === undefined) return
   const why = left.find(({ row }) => row === first)?.reason
@@ -40,10 +47,16 @@ function requireAll(batchId: string, rows: readonly number[], { rows: done, left
       hint: `See that order, and release the row again if these are two people: refcheck batch rows ${batchId} --state held`,
     })
   }
+  const { value: row } = await batches.rows(batchId, { after: first - 1, limit: 1 }).next()
+  const other = row?.matches && (await batches.find(row.matches.batchId))
   throw new UsageError(`row ${first} cannot be released: it ${heldWords[why]}${rest}`, {
-    hint:
-      why === 'other_service'
-        ? 'Say once whether the two URLs are one service: refcheck store same-service URL URL (or --different)'
-        : 'Settle that order first: refcheck batch reconcile',
+    hint: other === undefined ? undefined : firstSettle(why, batch, other),
   })
+}
+
+/** What has to be settled or said of the order in the way before the row can go. */
+function firstSettle(why: StopReason, { baseUrl }: Batch, other: Batch): string {
+  return why === 'other_service'
+    ? sameServiceHint(other.baseUrl, baseUrl)
+    : `Settle that order first: refcheck batch reconcile ${other.id}`
 }

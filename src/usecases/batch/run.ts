@@ -120,6 +120,10 @@ class Run {
     return only === undefined || row?.row === only ? row : undefined
   }
 
+  async #isMoreToSend(): Promise<boolean> {
+    return this.#counters.sent < this.#limits.max && (await this.#following()) !== undefined
+  }
+
   /** Looked up while the row before it is in flight. A store that cannot read will say so when it is to write. */
   async #following(): Promise<BatchRow | undefined> {
     return this.#pending().catch(() => undefined)
@@ -182,7 +186,7 @@ class Run {
       case 'ask whether it is well': {
         const error = await untilWell(this.#ports, this.#limits.waitBudgetMs)
         if (error !== undefined) return { kind: 'halted', error }
-        if (step.afterwards.kind === 'go on') onEvent?.({ name: 'well' })
+        if (step.afterwards.kind === 'go on' && (await this.#isMoreToSend())) onEvent?.({ name: 'well' })
         return this.#take(step.afterwards, row)
       }
     }

@@ -63,7 +63,7 @@ async function add(
   const newBatch = singleOrder(ports, batch, order)
   const shown: Stop['order'][] = []
   for (let stop = await ledger.add(newBatch, options); stop !== undefined;) {
-    await requireYes(stop, options)
+    await requireYes(ports, stop, options)
     shown.push(stop.order)
     stop = await ledger.add(newBatch, { ...options, shown })
   }
@@ -71,8 +71,13 @@ async function add(
 }
 
 /** "Names the earlier order in its one final question (default No)": asked about each that is merely similar. */
-async function requireYes(stop: Stop, { onSimilar }: CreateOptions & SimilarQuestion): Promise<void> {
-  if (!mayBeAsked(stop) || onSimilar === undefined || !(await onSimilar(stop))) throw refusedOrder(stop)
+async function requireYes(
+  { api: { baseUrl } }: OrderPorts,
+  stop: Stop,
+  { onSimilar }: CreateOptions & SimilarQuestion,
+): Promise<void> {
+  if (!mayBeAsked(stop) || onSimilar === undefined || !(await onSimilar(stop)))
+    throw refusedOrder(stop, baseUrl)
 }
 
 /** Only where it is certain that nothing was created is there another attempt. */
@@ -121,7 +126,7 @@ async function begin(ports: OrderPorts, version: RowVersion, deadline: number): 
         : await ledger.beginInQuota(version, fresh, governor.place())
     if (attempt !== undefined) return attempt
     if (stop !== undefined) {
-      throw await cancelled(ports, { ...version, state: stop.becomes }, refusedOrder(stop))
+      throw await cancelled(ports, { ...version, state: stop.becomes }, refusedOrder(stop, ports.api.baseUrl))
     }
     if (waitMs === 0) throw changedElsewhere()
     if (clock.monotonic() + waitMs > deadline) throw await cancelled(ports, version, quotaUsedUp(waitMs))
@@ -151,7 +156,7 @@ async function proveOrGiveUp(
     const request = await prove(ports, version, order, offeredId)
     if (request !== undefined) return created(ports, version, request.request_id, request.status)
   }
-  const hint = settleHint(offeredId)
+  const hint = settleHint({ ...version, state: 'unknown', offeredId })
   throw (
     interruption(ports, outcome, hint) ??
     new OutcomeUnknownError(

@@ -29,7 +29,7 @@ export interface PrepareOptions extends SchemaSource {
   /** The person has said yes beforehand: nothing is reviewed. */
   yes: boolean
   /** Draws the answers for review. */
-  show: (rows: ReviewRow[]) => void
+  show: (rows: ReviewRow[], pack: Package) => void
   /** Reads phones without + as of the country that the person named. */
   repair?: PhoneRepair | undefined
   /** What speaks against an order, for its final question. */
@@ -46,7 +46,7 @@ export async function prepareOrder(given: GivenOrder, options: PrepareOptions): 
   const schema = await loadSchema(pack.id, options)
   if (given.body !== undefined) {
     const national = withNationalPhone(given.body, options.repair)
-    const whole = await confirmed(checked(national.body, schema, 'json'), schema, options)
+    const whole = await confirmed(checked(national.body, schema, 'json'), { pack, schema }, options)
     return { ...whole, changes: [...national.changes, ...whole.changes], package: pack, schema }
   }
   const { body: draft, changes } = withNationalPhone(bodyFromFlags(given.flags, schema), options.repair)
@@ -57,7 +57,12 @@ export async function prepareOrder(given: GivenOrder, options: PrepareOptions): 
   }
   changes.push(...(validateDraft(draft, schema).changes ?? []))
   const { show, repair, doubt } = options
-  const body = await interview(prompter, schema, draft, { show, review: !yes, repair, doubt })
+  const body = await interview(prompter, schema, draft, {
+    show: (rows) => show(rows, pack),
+    review: !yes,
+    repair,
+    doubt,
+  })
   return { body, changes, package: pack, schema }
 }
 
@@ -147,13 +152,16 @@ function checked(
 /** A body that came whole: on a terminal it is shown and may still be changed before it is sent. */
 async function confirmed(
   whole: { body: RequestBody; changes: Change[] },
-  schema: PackageSchema,
+  { pack, schema }: Pick<Order, 'schema'> & { pack: Package },
   { prompter, yes, show, repair, doubt }: PrepareOptions,
 ): Promise<{ body: RequestBody; changes: Change[] }> {
   if (yes) return whole
-  if (prompter === undefined) requireYes(yes)
-  else return { ...whole, body: await interview(prompter, schema, whole.body, { show, repair, doubt }) }
-  return whole
+  if (prompter === undefined) {
+    requireYes(yes)
+    return whole
+  }
+  const shown = (rows: ReviewRow[]): void => show(rows, pack)
+  return { ...whole, body: await interview(prompter, schema, whole.body, { show: shown, repair, doubt }) }
 }
 
 function requireYes(yes: boolean): void {

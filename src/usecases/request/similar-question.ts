@@ -1,5 +1,5 @@
 import type { RequestBody } from '../../contract/request-body.ts'
-import { refusedOrder } from '../../domain/submission/duplicate.ts'
+import { stopMessage } from '../../domain/submission/duplicate.ts'
 import { mayBeAsked, type Stop } from '../../domain/submission/match.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
@@ -45,6 +45,6 @@ function isSame(one: Stop, other: Stop): boolean {
 }
 
 function sentence(stop: Stop): string {
-  const text = refusedOrder(stop).message
+  const text = stopMessage(stop)
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

@@ -15,7 +15,16 @@ test.each([
   ['people.txt', false, 'csv'],
   ['people', false, 'csv'],
 ] as const)('the format for %s (--json: %s) is %s', (file, json, format) => {
-  expect(exportFormatOf(file, json)).toBe(format)
+  expect(exportFormatOf(undefined, file, json)).toBe(format)
+})
+
+test('a name that promises what is not written is refused; --format html goes with .htm', () => {
+  expect(() => exportFormatOf(undefined, 'march.pdf', false)).toThrow('an export cannot be written as .pdf')
+  expect(() => exportFormatOf('csv', 'march.xlsx', false)).toThrow(
+    '--format csv contradicts --output march.xlsx',
+  )
+  expect(exportFormatOf('html', 'march.htm', false)).toBe('html')
+  expect(exportFormatOf('csv', 'march.pdf', false)).toBe('csv')
 })
 
 const body = {

@@ -4,6 +4,8 @@ import { movedBody, notMovable } from '../../../src/domain/batch/moving.ts'
 import { schemaOf } from '../form/sample-schema.ts'
 import { ann } from './rows.ts'
 
+const file = { path: '/people of march.csv', name: 'people of march.csv' }
+
 const body = new TextEncoder().encode(JSON.stringify({ package_id: 7, recipient: ann }))
 
 test('a row that fits the successor is sent under it, and is otherwise what it was', () => {
@@ -13,15 +15,33 @@ test('a row that fits the successor is sent under it, and is otherwise what it w
 })
 
 test('a row that lacks what the successor asks for does not fit, and nothing is moved', () => {
-  const { problem } = movedBody(body, schemaOf({ consent: { method: ['string', true] } }))
-  expect(problem).toContain('consent')
-  expect(notMovable(8, [])).toBeUndefined()
-  const refused = notMovable(8, [{ row: 3, problem: 'consent is missing' }])
-  expect(refused?.message).toMatch(/^1 row does not fit package 8: row 3/)
-  expect(refused?.hint).toContain('Nothing was moved')
-  const many = Array.from({ length: 5 }, (_, at) => ({ row: at + 1, problem: 'x' }))
-  expect(notMovable(8, many)?.message).toMatch(/^5 rows do .*and 2 more$/)
-  expect(notMovable(8, many.slice(0, 3))?.message).toMatch(/row 3: x$/)
+  const { problems = [] } = movedBody(body, schemaOf({ consent: { method: ['string', true] } }))
+  expect(problems.map(({ column }) => column)).toEqual(['consent.method'])
+  expect(notMovable(file, 8, [])).toBeUndefined()
+  const refused = notMovable(file, 8, [{ row: 3, problems }])
+  expect(refused?.message).toBe('1 row does not fit package 8: consent.method is required (string), in row 3')
+  expect(refused?.hint).toMatch(
+    /^Nothing was moved.*: refcheck batch run '\/people of march.csv' --package 8$/,
+  )
+})
+
+test('a problem of many rows is told once, by its column, with the first of them; several problems are a list', () => {
+  const missing = {
+    path: 'additional_information[0].fields.method',
+    column: 'consent.method',
+    problem: 'is required',
+  }
+  const many = Array.from({ length: 5 }, (_, at) => ({ row: at + 1, problems: [missing] }))
+  expect(notMovable(file, 8, many)?.message).toMatch(
+    /^5 rows do .*: consent\.method is required, in rows 1, 2, 3 and 2 more$/,
+  )
+  expect(notMovable(file, 8, many.slice(0, 3))?.message).toMatch(/in rows 1, 2, 3$/)
+  const phone = { path: 'recipient.phone', column: 'phone', problem: 'has no +', value: '0400' }
+  const both = notMovable(file, 8, [{ row: 1, problems: [missing, phone] }])
+  expect(both?.problems?.map(({ text }) => text)).toEqual([
+    'consent.method is required, in row 1',
+    'phone has no +, in row 1',
+  ])
 })
 
 test('three rows that do not fit are named, the others counted', () => {

@@ -69,8 +69,16 @@ test('a duplicate of an unknown is unknown; rows that wait are incomplete; order
   expect(settle?.hint).toContain('refcheck batch reconcile b-2')
   expect(of({ held: 2 })).toMatchObject({
     code: 'incomplete',
-    hint: expect.stringContaining('release b-1') as string,
+    hint: expect.stringContaining('rows b-1 --state held') as string,
   })
+  expect(
+    verdict('b-1', countsOf({ held: 2 }), done, noStops(), 3)
+      ?.hint?.split('\n')
+      .slice(1),
+  ).toEqual([
+    'Row 3, two people: refcheck batch release b-1 --row 3',
+    'Row 3, the same person: refcheck batch cancel b-1 --row 3',
+  ])
   const waits = verdict('b-1', countsOf({ duplicate: 1 }), done, stops({ waiting: one('b-2') }))
   expect(waits).toMatchObject({ code: 'incomplete', hint: expect.stringContaining('resume b-2') as string })
   const before = { count: 2, first: 0, last: 86_400_000 }

@@ -19,7 +19,8 @@ const stopFor = (over: Partial<Submission>, stop: Partial<Stop> = {}): Stop => (
   more: 0,
   ...stop,
 })
-const duplicateOf = (over: Submission) => refusedOrder(stopFor(over))
+const here = 'https://api.example.com'
+const duplicateOf = (over: Submission) => refusedOrder(stopFor(over), here)
 
 test('each kind of match is told with whom it is for, and how to go on', () => {
   const accepted = duplicateOf(match({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))
@@ -33,7 +34,21 @@ test('an order in flight or unknown is never sent past: --allow-duplicate is not
   expect(duplicateOf(match({ state: 'sending' })).hint).not.toContain('add --allow-duplicate')
   const unknown = duplicateOf(match({ state: 'unknown' }))
   expect(unknown.hint).not.toContain('add --allow-duplicate')
-  expect(unknown.hint).toContain('refcheck batch reconcile')
+  expect(unknown.hint).toMatch(/refcheck batch reconcile b-1$/)
+})
+
+test('an order that a person dropped is settled by its row: nothing proves it any more', () => {
+  const dropped = duplicateOf(match({ state: 'dropped', row: 3 }))
+  expect(dropped.message).toMatch(/with an unknown outcome, and dropped$/)
+  expect(dropped.hint).toMatch(/refcheck batch reconcile b-1 --row 3$/)
+})
+
+test('of an order at another URL both answers are commands, whole', () => {
+  const stop = stopFor({ baseUrl: 'https://old.example.com' }, { reason: 'other_service' })
+  expect(refusedOrder(stop, here).hint?.split('\n').slice(1)).toEqual([
+    'They are the same: refcheck store same-service https://old.example.com https://api.example.com',
+    'They are different: refcheck store same-service https://old.example.com https://api.example.com --different',
+  ])
 })
 
 test('a person who was removed is not named', () => {
@@ -41,15 +56,17 @@ test('a person who was removed is not named', () => {
 })
 
 test('an id that the answer named is told, before the command that settles it', () => {
-  expect(settleHint('r-9')).toContain('request r-9')
-  expect(settleHint(undefined)).not.toContain('named')
+  const unknown = match({ state: 'unknown' })
+  expect(settleHint({ ...unknown, offeredId: 'r-9' })).toContain('request r-9')
+  expect(settleHint({ ...unknown, offeredId: undefined })).not.toContain('named')
 })
 
 test('what it matches is named for scripts', () => {
-  const error = refusedOrder(stopFor({ state: 'accepted', requestId: 'r-1' }))
+  const error = refusedOrder(stopFor({ state: 'accepted', requestId: 'r-1' }), here)
   expect(error.match).toEqual({ requestId: 'r-1', batchId: 'b-1', row: 1, match: 'exact' })
   const similar = refusedOrder(
     stopFor({ state: 'accepted' }, { reason: 'similar', shares: ['email', 'phone'] }),
+    here,
   )
   expect(similar.match?.match).toBe('similar')
   expect(similar.message).toContain('the same e-mail and phone')
@@ -59,7 +76,7 @@ test('what it matches is named for scripts', () => {
 test('every reason has its words and a way on', () => {
   for (const reason of reasonsToStop) {
     expect(heldWords[reason]).not.toBe('')
-    expect(refusedOrder(stopFor({}, { reason })).hint).not.toBe('')
+    expect(refusedOrder(stopFor({}, { reason }), here).hint).not.toBe('')
   }
   expect(sharedText([])).toBe('details')
 })

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+
+import { writtenFormat } from '../../../src/domain/sheet/written-format.ts'
+
+const formats = ['xlsx', 'csv', 'html'] as const
+const of = (asked: (typeof formats)[number] | undefined, output: string | undefined) =>
+  writtenFormat('a list', formats, { asked, output })
+
+test.each([
+  [undefined, undefined, 'csv'],
+  [undefined, '-', 'csv'],
+  [undefined, 'people', 'csv'],
+  [undefined, 'people.txt', 'csv'],
+  [undefined, '../march.2026/people', 'csv'],
+  [undefined, '.hidden', 'csv'],
+  [undefined, 'people.XLSX', 'xlsx'],
+  [undefined, 'page.htm', 'html'],
+  ['xlsx', undefined, 'xlsx'],
+  ['csv', 'people.dat', 'csv'],
+] as const)('--format %s --output %s is %s', (asked, output, format) => {
+  expect(of(asked, output)).toBe(format)
+})
+
+test('a name that ends otherwise is refused, and so is one that contradicts --format', () => {
+  expect(() => of(undefined, 'people.pdf')).toThrow('--output people.pdf: a list cannot be written as .pdf')
+  expect(() => of('csv', 'people.xlsx')).toThrow('--format csv contradicts --output people.xlsx')
+})
