@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { ScriptedPrompter } from '../harness/scripted-prompter.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
@@ -107,18 +106,27 @@ test('results that cannot be written do not take the place of an unknown outcome
 
 test('results of a file that is changed while it runs are not written, and nothing is wrong with the orders', async () => {
   const here = await session()
-  const file = peopleFile(here.folder, emails(2))
-  const prompter = new ScriptedPrompter([{ ask: /Order checks for 2 people/, confirm: true }])
-  const ask = prompter.confirm.bind(prompter)
-  prompter.confirm = (question) => {
-    peopleFile(here.folder, emails(3))
-    return ask(question)
-  }
-  const argv = ['batch', 'run', file, '--package', '102', '--json']
-  const outcome = await here.run(argv, { prompter, clock: here.clock })
-  expect(outcome.code).toBe(0)
-  expect(outcome.json()).toMatchObject({ counts: { total: 2, accepted: 2 } })
-  expect(outcome.stderr).toContain('it was changed while it was being read')
+  peopleFile(here.folder, emails(2))
+  const meanwhile = (): void => void peopleFile(here.folder, emails(3))
+  const answers = [{ ask: /Order checks for 2 people/, confirm: true, meanwhile }]
+  expect(await here.type('batch run people.csv --package 102', { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    2>
+    2> people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Sending takes under a minute
+    2>
+    ? Order checks for 2 people: Ana Row1, Ana Row2? yes
+    2> Warning: the results file was not written: people.csv: it was changed while it was being read. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
   expect(here.ordered()).toEqual(emails(2))
 })
 

@@ -254,6 +254,7 @@ test('progress: a bar on a terminal, nothing where there is none and it is soon 
   const here = await filedSession(['Priya'], { full: true })
   const { ids, type } = here
   const shown = await type(`report download --request ${ids[0]} --output a`, { tty: { stderr: true } })
+  // Drawn over and over on one line, and gone at the end: no screen.
   expect(shown.stderr).toMatch(/\[-{20}\] {2}0 of 1 file, 0 B/)
   expect(shown.stderr.endsWith('\r\u001B[2K')).toBe(true)
   expect((await type(`report download --request ${ids[0]} --output b`)).stderr).toBe('')

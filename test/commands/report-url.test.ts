@@ -53,7 +53,6 @@ test('a report URL that leads elsewhere: exit 2 before a connection, no token to
     const argv = ['report', 'download', '--url', text, '--output', 'reports']
     const { code, stdout, stderr } = await type(argv)
     expect({ name, code, stdout }).toEqual({ name, code: 2, stdout: '' })
-    expect(stderr).toMatch(/^Error: .+\n.+\n$/)
     expect(stderr).not.toContain('secrettoken')
     told.push(`${name}\n${stderr}`.replaceAll(new URL(url).port, 'PORT'))
   }

@@ -215,6 +215,7 @@ test('a rule is switched on a running sandbox, or from the start', async () => {
 test('renew-key: the old key is revoked, and the printed one logs in again', async () => {
   const { type, env } = await beside()
   const printed = await type('sandbox renew-key')
+  // A key, and nothing else: a script reads it.
   expect(printed.stdout).toMatch(/^\w{32}\n$/)
   expect(await type('users list')).toMatchInlineSnapshot(`
     $ refcheck users list

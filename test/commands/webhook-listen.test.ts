@@ -194,6 +194,7 @@ test('a failed forward is tried again within a second, and holds back its own re
   for (const body of bodies) await post(receiver.url, secretOf(here), { body })
   const { code, stderr } = await receiver.ended
   expect(code).toBe(0)
+  // Which of the two requests is forwarded first varies, and with it the screen.
   expect(stderr).toMatch(/503; retrying in 0\.5 s/)
   const order = handler.taken.map(({ body }) => body)
   expect(order.indexOf(eventBody(one, 'IN_PROGRESS'))).toBeLessThan(

@@ -23,7 +23,8 @@ export type Answer = { ask: Words } & (
   | { secret: string; refused?: Words | undefined }
   /** By label. */
   | { choose: Words; offered?: readonly string[] | undefined }
-  | { confirm: boolean }
+  /** `meanwhile`: what happens while the person thinks. */
+  | { confirm: boolean; meanwhile?: (() => void) | undefined }
   /** Ctrl-C. */
   | { leave: true }
 )
@@ -89,7 +90,8 @@ export class ScriptedPrompter implements Prompter {
   }
 
   async confirm({ message }: ConfirmQuestion): Promise<boolean> {
-    const { confirm } = this.#next('confirm', message)
+    const { confirm, meanwhile } = this.#next('confirm', message)
+    meanwhile?.()
     this.#show(`${message} ${confirm ? 'yes' : 'no'}\n`)
     return confirm
   }

@@ -51,7 +51,8 @@ export function notMovable(
 }
 
 /** By its column, as one says it of what a person typed. */
-const inWords = ({ column, path, problem, ofFlag = problem }: Problem): string => `${column ?? path} ${ofFlag}`
+const inWords = ({ column, path, problem, ofFlag = problem }: Problem): string =>
+  `${column ?? path} ${ofFlag}`
 
 function rowsText(rows: readonly number[]): string {
   if (rows.length === 1) return `row ${rows[0]}`

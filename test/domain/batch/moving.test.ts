@@ -43,8 +43,3 @@ test('a problem of many rows is told once, by its column, with the first of them
     'phone has no +, in row 1',
   ])
 })
-
-test('three rows that do not fit are named, the others counted', () => {
-  const many = Array.from({ length: 5 }, (_, at) => ({ row: at + 1, problem: 'x' }))
-  expect(notMovable(8, many)?.message).toMatch(/: row 1: x; row 2: x; row 3: x; and 2 more$/)
-})

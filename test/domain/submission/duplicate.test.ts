@@ -37,7 +37,7 @@ test('an order in flight or unknown is never sent past: --allow-duplicate is not
   expect(unknown.hint).toMatch(/refcheck batch reconcile b-1$/)
 })
 
-test('an order that a person dropped is settled by its row: nothing proves it any more', () => {
+test('an order that a person dropped is settled by its row', () => {
   const dropped = duplicateOf(match({ state: 'dropped', row: 3 }))
   expect(dropped.message).toMatch(/with an unknown outcome, and dropped$/)
   expect(dropped.hint).toMatch(/refcheck batch reconcile b-1 --row 3$/)

@@ -145,6 +145,13 @@ test('an interrupted exam ends', async () => {
   await expect(exam(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
 })
 
+test('who verifies nothing is told so, and not that the bytes are the wrong ones', async () => {
+  const { failure } = await exam(await handler({ isGood: () => true })(), { only: ['signature'] })
+  expect(failure?.hint).toBe(
+    'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks',
+  )
+})
+
 test('who verifies JSON that was written again is told what to take instead', async () => {
   const rewriting = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
   const { failure } = await exam((await rewriting?.start()) ?? '', { only: ['bytes'] })

@@ -161,9 +161,11 @@ function failureOf(
   const hint =
     !accepting && status !== null && status >= 400 && status < 500
       ? 'It refuses a valid event. Check that it has the same secret, and that this is the path it listens on.'
-      : cases.some(({ id, verdict }) => verdict === 'failed' && /^bytes-|^body-reformatted/.test(id))
-        ? 'It does not verify the received bytes. Take the raw body (express.raw, context.req.arrayBuffer, a buffer parser in fastify), and parse it afterwards.'
-        : 'Each is listed above with the rule of the API document that it breaks.'
+      : cases.some(({ id, verdict }) => verdict === 'failed' && id === 'signature-missing')
+        ? 'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks'
+        : cases.some(({ id, verdict }) => verdict === 'failed' && /^bytes-|^body-reformatted/.test(id))
+          ? 'It does not verify the received bytes. Take the raw body (express.raw, context.req.arrayBuffer, a buffer parser in fastify), and parse it afterwards.'
+          : 'Each is listed above with the rule of the API document that it breaks.'
   const noun = counts.cases === 1 ? 'case' : 'cases'
   return new IncompleteError(`the receiver failed ${counts.failed} of ${counts.cases} ${noun}`, { hint })
 }
