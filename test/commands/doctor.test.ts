@@ -4,25 +4,11 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { type Filter, MS } from '../harness/filters.ts'
-import { ManualClock } from '../harness/manual-clock.ts'
+import { doctorSession } from '../harness/doctor-session.ts'
 import { orderOf } from '../harness/people.ts'
-import { session } from '../harness/session.ts'
-
-/** What is told of the machine that the tests run on. */
-const filters: readonly Filter[] = [
-  MS,
-  [/^(\w+ +node +).*$/gm, '$1NODE'],
-  [/"\d+\.\d+\.\d+ \(needs [^"]*/g, '"NODE'],
-  [/Node’s own authorities[^"\n]*/g, 'Node’s own authorities'],
-]
-
-/** The service tells the real time, and so does this machine. */
-const here = (more = {}) =>
-  session({ filters, clock: new ManualClock({ now: Date.now(), auto: true }), ...more })
 
 test('all is well: a line for each thing, exit 0', async () => {
-  const { type } = await here()
+  const { type } = await doctorSession()
   await type(orderOf('Priya'))
   expect(await type('doctor')).toMatchInlineSnapshot(`
     $ refcheck doctor
@@ -44,7 +30,7 @@ test('all is well: a line for each thing, exit 0', async () => {
 })
 
 test('nothing is set up: what to do first, and nothing is made', async () => {
-  const { type, folder } = await here({ newcomer: true })
+  const { type, folder } = await doctorSession({ newcomer: true })
   expect(await type('doctor')).toMatchInlineSnapshot(`
     $ refcheck doctor
     ok    node          NODE
@@ -147,7 +133,7 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
 })
 
 test('the service is away, the key is not accepted, or the user is not one: each with its exit code', async () => {
-  const { type } = await here()
+  const { type } = await doctorSession()
   expect(await type('doctor', { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:9 refcheck doctor
     2> 127.0.0.1:9: connection refused; try 2 of 4 in 0.4 s
@@ -208,7 +194,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
 })
 
 test('a store that is no store: exit 1, and the rest is looked at', async () => {
-  const { type, write } = await here()
+  const { type, write } = await doctorSession()
   write('notes.txt', 'not a database, but longer than a header of a hundred bytes would be. '.repeat(9))
   expect(await type('doctor', { env: { REFCHECK_STORE: 'notes.txt' } })).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=notes.txt refcheck doctor
@@ -233,7 +219,7 @@ test('a store that is no store: exit 1, and the rest is looked at', async () => 
 })
 
 test('a store whose pages are damaged: exit 1', async () => {
-  const { type, folder } = await here()
+  const { type, folder } = await doctorSession()
   await type(orderOf('Priya'))
   const file = join(folder, 'data', 'ledger.sqlite')
   const { size } = statSync(file)
@@ -263,7 +249,7 @@ test('a store whose pages are damaged: exit 1', async () => {
 })
 
 test('a private file that others can read is reported, and made private', async () => {
-  const { type, folder } = await here()
+  const { type, folder } = await doctorSession()
   await type(orderOf('Priya'))
   const file = join(folder, 'data', 'ledger.sqlite')
   chmodSync(file, 0o644)
@@ -287,85 +273,8 @@ test('a private file that others can read is reported, and made private', async 
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('a clock that is off', async () => {
-  const { type } = await session({ filters: [...filters, [/is 3(599|600|601) s/g, 'is 3600 s']] })
-  const clock = new ManualClock({ now: Date.now() + 3_600_000 })
-  expect(await type('doctor', { clock })).toMatchInlineSnapshot(`
-    $ refcheck doctor
-    ok    node          NODE
-    ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       no other user of this machine can read these files
-    ok    certificates  checked against Node’s own authorities
-    ok    proxy         none; calls go directly
-    ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
-    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
-    ok    service       http://127.0.0.1:PORT answers in # ms
-    warn  clock         this machine’s clock is 3600 s ahead of the service’s
-                        Set it by the network (NTP): orders with an unknown outcome are recognised by their time.
-    ok    key           works; olive.owner@example.com is owner
-    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
-    exit 0
-  `)
-})
-
-test('certificates that are not checked, authorities that are not there, a proxy without its password', async () => {
-  const { type } = await here()
-  expect(await type('doctor', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })).toMatchInlineSnapshot(`
-    $ NODE_TLS_REJECT_UNAUTHORIZED=0 refcheck doctor
-    2> Warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored for other machines; their certificates are still verified.
-    ok    node          NODE
-    ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       no other user of this machine can read these files
-    warn  certificates  NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is ignored except for this machine’s own addresses
-                        Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.
-    ok    proxy         none; calls go directly
-    ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
-    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
-    ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         agrees with the service’s clock
-    ok    key           works; olive.owner@example.com is owner
-    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
-    exit 0
-  `)
-  const env = { NODE_EXTRA_CA_CERTS: '/nowhere.pem', HTTPS_PROXY: 'http://ana:hush@proxy.example.com:3128' }
-  expect(await type('doctor', { env })).toMatchInlineSnapshot(`
-    $ NODE_EXTRA_CA_CERTS=/nowhere.pem HTTPS_PROXY=http://ana:hush@proxy.example.com:3128 refcheck doctor
-    ok    node          NODE
-    ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       no other user of this machine can read these files
-    warn  certificates  the file that NODE_EXTRA_CA_CERTS names cannot be read: there is no such file
-                        Node ignores it. Correct the path, or unset it.
-    ok    proxy         proxy.example.com:3128, from HTTPS_PROXY; this machine’s own addresses are called directly
-    ok    store         sound: HOME/data/ledger.sqlite
-    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
-    ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         agrees with the service’s clock
-    ok    key           works; olive.owner@example.com is owner
-    ok    quota         59 of 60 calls, 999 of 1000 calls left, as far as this store knows
-    exit 0
-  `)
-  expect(await type('doctor', { env: { HTTPS_PROXY: 'ftp://x' } })).toMatchInlineSnapshot(`
-    $ HTTPS_PROXY=ftp://x refcheck doctor
-    ok    node          NODE
-    ok    folders       settings in HOME/config, data in HOME/data
-    ok    privacy       no other user of this machine can read these files
-    ok    certificates  checked against Node’s own authorities
-    fail  proxy         HTTPS_PROXY in the environment is not the address of an http or https proxy
-                        Set it like this: HTTPS_PROXY=http://proxy.example.com:3128
-    ok    store         sound: HOME/data/ledger.sqlite
-    ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
-    ok    service       http://127.0.0.1:PORT answers in # ms
-    ok    clock         agrees with the service’s clock
-    ok    key           works; olive.owner@example.com is owner
-    ok    quota         58 of 60 calls, 998 of 1000 calls left, as far as this store knows
-    2> Error: HTTPS_PROXY in the environment is not the address of an http or https proxy
-    2> Set it like this: HTTPS_PROXY=http://proxy.example.com:3128
-    exit 2
-  `)
-})
-
 test('a quota that is none, and settings that are damaged, are findings; everything else is looked at', async () => {
-  const { type, folder } = await here()
+  const { type, folder } = await doctorSession()
   expect(await type('doctor', { env: { REFCHECK_QUOTA: 'lots' } })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=lots refcheck doctor
     ok    node          NODE

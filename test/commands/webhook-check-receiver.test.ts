@@ -1,0 +1,130 @@
+import { SaxesParser } from 'saxes'
+import { expect, test } from 'vitest'
+
+import { handler } from '../usecases/webhook/receivers/handler.ts'
+import { desk, receiver } from '../harness/receiver-desk.ts'
+
+test('check-receiver: a right receiver passes, and it is said before what is sent', async () => {
+  const { webhook } = await desk()
+  const url = await handler({})()
+  expect(await webhook(`check-receiver ${url}`)).toMatchInlineSnapshot(`
+    $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook
+    2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
+    passed  good-event  a good event
+    passed  every-status  every status of the document
+    passed  error-with-reason  ERROR with its reason
+    passed  error-without-reason  ERROR without a reason
+    passed  error-reason-odd  reasons that are long, quoted, of many lines
+    passed  bytes-spaced  a good signature over JSON with spaces and indents
+    passed  bytes-escaped  a good signature over JSON with \\u and \\/ escapes
+    passed  bytes-utf8  a good signature over UTF-8 that is not ASCII
+    passed  bytes-order  a good signature over fields in another order
+    passed  bytes-newline  a good signature over a body with a newline at its end
+    passed  header-case  the header’s name in lower case, as proxies write it
+    passed  chunked  a chunked body, cut inside a character
+    passed  content-type-charset  Content-Type: application/json; charset=utf-8
+    passed  duplicate  the same event twice
+    passed  duplicate-at-once  the same event four times at once
+    passed  out-of-order  PARTIAL after COMPLETED, of the same request
+    passed  extra-fields  fields that later versions may add
+    passed  unknown-status  a status that is not in the document
+    passed  unknown-event  an event that is not in the document
+    passed  signature-missing  no signature
+    passed  signature-empty  an empty signature
+    passed  signature-wrong  a signature made with another secret
+    passed  signature-upper-case  the signature in upper case
+    passed  signature-prefixed  the signature after "sha256="
+    passed  signature-doubled  the signature twice: in one value, and in two headers
+    passed  signature-cut  the first part of the signature
+    passed  signature-longer  the signature with something after it
+    passed  signature-not-hex  characters that are not hexadecimal
+    passed  body-edited  an edited body under the signature of the one that was sent
+    passed  body-reformatted  the same JSON in other bytes
+    passed  verify-before-parsing  a forged body that is not JSON
+    passed  burst  100 events side by side
+    passed  signed-oddities  bodies with a good signature that are no event
+    passed  still-good  a good event after all that
+    passed  in-time  an answer in time
+
+    passed  http://127.0.0.1:PORT_1/hook: 35 passed, 0 with advice, 0 failed, 0 not judged. 164 deliveries; the slowest acceptance took # ms.
+    exit 0
+  `)
+})
+
+test('check-receiver: a fault with its rule and what the receiver did, exit 10', async () => {
+  const { webhook } = await desk()
+  const url = await handler({ take: (body) => (body.includes('CANCELLED') ? 400 : 204) })()
+  expect(await webhook(`check-receiver ${url} --only every`)).toMatchInlineSnapshot(`
+    $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --only every
+    2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
+    FAILED  every-status  every status of the document
+            "status: RECEIVED, IN_PROGRESS, PARTIAL, COMPLETED, ERROR or CANCELLED."
+            - CANCELLED: answered 400 in # ms; expected a 2xx
+
+    failed  http://127.0.0.1:PORT_1/hook: 0 passed, 0 with advice, 1 failed, 0 not judged. 6 deliveries; the slowest acceptance took # ms.
+    2> Error: the receiver failed 1 of 1 case
+    2> Each is listed above with the rule of the API document that it breaks.
+    exit 10
+  `)
+})
+
+test('check-receiver --json and --junit tell the same', async () => {
+  const { webhook, read } = await desk()
+  const take = (body: Buffer): number => (body.includes('ON_HOLD') ? 400 : 204)
+  const url = await handler({ isGood: () => true, take })()
+  const only = '--only signature --only unknown-status'
+  const { code, json } = await webhook(`check-receiver ${url} --json --junit report.xml ${only}`)
+  expect(code).toBe(10)
+  expect(json()).toMatchObject({
+    url,
+    passed: false,
+    counts: { cases: 10, passed: 0, advised: 1, failed: 9, not_judged: 0 },
+    error: { code: 'incomplete', message: 'the receiver failed 9 of 10 cases' },
+  })
+  const names: string[] = []
+  const kinds: string[] = []
+  let sums: unknown
+  const parser = new SaxesParser()
+  parser.on('opentag', ({ name, attributes }) => {
+    if (name === 'testcase') names.push(attributes['name'] ?? '')
+    else kinds.push(name)
+    if (name === 'testsuites') sums = attributes
+  })
+  parser.write(read('report.xml')).close()
+  expect(sums).toMatchObject({ tests: '10', failures: '9', skipped: '0' })
+  expect(names[0]).toBe('unknown-status: a status that is not in the document')
+  expect(names).toHaveLength(10)
+  expect(kinds.filter((name) => name === 'failure')).toHaveLength(9)
+  expect(kinds.filter((name) => name === 'system-out')).toHaveLength(1)
+})
+
+test('what a receiver says cannot break the report; what was found is told even where --junit fails', async () => {
+  const { webhook, read } = await desk()
+  const answer = '<b>"&\u0000\u001B[31m]]>\uFFFF</b>'
+  const url = await handler({ answer: (response) => void response.writeHead(500).end(answer) })()
+  expect(await webhook(`check-receiver ${url} --only good --junit report.xml`)).toMatchInlineSnapshot(`
+    $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --only good --junit report.xml
+    2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
+    FAILED  good-event  a good event
+            "The receiver must return a 2xx within 10 seconds. A non-2xx response, network failure or timeout is a delivery failure."
+            - answered 500 "<b>"&�]]>￿</b>" in # ms; expected a 2xx
+
+    failed  http://127.0.0.1:PORT_1/hook: 0 passed, 0 with advice, 1 failed, 0 not judged. 1 delivery; nothing was accepted.
+    2> Error: the receiver failed 1 of 1 case
+    2> Each is listed above with the rule of the API document that it breaks.
+    exit 10
+  `)
+  expect(() => new SaxesParser().write(read('report.xml')).close()).not.toThrow()
+  const right = await receiver()
+  expect(await webhook(`check-receiver ${right.url} --only good-event --junit nowhere/x.xml`))
+    .toMatchInlineSnapshot(`
+      $ refcheck webhook check-receiver http://127.0.0.1:PORT_2/hook --only good-event --junit nowhere/x.xml
+      2> Sending made-up events to http://127.0.0.1:PORT_2/hook, signed with the webhook secret; the requests they name do not exist.
+      passed  good-event  a good event
+
+      passed  http://127.0.0.1:PORT_2/hook: 1 passed, 0 with advice, 0 failed, 0 not judged. 1 delivery; the slowest acceptance took # ms.
+      2> Error: cannot write "HOME/nowhere/x.xml": there is no such file or folder
+      2> Check the path.
+      exit 1
+    `)
+})

@@ -1,0 +1,37 @@
+import { expect } from 'vitest'
+
+import { handler } from '../usecases/webhook/receivers/handler.ts'
+import { secret } from '../usecases/webhook/receivers/served.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { MS } from './filters.ts'
+import { type Session, session, type Step, type TypeOptions } from './session.ts'
+
+export interface Desk extends Session {
+  /** `refcheck webhook …`, with the secret in the environment. */
+  webhook: (line: string, options?: TypeOptions) => Promise<Step>
+}
+
+export async function desk(): Promise<Desk> {
+  const here = await session({ newcomer: true, filters: [MS, [new RegExp(secret, 'g'), 'SECRET']] })
+  return {
+    ...here,
+    webhook: async (line, options = {}) => {
+      const env = { REFCHECK_WEBHOOK_SECRET: secret }
+      const step = await here.type(`webhook ${line}`, { exported: env, clock: systemClock, ...options })
+      expect(step.stdout + step.stderr).not.toContain(secret)
+      return step
+    },
+  }
+}
+
+/** A receiver that is right, and what it was sent. */
+export async function receiver(): Promise<{ url: string; bodies: string[] }> {
+  const bodies: string[] = []
+  const url = await handler({
+    take(body) {
+      bodies.push(body.toString())
+      return 204
+    },
+  })()
+  return { url, bodies }
+}
