@@ -3,6 +3,7 @@ import type { PackageSchema } from '../contract/package-schema.ts'
 import type { RequestResource } from '../contract/request.ts'
 import type { User } from '../contract/user.ts'
 import type { HttpStream } from '../http/types.ts'
+import type { AnyAnswer } from './endpoints/any.ts'
 import type { CreateAnswer } from '../domain/submission/create-answer.ts'
 
 export interface PackageFilter {
@@ -37,6 +38,8 @@ export interface Api {
   createRequest(body: Uint8Array, signal?: AbortSignal): Promise<CreateAnswer>
   getRequest(requestId: string, signal?: AbortSignal): Promise<RequestResource>
   listUsers(signal?: AbortSignal): Promise<User[]>
+  /** Any read as it is, by its path from /v1/ on. */
+  getAny(path: string, signal?: AbortSignal): Promise<AnyAnswer>
   /** With the authentication headers; counts against the quota. */
   openReport(address: ReportAddress, signal?: AbortSignal): Promise<HttpStream>
   /** By a signed URL of this service, without headers. Any other origin or path is refused before a connection. */

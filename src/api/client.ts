@@ -70,13 +70,8 @@ export class ApiClient {
     shape: T,
     { authenticate = true, hints, signal }: GetOptions = {},
   ): Promise<ReceivedData<z.output<T>>> {
-    const headers = { accept: 'application/json', ...(authenticate && this.#headers()) }
-    const response = await withRetries(
-      () => this.options.http.send({ method: 'GET', url: this.url(path), headers, signal }),
-      this.#retryPolicy(signal),
-    )
-    this.#noteDate(response)
-    const wrapped = parseEnvelope(this.#discreet(response))
+    const response = await this.getResponse(path, signal, authenticate)
+    const wrapped = parseEnvelope(response)
     if (response.status !== 200) throw this.failed(response, wrapped, hints)
     if (wrapped === undefined) {
       throw new UnavailableError(
@@ -88,6 +83,21 @@ export class ApiClient {
       )
     }
     return { data: parseData(shape, wrapped.data), milliseconds: response.milliseconds }
+  }
+
+  /** GET, retried, whatever its status. */
+  async getResponse(
+    path: string,
+    signal: AbortSignal | undefined,
+    authenticate = true,
+  ): Promise<HttpResponse> {
+    const headers = { accept: 'application/json', ...(authenticate && this.#headers()) }
+    const response = await withRetries(
+      () => this.options.http.send({ method: 'GET', url: this.url(path), headers, signal }),
+      this.#retryPolicy(signal),
+    )
+    this.#noteDate(response)
+    return this.#discreet(response)
   }
 
   /** GET a PDF with the authentication headers; anything but a 200 throws. */

@@ -23,6 +23,7 @@ export function connectApi(options: ApiClientOptions): Api {
     getRequest: async (requestId, signal) =>
       (await import('./endpoints/requests.ts')).getRequest(client, requestId, signal),
     listUsers: async (signal) => (await import('./endpoints/users.ts')).listUsers(client, signal),
+    getAny: async (path, signal) => (await import('./endpoints/any.ts')).getAny(client, path, signal),
     openReport: async (address, signal) =>
       (await import('./endpoints/reports.ts')).openReport(client, address, signal),
     openSignedReport: async (url, signal) =>

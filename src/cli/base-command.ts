@@ -2,6 +2,7 @@ import type * as Interfaces from '@oclif/core/interfaces'
 
 import type { RefcheckError } from '../errors/base.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
+import { sanitize } from '../host/text.ts'
 import { failureText } from '../output/failure.ts'
 import { jsonText } from '../output/json.ts'
 import {
@@ -12,6 +13,7 @@ import {
   presentList,
   presentText,
 } from '../output/present.ts'
+import type { Filtered } from '../output/jq.ts'
 import type { Sink } from '../output/streams.ts'
 import { type Terminal, terminalOf } from '../output/terminal.ts'
 import type { ListView, View } from '../output/view.ts'
@@ -33,12 +35,17 @@ export type LaunchableCommand = Pick<typeof BaseCommand, 'args' | 'id'> & {
 }
 
 /**
- * What every command has: the five flags of the contract, its context and scope, and the three
+ * What every command has: the six flags of the contract, its context and scope, and the three
  * ways to answer. A command's `run` is flags → input, one domain call, one view.
  */
 export abstract class BaseCommand<T extends typeof Command> extends Command {
   static override baseFlags = {
     json: Flags.boolean({ summary: 'Print one JSON document', helpGroup: 'GLOBAL' }),
+    jq: Flags.string({
+      summary: 'Print what this jq expression makes of the JSON',
+      helpValue: 'EXPR',
+      helpGroup: 'GLOBAL',
+    }),
     profile: Flags.string({ summary: 'Use this profile', helpValue: 'NAME', helpGroup: 'GLOBAL' }),
     'no-color': Flags.boolean({ summary: 'Print without colours', helpGroup: 'GLOBAL' }),
     quiet: Flags.boolean({ summary: 'Print only the result and errors', helpGroup: 'GLOBAL' }),
@@ -67,6 +74,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected flags!: FlagsOf<T>
   protected args!: ArgsOf<T>
   protected scope!: Scope
+  #filter: ((document: string) => Filtered) | undefined
 
   override async init(): Promise<void> {
     const { args, flags } = await this.parse({
@@ -79,6 +87,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     })
     this.flags = flags as FlagsOf<T>
     this.args = args as ArgsOf<T>
+    if (this.flags.jq !== undefined) await this.filterWith(this.flags.jq)
     this.scope = new Scope(this.context, {
       version: this.config.version,
       profile: this.flags.profile,
@@ -108,6 +117,20 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     if (condition) throw new UsageError(message, { hint })
   }
 
+  /** --jq implies --json. An expression that is no jq is refused before anything is done. */
+  private async filterWith(expression: string): Promise<void> {
+    const text = ['csv', 'columns', 'no-header'].find(
+      (name) => name in this.flags && this.flags[name as 'json'],
+    )
+    this.refuse(
+      text !== undefined,
+      `--jq and --${text ?? ''} cannot be combined`,
+      'Choose the fields with --jq.',
+    )
+    this.flags.json = true
+    this.#filter = await (await import('../output/jq.ts')).jqFilter(expression)
+  }
+
   /** Goes on after a yes: the flag's, or a person's on a terminal. */
   protected async confirm(question: string, yes: boolean): Promise<void> {
     if (yes) return
@@ -134,16 +157,30 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected answer(view: View, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
     this.scope.reporter.done()
-    if (this.flags.json) stdout.write(jsonDocument(view.json, failure))
+    if (this.flags.json) this.print(jsonDocument(view.json, failure), failure)
     else presentText(view, stdout, this.terminal)
     if (failure !== undefined) this.fail(failure, this.flags.json && holdsError(view.json))
+  }
+
+  /** A document on stdout, or what --jq makes of it; an answer that --jq stumbles over is not lost. */
+  private print(document: string, failure?: RefcheckError): void {
+    const { stdout, stderr } = this.context.streams
+    if (this.#filter === undefined) return stdout.write(document)
+    const { text, problem } = this.#filter(document)
+    stdout.write(stdout.isTTY ? sanitize(text, { lines: true }) : text)
+    if (problem === undefined) return
+    const stumbled = new UsageError(`--jq: ${problem}`, {
+      hint: `The command itself was carried out. Its result:\n${document.trimEnd()}`,
+    })
+    if (failure === undefined) this.fail(stumbled)
+    stderr.write(failureText(stumbled, this.terminalAt(stderr)))
   }
 
   /** Prints one document of a stream of them: with --json a single line. */
   protected answerLine(view: View): void {
     const { stdout } = this.context.streams
     this.scope.reporter.done()
-    if (this.flags.json) stdout.write(`${jsonText(view.json)}\n`)
+    if (this.flags.json) this.print(`${jsonText(view.json)}\n`)
     else presentText(view, stdout, this.terminal)
   }
 
@@ -153,7 +190,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     this.scope.reporter.done()
     const arranged = arrangeColumns(view, format)
     if (this.flags.json) {
-      stdout.write(jsonDocument(arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))))
+      const rows = arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))
+      this.print(jsonDocument(rows), failure)
     } else {
       presentList(arranged, format, stdout, this.terminal)
     }
@@ -170,7 +208,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** What the document on stdout does not hold is told on stderr. */
   private fail(failure: RefcheckError, isInDocument = false): never {
     const { stderr } = this.context.streams
-    if (!isInDocument) stderr.write(failureText(failure, this.terminalAt(stderr)))
+    if (!isInDocument || this.#filter !== undefined)
+      stderr.write(failureText(failure, this.terminalAt(stderr)))
     throw new AlreadyReported(failure)
   }
 }

@@ -24,8 +24,8 @@ START HERE
   refcheck report sync              Download all finished reports
 
 COMMANDS
-  auth  batch  config  doctor  packages  ping  quota  report  request  sandbox
-  schema  store  users  webhook  autocomplete
+  api  auth  batch  config  doctor  packages  ping  quota  reference  report
+  request  sandbox  schema  store  users  webhook  autocomplete
 
   refcheck help batch               List the commands of a topic
   refcheck batch run --help         Show one command with its flags and examples

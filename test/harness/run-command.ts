@@ -6,6 +6,7 @@ import * as kindsOfSource from '../../src/errors/kinds.ts'
 import { type Clock, systemClock } from '../../src/host/clock.ts'
 import { type Random, systemRandom } from '../../src/host/random.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
+import { expectDescribed } from './described.ts'
 import { captureStreams, type StreamOptions } from './streams.ts'
 
 export interface RunOptions extends StreamOptions {
@@ -72,6 +73,7 @@ export async function refcheck(argv: readonly string[], options: RunOptions = {}
   const code = await (options.main ?? program)(argv, context)
   const bytes = streams.out()
   const stdout = bytes.toString('utf8')
+  expectDescribed(argv, stdout)
   return {
     code,
     stdout,

@@ -25,6 +25,7 @@ test('the top level holds only what a tool or a reader looks for there', () => {
     'src',
     'test',
     'README.md',
+    'docs',
     'oclif.manifest.json',
   ])
   expect(top.filter((name) => !name.startsWith('.') && !expected.has(name))).toEqual([])
@@ -89,7 +90,7 @@ test('dependencies are exact versions', () => {
     Record<string, string>
   >
   const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
-    ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
+    ([, version]) => !/^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(version),
   )
   expect(loose).toEqual([])
 })

@@ -54,7 +54,7 @@ const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> 
   errors: { floor: 1, may: [] },
   host: { floor: 1, may: [] },
   // Makes dist: it names what it bundles by path, and nothing imports it.
-  build: { floor: 0, may: ['cli'] },
+  build: { floor: 0, may: ['cli', 'compose', 'output'] },
 }
 
 /** Within a room: the one never imports the other. */
@@ -79,6 +79,7 @@ const keepers: [name: string, rooms: string[], why: string][] = [
   ['@napi-rs/keyring', ['store'], 'keys are reached in one place'],
   ['node:sqlite', ['store', 'disk'], 'SQL belongs to the store, and a lock is an SQLite file'],
   ['pg', ['store'], 'SQL belongs to the store'],
+  ['jq-wasm', ['output'], 'it is loaded for --jq alone'],
   ['cli-table3', ['output'], 'tables are drawn in one place'],
   ['string-width', ['output'], 'only output knows a width'],
   ['rolldown', ['build'], 'nothing is bundled at run time'],

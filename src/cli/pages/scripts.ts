@@ -15,12 +15,28 @@ JSON
     $ refcheck batch status 3f2b8c1e --json
 
   --json prints one document: the resource itself, without the envelope of the
-  API. Times are ISO 8601 in UTC. Keys may be added, and are never removed.
+  API. Times are ISO 8601 in UTC. Keys may be added, and are never removed; the
+  JSON Schema of each command:
+
+    $ refcheck reference --output-schema 'batch run'
 
   A failure prints {"error": {"code", "message", "hint", "status", "field",
   "retry_after"}}, without the keys that do not apply; "problems" lists several
   problems of an input, and a duplicate names the order that it matches. A
-  command that has a result prints it at any exit code, with "error" added.
+  command that has a result prints it at any exit code, with "error" added. In
+  an array, an item that could not be read has its own "error" in its place.
+
+JQ
+    $ refcheck packages list --jq '.[] | select(.status == "ACTIVE") | .id'
+
+  --jq takes an expression of jq 1.8, which is built in, and implies --json.
+  Strings print raw, one result a line. A failure is on stderr; one without a
+  result prints nothing on stdout.
+
+ANY READ
+    $ refcheck api GET '/v1/packages?status=active'
+
+  prints an answer of the API as it is, with its envelope; secrets are masked.
 
 LISTS
     $ refcheck packages list --csv --columns id,name

@@ -7,6 +7,7 @@ import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/e
 import { statusOf } from '../../domain/batch/standing.ts'
 import { batchHtml } from '../../output/views/batch-html.ts'
 import { exportedView } from '../../output/views/batches.ts'
+import { documentView } from '../../output/views/schema.ts'
 import { allRows } from '../../usecases/batch/export.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
 import { storedBatches } from '../../compose/store.ts'
@@ -52,8 +53,17 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
       format === 'html'
         ? [new TextEncoder().encode(await batchHtml(statusOf(batch), rows))]
         : await tableBytes(exportTable(rows), format)
-    await writeOutput(this.context, place, content)
     const { path } = place
+    if (path === undefined && format === 'json' && this.flags.jq !== undefined) {
+      return this.answer(documentView(JSON.parse(await textOf(content))))
+    }
+    await writeOutput(this.context, place, content)
     if (path !== undefined) this.answer(exportedView({ batch_id: batch.id, path, format, rows: rows.length }))
   }
+}
+
+async function textOf(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of content) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
 }

@@ -53,6 +53,7 @@ export function scriptedApi({
     listPackages: unscripted('listPackages'),
     packageSchema: unscripted('packageSchema'),
     listUsers: unscripted('listUsers'),
+    getAny: unscripted('getAny'),
     openReport: unscripted('openReport'),
     openSignedReport: unscripted('openSignedReport'),
   }

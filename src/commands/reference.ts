@@ -1,0 +1,41 @@
+import { BaseCommand } from '../cli/base-command.ts'
+import { exitCodes } from '../cli/exit-codes.ts'
+import { Flags } from '../cli/oclif.ts'
+import { commandManifest, outputSchemas } from '../compose/reference.ts'
+import { referenceView } from '../output/views/reference.ts'
+import { documentView } from '../output/views/schema.ts'
+
+export default class Reference extends BaseCommand<typeof Reference> {
+  static override summary = 'Print every command, flag and exit code, and the shape of every JSON'
+  static override description =
+    'Markdown; with --json the same for a program, with the JSON Schema of what each command prints. Keys may be added to what --json prints, and are never removed.'
+  static override examples = [
+    '<%= config.bin %> reference > reference.md',
+    "<%= config.bin %> reference --output-schema 'batch run'",
+    "<%= config.bin %> reference --jq '.commands[].name'",
+  ]
+  static override flags = {
+    'output-schema': Flags.string({
+      summary: 'Print the JSON Schema (2020-12) of what this command prints with --json',
+      helpValue: 'COMMAND',
+    }),
+  }
+
+  async run(): Promise<void> {
+    const schemas = await outputSchemas()
+    const named = this.flags['output-schema']
+      ?.trim()
+      .split(/[\s:]+/)
+      .join(' ')
+    if (named === undefined) {
+      return this.answer(referenceView(this.config.version, commandManifest(), exitCodes, schemas))
+    }
+    const schema = Object.hasOwn(schemas, named) ? schemas[named] : undefined
+    this.refuse(
+      schema === undefined,
+      `--output-schema: no command named "${named.slice(0, 60)}"`,
+      'List the commands with: refcheck help',
+    )
+    this.answer(documentView(schema))
+  }
+}

@@ -1,0 +1,40 @@
+import { UsageError } from '../errors/kinds.ts'
+
+/** What a filter makes of a JSON document: its results, a line each, and why it came to no end. */
+export interface Filtered {
+  text: string
+  problem: string | undefined
+}
+
+/** jq itself, with `expression` in it; a UsageError where that is no jq. Strings come out raw. */
+export async function jqFilter(expression: string): Promise<(document: string) => Filtered> {
+  const { loadJq } = await import('jq-wasm/inline')
+  const jq = await loadJq()
+  const run = (document: string): Filtered => {
+    const { stdout, stderr, exitCode } = jq.raw(document, expression, [
+      '--compact-output',
+      '--raw-output',
+      '--',
+    ])
+    return {
+      text: stdout === '' ? '' : `${stdout}\n`,
+      problem: exitCode === 0 ? undefined : problemOf(stderr),
+    }
+  }
+  // Of nothing nothing is made: this only compiles.
+  const { problem } = run('')
+  if (problem !== undefined) {
+    throw new UsageError(`--jq: ${problem}`, {
+      hint: "Nothing was done. Quote the expression, as in: --jq '.[].request_id'",
+    })
+  }
+  return run
+}
+
+/** jq's first line without its own name and the place in a file that there is not. */
+function problemOf(stderr: string): string {
+  const [line = ''] = stderr.split('\n', 1)
+  return (
+    line.replace(/^jq: (?:error)?:? ?(?:\(at [^)]*\): )?/, '').replace(/ at <top-level>.*$/, '') || 'stopped'
+  )
+}

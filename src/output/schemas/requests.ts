@@ -1,0 +1,56 @@
+import { z } from 'zod'
+
+import { createdRequest, recipient, requestResource } from '../../contract/request.ts'
+import { requestBody } from '../../contract/request-body.ts'
+import { count, failure, moment, momentOrNull, textOrNull } from './document.ts'
+
+const unread = z.strictObject({ request_id: z.string(), error: failure })
+
+/** `request get`, `request wait`: one id gives an object, several an array. */
+export const readRequests = z.union([requestResource, z.array(z.union([unread, requestResource]))])
+
+/** `request create`: with --dry-run the body that would be sent. */
+export const created = z.union([createdRequest, requestBody])
+
+export const listedRequests = z.array(
+  z.strictObject({
+    request_id: textOrNull,
+    state: z.enum(['accepted', 'unknown', 'dropped', 'sending']),
+    status: textOrNull,
+    status_read_at: momentOrNull,
+    package_id: z.int(),
+    recipient: recipient.nullable(),
+    ordered_at: moment,
+    batch_id: z.string(),
+    row: z.int(),
+    base_url: z.string(),
+    user_email: z.string(),
+    reason: textOrNull,
+    error: failure.optional(),
+  }),
+)
+
+const storedReport = z.strictObject({
+  check_id: textOrNull,
+  referee_id: textOrNull,
+  path: z.string(),
+  bytes: count,
+  sha256: z.string(),
+  skipped: z.boolean(),
+})
+const missingReport = z.strictObject({
+  request_id: z.string(),
+  check_id: textOrNull,
+  referee_id: textOrNull,
+  error: failure,
+})
+
+export const downloadedReports = z.array(z.union([storedReport, missingReport]))
+
+export const syncedReports = z.strictObject({
+  folder: z.string(),
+  stored: z.array(storedReport),
+  missing: z.array(missingReport.extend({ reason: z.string() })),
+  skipped: count,
+  unfinished: count,
+})

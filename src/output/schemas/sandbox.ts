@@ -1,0 +1,73 @@
+import { z } from 'zod'
+
+import { requestStatuses } from '../../contract/statuses.ts'
+import { count, textOrNull } from './document.ts'
+
+export const address = z.strictObject({
+  base_url: z.string(),
+  api_key: z.string(),
+  user_email: z.string(),
+  webhook_secret: z.string(),
+})
+
+export const state = z.strictObject({
+  /** Milliseconds since the epoch. */
+  now: z.number(),
+  clock: z.enum(['real', 'manual']),
+  speed: z.number(),
+  seed: z.string(),
+  webhook_url: textOrNull,
+  credits: z.number().nullable(),
+  requests: z.record(z.enum(requestStatuses), count),
+  deliveries: z.strictObject({ waiting: count, delivered: count, given_up: count }),
+  quota: z.array(
+    z.strictObject({ calls: count, seconds: z.number(), used: count, ends_at: z.number().nullable() }),
+  ),
+})
+
+export const key = z.strictObject({ api_key: z.string() })
+
+/** Whatever a document of somebody else's form holds: OpenAPI, a snapshot, a JSON Schema. */
+export const anyObject = z.record(z.string(), z.unknown())
+
+export const injected = z.union([
+  z.strictObject({ cleared: z.literal(true) }),
+  z.strictObject({
+    scenario: z.string().optional(),
+    on: z.string().optional(),
+    fault: z.unknown().optional(),
+    times: z.int().optional(),
+    after: z.int().optional(),
+  }),
+])
+
+export const scenarios = z.array(z.strictObject({ tag: z.string(), changes: z.string(), what: z.string() }))
+
+export const rules = z.array(
+  z.strictObject({
+    name: z.string(),
+    section: z.string(),
+    sentence: z.string(),
+    open: z.string(),
+    choices: z.array(z.string()),
+    current: z.string(),
+  }),
+)
+
+export const demo = z.strictObject({ request_ids: z.array(z.string()), reports_folder: z.string() })
+
+export const conformance = z.strictObject({
+  base_url: z.string(),
+  counts: z.strictObject({ cases: count, holds: count, broken: count, not_judged: count }),
+  cases: z.array(
+    z.strictObject({
+      id: z.string(),
+      section: z.string(),
+      rule: z.string(),
+      kind: z.enum(['read', 'create', 'slow', 'control']),
+      verdict: z.enum(['holds', 'broken', 'not_judged']),
+      findings: z.array(z.string()),
+      reason: textOrNull,
+    }),
+  ),
+})

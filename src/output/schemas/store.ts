@@ -1,0 +1,27 @@
+import { z } from 'zod'
+
+import { submissionStates } from '../../domain/submission/states.ts'
+import { count, momentOrNull } from './document.ts'
+
+export const info = z.strictObject({
+  location: z.string(),
+  bytes: count,
+  format: count,
+  engine: z.string(),
+  /** The version alone, where the engine is SQLite. */
+  sqlite: z.string(),
+  batches: count,
+  rows: z.record(z.enum(submissionStates), count),
+  events: count,
+  oldest: momentOrNull,
+  newest: momentOrNull,
+})
+
+export const checked = z.strictObject({
+  location: z.string(),
+  sound: z.boolean(),
+  findings: z.array(z.string()),
+})
+export const backup = z.strictObject({ location: z.string(), path: z.string() })
+export const purged = z.strictObject({ rows: count, events: count, kept: count, dry_run: z.boolean() })
+export const sameService = z.strictObject({ urls: z.tuple([z.string(), z.string()]), same: z.boolean() })

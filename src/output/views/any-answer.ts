@@ -1,0 +1,22 @@
+import { sanitize } from '../../host/text.ts'
+import type { View } from '../view.ts'
+
+interface Answered {
+  status: number
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  body: unknown
+}
+
+/** An answer of the service as it is; with `include` its status and headers before it. */
+export function anyAnswerView({ status, headers, body }: Answered, include: boolean): View {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each) => sanitize(`${name}: ${each}`)),
+  )
+  return {
+    json: include ? { status, headers, body } : body,
+    text: () => {
+      const head = include ? `${[`HTTP ${status}`, ...lines].join('\n')}\n\n` : ''
+      return head + sanitize(JSON.stringify(body, null, 2), { lines: true })
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import type { View } from '../view.ts'
+
+/** A command as oclif's manifest has it, as far as the reference shows it. */
+export interface CommandManifest {
+  summary?: string
+  description?: string
+  examples?: (string | { command: string; description?: string })[]
+  args: Record<string, { name: string; description?: string; required?: boolean }>
+  flags: Record<string, FlagManifest>
+}
+
+interface FlagManifest {
+  name: string
+  char?: string
+  summary?: string
+  description?: string
+  type: 'boolean' | 'option'
+  helpValue?: string | string[]
+  helpGroup?: string
+  options?: string[]
+  multiple?: boolean
+  required?: boolean
+  default?: unknown
+  exclusive?: string[]
+}
+
+/** Those that come with oclif have a help of their own. */
+const isOurs = (id: string): boolean => !/^(help|autocomplete)\b/.test(id)
+
+/** The whole surface: Markdown for people, the same with JSON Schemas for programs. */
+export function referenceView(
+  version: string,
+  manifest: Readonly<Record<string, CommandManifest>>,
+  exitCodes: Readonly<Record<string, number>>,
+  schemas: Readonly<Record<string, object>>,
+): View {
+  const commands = Object.entries(manifest)
+    .filter(([id]) => isOurs(id))
+    .map(([id, command]) => ({ name: id.replaceAll(':', ' '), command }))
+  const [first] = commands
+  const global = Object.values(first?.command.flags ?? {}).filter(isGlobal)
+  return {
+    json: {
+      version,
+      exit_codes: exitCodes,
+      global_flags: global.map(flagJson),
+      commands: commands.map(({ name, command }) => ({
+        name,
+        summary: command.summary ?? '',
+        description: command.description ?? '',
+        args: Object.values(command.args).map((arg) => ({
+          name: arg.name,
+          description: arg.description ?? '',
+          required: arg.required === true,
+        })),
+        flags: ownFlags(command).map(flagJson),
+        examples: examplesOf(command),
+        output_schema: schemas[name] ?? null,
+      })),
+    },
+    text: () =>
+      [
+        '# refcheck reference',
+        `Every command of refcheck ${version}. Made by \`refcheck reference\`; do not edit.`,
+        '## Flags of every command',
+        flagTable(global),
+        '## Exit codes',
+        table(
+          ['code', 'error.code'],
+          Object.entries(exitCodes).map(([code, exit]) => [String(exit), `\`${code}\``]),
+        ),
+        ...commands.map(({ name, command }) => commandText(name, command)),
+      ].join('\n\n'),
+  }
+}
+
+const isGlobal = ({ helpGroup }: FlagManifest): boolean => helpGroup === 'GLOBAL'
+
+const ownFlags = ({ flags }: CommandManifest): FlagManifest[] =>
+  Object.values(flags).filter((flag) => !isGlobal(flag))
+
+const examplesOf = ({ examples = [] }: CommandManifest): string[] =>
+  examples.map((each) =>
+    (typeof each === 'string' ? each : each.command).replaceAll('<%= config.bin %>', 'refcheck'),
+  )
+
+function flagJson(flag: FlagManifest) {
+  const { name, summary, description, type, options, multiple, required } = flag
+  return {
+    name: `--${name}`,
+    summary: summary ?? description ?? '',
+    value: type === 'boolean' ? null : valueOf(flag),
+    options: options ?? null,
+    multiple: multiple === true,
+    required: required === true,
+    default: flag.default ?? null,
+  }
+}
+
+function valueOf({ helpValue, options }: FlagManifest): string {
+  if (options !== undefined) return options.join('|')
+  return [helpValue ?? 'VALUE'].flat().join(' ')
+}
+
+function commandText(name: string, command: CommandManifest): string {
+  const args = Object.values(command.args).map((arg) =>
+    arg.required === true ? arg.name.toUpperCase() : `[${arg.name.toUpperCase()}]`,
+  )
+  const flags = ownFlags(command)
+  const examples = examplesOf(command)
+  const parts = [
+    `## refcheck ${name}`,
+    `${command.summary ?? ''}.`,
+    command.description ?? '',
+    fenced(['refcheck', name, ...args, ...(flags.length === 0 ? [] : ['[FLAGS]'])].join(' ')),
+    flags.length === 0 ? '' : flagTable(flags),
+    examples.length === 0 ? '' : fenced(examples.join('\n')),
+    `JSON: \`refcheck reference --output-schema '${name}'\``,
+  ]
+  return parts.filter((part) => part !== '').join('\n\n')
+}
+
+const fenced = (text: string): string => `\`\`\`sh\n${text}\n\`\`\``
+
+function flagTable(flags: readonly FlagManifest[]): string {
+  return table(
+    ['flag', 'meaning'],
+    flags.map((flag) => {
+      const value = flag.type === 'boolean' ? '' : ` ${valueOf(flag)}`
+      const usual = typeof flag.default === 'string' ? ` (default: ${flag.default})` : ''
+      const more = flag.required === true ? ' (required)' : usual
+      return [`\`--${flag.name}${value}\``, `${flag.summary ?? flag.description ?? ''}${more}`]
+    }),
+  )
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}

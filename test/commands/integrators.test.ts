@@ -1,0 +1,300 @@
+import { readFileSync } from 'node:fs'
+
+import { expect, test } from 'vitest'
+
+import { exitCodes } from '../../src/cli/exit-codes.ts'
+import { orderOf } from '../harness/people.ts'
+import { session } from '../harness/session.ts'
+
+test('--jq prints what jq makes of the JSON, strings raw, a result a line', async () => {
+  const { all } = await session()
+  expect(
+    await all([
+      ['packages', 'list', '--jq', '.[] | select(.status == "ACTIVE") | .name'],
+      ['packages', 'list', '--jq', 'map({id, status}) | first'],
+      ['users', 'list', '--jq', 'length, .[0].teams'],
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck packages list --jq '.[] | select(.status == "ACTIVE") | .name'
+    Standard employment screen
+    Identity check only
+    Two references
+    Executive screen
+    exit 0
+
+    $ refcheck packages list --jq 'map({id, status}) | first'
+    {"id":101,"status":"ACTIVE"}
+    exit 0
+
+    $ refcheck users list --jq 'length, .[0].teams'
+    4
+    [{"id":"ID_1","name":"Hiring"},{"id":"ID_2","name":"Compliance"}]
+    exit 0
+  `)
+})
+
+test('--jq with an expression that is no jq: nothing is ordered', async () => {
+  const here = await session()
+  expect(await here.type([...orderOf('Priya', ['--yes']), '--jq', '.request_id |'])).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes --jq '.request_id |'
+    2> Error: --jq: syntax error, unexpected end of file
+    2> Nothing was done. Quote the expression, as in: --jq '.[].request_id'
+    exit 2
+  `)
+  expect(here.ordered()).toEqual([])
+})
+
+test('--jq that stumbles over the answer of an order: exit 2, and the answer is not lost', async () => {
+  const here = await session()
+  expect(await here.type([...orderOf('Priya', ['--yes', '--quiet']), '--jq', '.[0]'])).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes --quiet --jq '.[0]'
+    2> Error: --jq: Cannot index object with number (0)
+    2> The command itself was carried out. Its result:
+    2> {
+    2>   "request_id": "REQUEST_1",
+    2>   "status": "RECEIVED"
+    2> }
+    exit 2
+  `)
+  expect(here.ordered()).toEqual(['priya@example.com'])
+})
+
+test('--jq and a failure: the answer is filtered, the error is on stderr; without an answer stdout is empty', async () => {
+  const { type } = await session()
+  expect(await type(['request', 'get', '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', '--jq', '.status']))
+    .toMatchInlineSnapshot(`
+    $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --jq .status
+    2> Error: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found
+    2> Check the id. It may belong to another organisation, or be hidden from this user.
+    exit 5
+  `)
+  expect(
+    await type(['auth', 'status', '--jq', '.works, .error.code'], {
+      env: { REFCHECK_API_KEY: 'x'.repeat(32) },
+    }),
+  ).toMatchInlineSnapshot(`
+    $ REFCHECK_API_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refcheck auth status --jq '.works, .error.code'
+    false
+    unauthenticated
+    2> Error: invalid API key
+    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
+    exit 3
+  `)
+})
+
+test('--jq and --csv cannot be combined; one result a line for a stream too', async () => {
+  const { type, write } = await session()
+  expect(await type(['packages', 'list', '--csv', '--jq', '.'])).toMatchInlineSnapshot(`
+    $ refcheck packages list --csv --jq .
+    2> Error: --jq and --csv cannot be combined
+    2> Choose the fields with --jq.
+    exit 2
+  `)
+  write('people.csv', 'first_name,last_name,email,phone\nMei,Tanaka,mei@example.com,+819012345678\n')
+  await type('batch run people.csv --package 102 --yes')
+  const [batch] = (await type('batch list --json')).json() as { batch_id: string }[]
+  const exported = await type(['batch', 'export', batch?.batch_id ?? '', '--jq', '.[].email'])
+  expect(exported.stdout).toBe('mei@example.com\n')
+})
+
+test('api GET prints the answer whole, and ends with the code of its status', async () => {
+  const { all } = await session()
+  expect(
+    await all([
+      'api GET /v1/ping',
+      "api GET '/v1/packages?status=disabled' --json",
+      "api get /v1/packages --jq '.data.packages | length'",
+      'api GET /v1/requests/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+      'api GET /v1/nowhere --json',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck api GET /v1/ping
+    {
+      "data": {
+        "status": "ok"
+      },
+      "status_message": "ok",
+      "message": ""
+    }
+    exit 0
+
+    $ refcheck api GET '/v1/packages?status=disabled' --json
+    {
+      "data": {
+        "packages": [
+          {
+            "id": 106,
+            "name": "Volunteer screen (withdrawn)",
+            "status": "DISABLED",
+            "details": {
+              "reference_survey": null,
+              "background_checks": [
+                {
+                  "check_name": "National police check",
+                  "partner_name": "Verity Checks"
+                }
+              ]
+            }
+          }
+        ]
+      },
+      "status_message": "ok",
+      "message": ""
+    }
+    exit 0
+
+    $ refcheck api get /v1/packages --jq '.data.packages | length'
+    6
+    exit 0
+
+    $ refcheck api GET /v1/requests/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+    {
+      "data": null,
+      "status_message": "client_error",
+      "message": "resource not found"
+    }
+    2> Error: resource not found
+    2> Check the id. It may belong to another organisation, or be hidden from this user.
+    exit 5
+
+    $ refcheck api GET /v1/nowhere --json
+    {
+      "data": null,
+      "status_message": "client_error",
+      "message": "resource not found",
+      "error": {
+        "code": "not_found",
+        "message": "resource not found",
+        "hint": "Check the id. It may belong to another organisation, or be hidden from this user.",
+        "status": 404
+      }
+    }
+    exit 5
+  `)
+})
+
+test('api GET --include prints status and headers too', async () => {
+  const { type } = await session()
+  const text = await type('api GET /v1/ping --include')
+  expect(text.stdout).toMatch(/^HTTP 200\n(?:[a-z-]+: .*\n)*content-type: application\/json/)
+  expect((await type('api GET /v1/ping --include --json')).json()).toMatchObject({
+    status: 200,
+    headers: { 'cache-control': 'no-store' },
+    body: { data: { status: 'ok' }, status_message: 'ok', message: '' },
+  })
+})
+
+test('api: no other method, no path elsewhere, and no signed token', async () => {
+  const here = await session()
+  const lines = [
+    'api POST /v1/requests',
+    'api GET v1/users',
+    'api GET https://example.com/v1/users',
+    'api GET //example.com/v1/users',
+    'api GET /v1/../admin',
+    'api GET /v1/%2e%2e/admin',
+    "api GET '/v1/reports/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55?t=secret'",
+  ]
+  expect(await here.all(lines)).toMatchInlineSnapshot(`
+    $ refcheck api POST /v1/requests
+    2> Error: only GET is possible, not POST
+    2> Order with: refcheck request create
+    exit 2
+
+    $ refcheck api GET v1/users
+    2> Error: PATH: it is not a path below /v1/
+    2> For example: refcheck api GET /v1/users
+    exit 2
+
+    $ refcheck api GET https://example.com/v1/users
+    2> Error: PATH: it is not a path below /v1/
+    2> For example: refcheck api GET /v1/users
+    exit 2
+
+    $ refcheck api GET //example.com/v1/users
+    2> Error: PATH: it is not a path below /v1/
+    2> For example: refcheck api GET /v1/users
+    exit 2
+
+    $ refcheck api GET /v1/../admin
+    2> Error: PATH: it is not a path below /v1/
+    2> For example: refcheck api GET /v1/users
+    exit 2
+
+    $ refcheck api GET /v1/%2e%2e/admin
+    2> Error: PATH: it is not a path below /v1/
+    2> For example: refcheck api GET /v1/users
+    exit 2
+
+    $ refcheck api GET '/v1/reports/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55?t=secret'
+    2> Error: PATH: a signed token is refused on the command line
+    2> Give the whole URL on stdin: refcheck report download --url -
+    exit 2
+  `)
+  expect(here.calls()).toEqual([])
+})
+
+test('api GET masks signed tokens, and a key that the service says back', async () => {
+  const here = await session()
+  const outcome = await here.type(orderOf('Priya', ['--yes', '--json']))
+  const { request_id: id } = outcome.json() as { request_id: string }
+  await here.clock.advance(3_600_000)
+  const whole = await here.type(`api GET /v1/requests/${id} --jq '.data.checks[].report_pdf_url'`)
+  expect(whole.stdout).toMatch(/\?t=\*\*\*\n$/)
+  here.intercept(() =>
+    Response.json({
+      data: { echo: here.env['REFCHECK_API_KEY'], [`x${here.env['REFCHECK_API_KEY']}`]: 1 },
+      status_message: 'ok',
+      message: '',
+    }),
+  )
+  expect((await here.type('api GET /v1/users --include --json')).json()).toMatchObject({
+    body: { data: { echo: '***', 'x***': 1 } },
+  })
+})
+
+test('api GET of a report: the PDF is not printed', async () => {
+  const { type } = await session()
+  const answer = await type('api GET /v1/reports/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55')
+  expect(answer.code).toBe(5)
+})
+
+test('reference names every command of the manifest, each with its JSON Schema', async () => {
+  const { type } = await session()
+  const reference = (await type('reference --json')).json() as {
+    commands: { name: string; output_schema: { $schema: string } | null }[]
+    exit_codes: Record<string, number>
+  }
+  const manifest = JSON.parse(
+    readFileSync(new URL('../../oclif.manifest.json', import.meta.url), 'utf8'),
+  ) as { commands: Record<string, unknown> }
+  const ids = Object.keys(manifest.commands).filter((id) => !/^(help|autocomplete)/.test(id))
+  expect(reference.commands.map(({ name }) => name)).toEqual(ids.map((id) => id.replaceAll(':', ' ')))
+  expect(reference.commands.filter(({ output_schema: schema }) => schema === null)).toEqual([])
+  expect(reference.exit_codes).toEqual(exitCodes)
+})
+
+test('reference --output-schema', async () => {
+  const { all } = await session()
+  expect(
+    await all([
+      "reference --output-schema 'webhook sign' --jq '.anyOf[0]'",
+      "reference --output-schema 'batch run' --jq '.anyOf[0].required, .anyOf[0].properties.counts.required[0]'",
+      "reference --output-schema 'batch rnu'",
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck reference --output-schema 'webhook sign' --jq '.anyOf[0]'
+    {"type":"object","properties":{"signature":{"type":"string"},"error":{"type":"object","properties":{"code":{"type":"string","enum":["internal","io","usage","invalid_input","duplicate","unauthenticated","forbidden","not_found","throttled","unavailable","outcome_unknown","bad_signature","incomplete","timed_out","interrupted"]},"message":{"type":"string"},"hint":{"type":"string"},"status":{"type":"integer","minimum":-9007199254740991,"maximum":9007199254740991},"field":{"type":"string"},"retry_after":{"type":"number"},"request_id":{"type":"string"},"batch_id":{"type":"string"},"row":{"type":"integer","minimum":-9007199254740991,"maximum":9007199254740991},"match":{"type":"string","enum":["exact","similar"]},"problems":{"type":"array","items":{"type":"object","properties":{"field":{"type":"string"},"value":{"type":"string"},"problem":{"type":"string"}},"required":["field","problem"]}}},"required":["code","message"]}},"required":["signature"]}
+    exit 0
+
+    $ refcheck reference --output-schema 'batch run' --jq '.anyOf[0].required, .anyOf[0].properties.counts.required[0]'
+    ["batch_id","package_id","counts","results_file"]
+    total
+    exit 0
+
+    $ refcheck reference --output-schema 'batch rnu'
+    2> Error: --output-schema: no command named "batch rnu"
+    2> List the commands with: refcheck help
+    exit 2
+  `)
+})

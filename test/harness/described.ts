@@ -1,0 +1,32 @@
+import { expect } from 'vitest'
+import { z } from 'zod'
+
+import { answers, printsLines } from '../../src/output/schemas/answers.ts'
+import { documentOf } from '../../src/output/schemas/document.ts'
+
+const documents = new Map(Object.entries(answers).map(([name, answer]) => [name, documentOf(answer)]))
+const errorAlone = documentOf(z.never())
+
+/** Whatever a command prints with --json is what `reference --output-schema` says of it, key by key. */
+export function expectDescribed(argv: readonly string[], stdout: string): void {
+  const end = argv.indexOf('--')
+  const before = end === -1 ? argv : argv.slice(0, end)
+  if (!before.includes('--json') || before.includes('--help') || stdout === '') return
+  const command = [3, 2, 1]
+    .map((length) => argv.slice(0, length).join(' '))
+    .find((name) => documents.has(name))
+  const printed = printsLines.includes(command ?? '') ? lines(stdout) : [stdout]
+  for (const text of printed) {
+    const { error } = (documents.get(command ?? '') ?? errorAlone).safeParse(JSON.parse(text))
+    expect(
+      error === undefined
+        ? ''
+        : `${command ?? `${argv.join(' ')} is not in src/output/schemas/answers.ts`}: ${z.prettifyError(error)}\n${text}`,
+    ).toBe('')
+  }
+}
+
+/** A line each; one that failed prints a document of several. */
+function lines(stdout: string): string[] {
+  return stdout.startsWith('{\n') ? [stdout] : stdout.trimEnd().split('\n')
+}
