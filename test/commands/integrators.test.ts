@@ -249,7 +249,7 @@ test('api GET masks signed tokens, and a key that the service says back', async 
     }),
   )
   expect((await here.type('api GET /v1/users --include --json')).json()).toMatchObject({
-    body: { data: { echo: '***', 'x***': 1 } },
+    body: { data: { echo: '[API key]', 'x[API key]': 1 } },
   })
 })
 

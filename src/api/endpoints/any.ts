@@ -68,7 +68,7 @@ function pathBelow(baseUrl: string, path: string): string {
 function masking(apiKey: string | undefined): (value: unknown) => unknown {
   const text = (from: string): string => {
     const bare = from.replaceAll(/([?&;]t=)[^&#\s"]*/g, '$1***')
-    return apiKey === undefined || apiKey === '' ? bare : bare.replaceAll(apiKey, '***')
+    return apiKey === undefined || apiKey === '' ? bare : bare.replaceAll(apiKey, '[API key]')
   }
   const hide = (value: unknown): unknown => {
     if (typeof value === 'string') return text(value)
