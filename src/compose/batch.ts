@@ -5,7 +5,7 @@ import type { FilePlace, NoticePort, ReadingPorts, RunPorts } from '../usecases/
 import type { StartPorts } from '../usecases/batch/start.ts'
 import { api, governor } from './api.ts'
 import { quotaWindows } from './quota.ts'
-import { orderPorts } from './request.ts'
+import { orderPorts, pauseNote } from './request.ts'
 import { schemas } from './schemas.ts'
 import type { DefaultSources } from '../usecases/batch/reading-defaults.ts'
 import { account, packageSetting, setting } from './session.ts'
@@ -70,6 +70,7 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
     waiting,
     governor: await governor(scope),
     cache: await schemas(scope),
+    onPaced: pauseNote(scope),
   }
   return {
     ...run,

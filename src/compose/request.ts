@@ -74,12 +74,17 @@ export async function following(scope: Scope) {
     onStatus: statusNote(scope),
     onTrouble: (error: UnavailableError, seconds: number) =>
       scope.note(`${error.message}; retrying in ${seconds} s`),
-    onPaced: (seconds: number) => {
-      if (seconds > longPause)
-        scope.note(`The next read is in ${Math.ceil(seconds)} s, to stay within the quota.`)
-    },
+    onPaced: pauseNote(scope),
   }
 }
+
+/** Tells of a read that waits, if it is long. */
+export const pauseNote =
+  (scope: Scope) =>
+  (seconds: number): void => {
+    if (seconds > longPause)
+      scope.note(`The next read is in ${Math.ceil(seconds)} s, to stay within the quota.`)
+  }
 
 const statusNote =
   (scope: Scope) =>

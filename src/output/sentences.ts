@@ -18,6 +18,8 @@ export function wrapped(text: string, columns: number | undefined): string {
 }
 
 function wrappedLine(line: string, columns: number): string {
+  const [, alone] = /^ +(refcheck .*)$/.exec(line) ?? []
+  if (alone !== undefined) return wrappedCommand(alone, columns)
   const [, sentence, command] = withCommand.exec(line) ?? []
   if (sentence === undefined || command === undefined) return wrappedSentence(line, columns)
   return `${wrappedSentence(sentence, columns)}\n${wrappedCommand(command, columns)}`

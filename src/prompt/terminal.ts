@@ -2,6 +2,7 @@ import { type Readable, Writable } from 'node:stream'
 
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'
+import { inLines } from './in-lines.ts'
 import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQuestion } from './prompter.ts'
 
 export interface TerminalOptions {
@@ -35,7 +36,7 @@ export class TerminalPrompter implements Prompter {
         import('./style.ts'),
       ])
       const config = {
-        message: sanitize(message),
+        message: this.#question(message),
         help: sanitize(help),
         initial: sanitize(initial),
         check: cleaned(check),
@@ -54,7 +55,7 @@ export class TerminalPrompter implements Prompter {
         {
           type: 'password',
           name: 'answer',
-          message: sanitize(message),
+          message: this.#question(message),
           mask: '*',
           toggleMask: false,
           validate: (value: string) => problem(value) ?? true,
@@ -81,7 +82,7 @@ export class TerminalPrompter implements Prompter {
             ? { type: 'search', source: (typed = '') => holding(typed) }
             : { type: 'select', choices: shown }),
           name: 'answer',
-          message: sanitize(message),
+          message: this.#question(message),
           default: choices.findIndex(({ value }) => value === initial),
           pageSize: 12,
           theme,
@@ -98,10 +99,15 @@ export class TerminalPrompter implements Prompter {
     return this.#ask(message, async (context) => {
       const { module, theme } = await this.#inquirer(context)
       const { answer } = await module<{ answer: boolean }>([
-        { type: 'confirm', name: 'answer', message: sanitize(message), default: initial, theme },
+        { type: 'confirm', name: 'answer', message: this.#question(message), default: initial, theme },
       ])
       return answer
     })
+  }
+
+  /** Goes on below between two words; its mark stands before it. */
+  #question(message: string): string {
+    return inLines(sanitize(message), this.#options.output.columns - 2).join('\n')
   }
 
   async #inquirer(context: Context) {

@@ -1,6 +1,7 @@
 import { createPrompt, isEnterKey, useEffect, useKeypress, useState } from '@inquirer/core'
 
 import type { PromptStyle } from './style.ts'
+import { inLines } from './in-lines.ts'
 
 interface TextConfig {
   message: string
@@ -54,14 +55,3 @@ export const textPrompt = createPrompt<string, TextConfig>((config, done) => {
       .join('\n'),
   ]
 })
-
-/** Breaks between words; inquirer itself breaks wherever a line is full. */
-function inLines(text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last === undefined || last.length + word.length >= width) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`
-  }
-  return lines
-}

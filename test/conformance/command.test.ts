@@ -27,7 +27,7 @@ test('by default it only reads', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^not judged {2}creating requests was not allowed\n {2}.*create\.accepted/m)
   expect(stdout).toMatch(
-    new RegExp(`^\\d+ rules checked at ${url}: \\d+ hold, 0 are broken, \\d+ were not judged\\.\\n$`, 'm'),
+    new RegExp(`^\\d+ rules at ${url}: \\d+ hold, 0 are broken, \\d+ were not judged\\.\\n$`, 'm'),
   )
   expect(sandbox.requests()).toEqual([])
 })
@@ -88,7 +88,7 @@ test('a broken rule is told in the words of the document, and the exit code is 1
   - GET /v1/requests/c0f0a11c-0000-4000-8000-000000000000 (404): expected pragma: no-cache, got none
   - GET /v1/no/such/place (no endpoint) (404): expected pragma: no-cache, got none
 
-1 rule checked at ${url}: 0 hold, 1 is broken, 0 were not judged.
+1 rule at ${url}: 0 hold, 1 is broken, 0 were not judged.
 `,
   )
   expect(stderr).toBe(

@@ -33,6 +33,12 @@ test('a quoted word stays whole, and a flag keeps its value', () => {
   )
 })
 
+test('a command on a line of its own can be pasted too', () => {
+  expect(wrapped('The same order as one command:\n  refcheck request create --package 102 --yes', 40)).toBe(
+    ['The same order as one command:', '  refcheck request create \\', '    --package 102 --yes'].join('\n'),
+  )
+})
+
 test('what fits stays on its line, and a pipe gets every line as it is', () => {
   expect(wrapped(hint, undefined)).toBe(hint)
   expect(wrapped('Resume with: refcheck batch resume 3f2b8c1e', 80)).toBe(

@@ -51,6 +51,8 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
       narrows: true,
     }),
   confirm: (on) => on.confirm({ message: 'Add another?' }),
+  long: (on) =>
+    on.confirm({ message: `Does the provider have a request for ${'Dee Cut '.repeat(4)}in package 102?` }),
   confirmYes: (on) => on.confirm({ message: 'Go on?', initial: true }),
   several: async (on) => [
     await on.text({ message: 'One' }),

@@ -17,6 +17,13 @@ function sequencesIn(raw: string): string[] {
 
 const cursorShown = /^\[\?25h/
 
+test('a question that is longer than the terminal is wide goes on between two words', async () => {
+  const terminal = await ask('long')
+  await terminal.until(/Dee Cut in\s+package 102\?/)
+  terminal.type(keys.enter)
+  expect(await terminal.ended).toEqual({ code: 0, stdout: 'false' })
+})
+
 describe('a line of text', () => {
   test('shows its help, then the reason while it is typed, then takes it; stdout has the answer alone', async () => {
     const terminal = await ask('text')

@@ -61,5 +61,5 @@ function sumText({ base_url, counts }: ConformanceAnswer, terminal: Terminal): s
     count(counts.not_judged, counts.not_judged === 1 ? 'was not judged' : 'were not judged', 'yellow'),
   ]
   const rules = counts.cases === 1 ? 'rule' : 'rules'
-  return `${counts.cases} ${rules} checked at ${sanitize(base_url)}: ${parts.join(', ')}.`
+  return `${counts.cases} ${rules} at ${sanitize(base_url)}: ${parts.join(', ')}.`
 }

@@ -16,6 +16,8 @@ export interface RunPorts extends Omit<OrderPorts, 'onEvent'> {
   governor: Governor
   cache: SchemaCache
   onEvent?: ((event: RunEvent) => void) | undefined
+  /** Called when a read that looks for proof has to wait for a place in the quota. */
+  onPaced?: ((seconds: number) => void) | undefined
 }
 
 /** Where files are read from. */

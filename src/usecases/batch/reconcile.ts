@@ -15,6 +15,8 @@ export interface ReconcilePorts {
   clock: Clock
   signal?: AbortSignal | undefined
   governor: Pick<Governor, 'take'>
+  /** Called when the next read has to wait for a place in the quota. */
+  onPaced?: ((seconds: number) => void) | undefined
 }
 
 /**
@@ -81,7 +83,7 @@ function shown(result: Reconciliation, seen: ReadonlyMap<Submission, readonly Se
 
 /** Every id that nobody holds, once; those that failed answers named as well. */
 async function read(
-  { api, ledger, signal, governor }: ReconcilePorts,
+  { api, ledger, signal, governor, onPaced }: ReconcilePorts,
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<RequestResource[]> {
@@ -90,7 +92,7 @@ async function read(
   for (const id of [...ids].map((each) => each.toLowerCase())) {
     if ((await ledger.list({ requestId: id })).length > 0) continue
     // Part of an order, not a loop that could wait.
-    await governor.take('create', { signal })
+    await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
     try {
       requests.push(await api.getRequest(id, signal))
     } catch (error) {

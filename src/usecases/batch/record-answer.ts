@@ -11,12 +11,12 @@ import type { ReconcilePorts } from './reconcile.ts'
  * shows it to be this row's. What differs is shown, and a person confirms it; without a terminal it is a UsageError.
  */
 export async function recordAnswer(
-  { api, ledger, clock, governor, signal }: ReconcilePorts,
+  { api, ledger, clock, governor, signal, onPaced }: ReconcilePorts,
   prompter: Prompter | undefined,
   row: BatchRow & { packageId: number },
   { requestId, why }: { requestId: string; why: string | undefined },
 ): Promise<void> {
-  await governor.take('create', { signal })
+  await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
   const holders = await ledger.list({ requestId: request.request_id })
   const differs = toConfirm(row, request, holders, api.clockDifferenceMs())

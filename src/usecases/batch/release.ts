@@ -39,7 +39,7 @@ async function requireAll(
   const rest = done.length === 0 ? '' : `; released: ${done.join(', ')}`
   if (why === undefined) {
     throw new UsageError(`row ${first} of batch ${batchId} is not held${rest}`, {
-      hint: `Held rows: refcheck batch rows ${batchId} --state held`,
+      hint: `List the held rows with: refcheck batch rows ${batchId} --state held`,
     })
   }
   if (releasable.includes(why)) {
