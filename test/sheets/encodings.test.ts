@@ -48,6 +48,47 @@ test.each(offices)('%s is the first or second reading offered: %j', async (encod
   expect(readings.slice(0, 2)).toContainEqual(found)
 })
 
+/** What is offered, in its order: by one value alone, and by those of a list. */
+const orders: [names: string[], right: string, offered: string[]][] = [
+  [['José'], 'windows-1252', ['windows-1252', 'windows-1251']],
+  [['Müller'], 'windows-1252', ['windows-1252', 'windows-1251']],
+  [['Conceição'], 'windows-1252', ['windows-1252', 'windows-1250']],
+  [['O’Neil'], 'windows-1252', ['windows-1252', 'shift_jis']],
+  [['Ørsted', 'Åsa Öberg'], 'windows-1252', ['windows-1252', 'windows-1250', 'windows-1257']],
+  [['Dvořák'], 'windows-1250', ['windows-1250', 'windows-1257']],
+  [['Růžička'], 'windows-1250', ['windows-1250', 'windows-1252']],
+  [['Łukasz'], 'windows-1250', ['windows-1250', 'cp850']],
+  [['Wałęsa'], 'windows-1250', ['windows-1250', 'windows-1251']],
+  [['Čapek'], 'windows-1250', ['windows-1252', 'windows-1250']],
+  [['Gergő Erdős', 'Szűcs'], 'windows-1250', ['windows-1252', 'windows-1250', 'windows-1257']],
+  [['Doğan'], 'windows-1254', ['windows-1252', 'windows-1250', 'windows-1254']],
+  [
+    ['Işıl Yıldız', 'Çağlar Şahin', 'Doğan'],
+    'windows-1254',
+    ['windows-1254', 'windows-1252', 'windows-1257'],
+  ],
+  [['Bērziņš'], 'windows-1257', ['windows-1257', 'windows-1252']],
+  [['José'], 'macintosh', ['macintosh', 'windows-1257']],
+  [['José'], 'cp850', ['cp850', 'macintosh']],
+  [['Dvořák', 'Růžička'], 'cp852', ['cp852', 'windows-1252']],
+  [['Иван Петров', 'Ольга Щукина'], 'windows-1251', ['windows-1251', 'windows-1253']],
+  [['Иван Петров', 'Ольга Щукина'], 'koi8-r', ['koi8-r', 'windows-1251']],
+  [['Γιώργος Παπαδόπουλος'], 'windows-1253', ['windows-1251', 'windows-1253']],
+  [['דוד כהן'], 'windows-1255', ['windows-1251', 'windows-1253', 'windows-1255']],
+  [['محمد علي'], 'windows-1256', ['windows-1256', 'windows-874', 'shift_jis']],
+  [['สมชาย'], 'windows-874', ['windows-1251', 'windows-1256', 'windows-874']],
+  [['鈴木'], 'shift_jis', ['shift_jis', 'gb18030']],
+  [['李明'], 'gb18030', ['windows-1255', 'gb18030', 'big5']],
+  [['陳大文', '林志明'], 'big5', ['big5', 'windows-874']],
+  [['김철수', '박영희'], 'euc-kr', ['gb18030', 'euc-kr']],
+]
+
+test.each(orders)('%j in %s is offered as %j', async (names, right, offered) => {
+  const readings = await likelyReadings(names.map((name) => iconv.encode(name, right).toString('latin1')))
+  expect(readings.map(({ encoding }) => encoding)).toEqual(offered)
+  expect(readings.find(({ encoding }) => encoding === right)?.samples).toEqual(names)
+})
+
 test('plain Western Excel is the first offer, so that Enter takes it', async () => {
   for (const name of western) {
     const [first] = await likelyReadings([iconv.encode(name, 'windows-1252').toString('latin1')])
