@@ -125,7 +125,13 @@ function dateValue(definition: FieldDefinition, text: string, format: string): V
   return { problem: `is a date in the spreadsheet, but ${definition.type} is expected; ${asText}` }
 }
 
+/** Calendars that are Gregorian, as the third and fourth last byte of a locale's number name them. */
+const gregorian = new Set([0, 1, 2, 9, 10, 11, 12])
+
 function showsDay(format: string): boolean {
+  const locale = /\[\$-([\da-f]{5,8})\]/i.exec(format)?.[1]
+  if (locale !== undefined && !gregorian.has((Number.parseInt(locale, 16) >> 16) & 0xff)) return false
+  if (/(?:^|[^a-z])b[12]/i.test(format)) return false
   const [shown = ''] = format
     .replaceAll(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
     .toLowerCase()

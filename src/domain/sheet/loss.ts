@@ -28,6 +28,8 @@ export function damage(text: string): string | undefined {
   } else if (text.startsWith('Err:') && errorWord.test(text.trim())) {
     return `is the error ${text.trim()} of a spreadsheet, not a value`
   }
+  if (!text.isWellFormed()) return 'holds half of a letter'
+  if (text.includes('\0')) return 'holds a NUL character'
   return text.includes('\uFFFD') ? 'holds \uFFFD, which stands where a letter was lost' : undefined
 }
 

@@ -1,3 +1,4 @@
+import { saysBoolean } from '../../domain/sheet/boolean-words.ts'
 import type { Cell } from '../../domain/sheet/cell.ts'
 
 /** A cell as its XML has it. */
@@ -40,6 +41,9 @@ export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
       if (written !== 'true' && written !== 'false')
         return fault('is a TRUE or FALSE whose value was not saved')
       if (text === '') return fault('is a TRUE or FALSE that its number format hides', written)
+      if (text !== undefined && !saysBoolean(text, written === 'true')) {
+        return fault(`is ${written.toUpperCase()} shown as "${text.slice(0, 40)}"`, written)
+      }
       return { kind: 'boolean', text: written, value: written === 'true' }
     }
     case 'date':
@@ -71,7 +75,7 @@ function numeric(written: string | undefined, shown: string | undefined, type: s
   const value = Number(written)
   if (!Number.isFinite(value)) return undefined
   // A boolean of a formula is saved as a number and shown as a word, in the language of the office.
-  if ((value === 0 || value === 1) && shown !== undefined && /^\p{L}{1,20}$/u.test(shown)) {
+  if ((value === 0 || value === 1) && shown !== undefined && saysBoolean(shown, value === 1)) {
     return { kind: 'boolean', text: String(value === 1), value: value === 1 }
   }
   const text = String(value)

@@ -1,11 +1,12 @@
 import { dateText } from './dates.ts'
+import { saysBoolean } from '../../domain/sheet/boolean-words.ts'
 import type { Cell } from '../../domain/sheet/cell.ts'
 import { unescaped } from './escapes.ts'
 import { isUnseen as isTooPale, white } from '../../domain/sheet/colour.ts'
 import { type CellFormat, textColour } from './cell-formats.ts'
 import type { Palette } from './colours.ts'
 import type { CommonTexts } from './parts.ts'
-import type { Attributes } from './xml.ts'
+import { type Attributes, isTrue } from './xml.ts'
 
 /** What cells refer to. */
 export interface CellContext {
@@ -26,6 +27,8 @@ export interface RawCell {
   /** Of `v`, or the texts of `is`. */
   text: string
   hasValue: boolean
+  /** Of `v` and `is`; a sound cell has one. */
+  values: number
   /** The formula's own text; undefined where there is none. */
   formula: string | undefined
   /** Whether a part of a text in place is struck through. */
@@ -48,6 +51,7 @@ export function cellOf(raw: RawCell, context: CellContext): Cell {
     return { kind: 'fault', text: `=${formula}`, reason: 'is a formula whose value was not saved' }
   }
   if (!raw.hasValue) return ''
+  if (raw.values > 1) return { kind: 'fault', text, reason: 'has more than one value' }
   switch (type) {
     case 's':
       return seen(shared(text, context), raw, context)
@@ -55,14 +59,22 @@ export function cellOf(raw: RawCell, context: CellContext): Cell {
     case 'str':
       return seen(unescaped(text), raw, context)
     case 'b':
-      return { kind: 'boolean', text: text === '1' ? 'true' : 'false', value: text === '1' }
+      return booleanOf(text)
     case 'e':
       return { kind: 'fault', text, reason: `is the error ${text}` }
     case 'd':
-      return isoDate(text, context)
-    default:
+      return isoDate(text, raw.style, context)
+    case 'n':
       return text === '' ? '' : numeric(text, raw.style, context)
+    default:
+      return { kind: 'fault', text, reason: `is of the type ${type.slice(0, 40)}, which is not known` }
   }
+}
+
+function booleanOf(text: string): Cell {
+  const value = isTrue(text)
+  if (value || text === '0' || text === 'false') return { kind: 'boolean', text: String(value), value }
+  return text === '' ? '' : { kind: 'fault', text, reason: 'is neither TRUE nor FALSE' }
 }
 
 /** A text, unless its number format hides or changes it: `;;;`, `"Mr "@`. */
@@ -120,20 +132,25 @@ function numeric(text: string, style: number, { formats, from1904 }: CellContext
 
 /** LibreOffice saves a boolean as a number that is shown as `"TRUE"` or `"FALSE"`, in its own language. */
 function isBoolean(value: number, code: string): boolean {
-  return (value === 0 || value === 1) && /^"(\p{L}{1,20})";"\1";"\p{L}{1,20}"$/u.test(code)
+  if (value !== 0 && value !== 1) return false
+  const [, yes = '', no = ''] = /^"(\p{L}{1,20})";"\1";"(\p{L}{1,20})"$/u.exec(code) ?? []
+  return saysBoolean(yes, true) && saysBoolean(no, false)
 }
 
-function isoDate(text: string, { from1904 }: CellContext): Cell {
+function isoDate(text: string, style: number, { formats, from1904 }: CellContext): Cell {
   const found = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:\.0+)?Z?)?$/.exec(text)
   if (found === null) return { kind: 'fault', text, reason: 'is no date that can be read' }
   const [, year = '', month = '', day = '', clock = '00:00:00'] = found
   const milliseconds = Date.parse(`${year}-${month}-${day}T${clock}Z`)
-  if (Number.isNaN(milliseconds)) return { kind: 'fault', text, reason: 'is a date that does not exist' }
   const date = `${year}-${month}-${day}`
+  if (Number.isNaN(milliseconds) || !new Date(milliseconds).toISOString().startsWith(date)) {
+    return { kind: 'fault', text, reason: 'is a date that does not exist' }
+  }
+  const code = formats[style]?.code ?? 'General'
   return {
     kind: 'date',
     text: clock === '00:00:00' ? date : `${date}T${clock}`,
     serial: milliseconds / 86_400_000 + (from1904 ? 24_107 : 25_569),
-    format: 'yyyy-mm-dd',
+    format: code === 'General' ? 'yyyy-mm-dd' : code,
   }
 }

@@ -13,7 +13,9 @@ const day = 86_400_000
 
 /** Whole days of a serial as the workbook counts them, seconds to the nearest. */
 export function dateText(serial: number, from1904: boolean): string | undefined {
-  const seconds = Math.round(serial * 86_400)
+  // Just before midnight is not the day after, unless it is so near that only a computer tells them apart.
+  const today = Math.floor(serial + 2e-8)
+  const seconds = Math.min(Math.round(serial * 86_400), today * 86_400 + 86_399)
   if (serial < 0 || serial >= 2_958_466 || !Number.isFinite(serial)) return undefined
   const days = Math.floor(seconds / 86_400)
   const time = seconds % 86_400

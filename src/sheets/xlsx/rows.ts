@@ -1,12 +1,13 @@
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import { type BookRow, type Findings, noFindings } from '../book/book.ts'
+import type { Cell } from '../../domain/sheet/cell.ts'
 import { beyondColumns, holdsAnything } from '../book/rows.ts'
 import type { Archive } from './archive.ts'
 import { type CellContext, cellOf, isStruck, isUnseen, type RawCell } from './cells.ts'
 import { noteComments, noteLook, rangeOf } from './look.ts'
 import { type Relation, relations } from './parts.ts'
-import { type Attributes, isOn, sheetSpaces, xmlChunks } from './xml.ts'
+import { type Attributes, isOn, isTrue, sheetSpaces, xmlChunks } from './xml.ts'
 
 export interface SheetPlace {
   part: string
@@ -25,6 +26,10 @@ export async function* sheetRows(
     if (walk.rows.length > 0) yield walk.rows.splice(0)
   }
 }
+
+/** Lower rows, in points, and narrower columns, in characters, show nothing that anybody reads. */
+const leastHeight = 2
+const leastWidth = 0.3
 
 class Walk {
   readonly spaces = sheetSpaces
@@ -54,13 +59,14 @@ class Walk {
         return this.#openRow(attributes)
       case 'c':
         return this.#openCell(attributes)
-      case 'v':
-      case 't':
-        if (this.#raw !== undefined && this.#aloud === 0) {
-          this.#raw.hasValue = true
-          this.#into = 'text'
-        }
+      case 'is':
+        if (this.#raw !== undefined) this.#raw.values += 1
         return
+      case 'v':
+        if (this.#raw !== undefined) this.#raw.values += 1
+        return this.#openText()
+      case 't':
+        return this.#openText()
       case 'f':
         if (this.#raw !== undefined) {
           this.#raw.formula = ''
@@ -79,6 +85,10 @@ class Walk {
         return
       case 'col':
         return this.#openColumns(attributes)
+      case 'sheetView':
+        this.#hidesZeros = ['0', 'false'].includes(attributes['showZeros'] ?? '')
+        this.#showsFormulas = isTrue(attributes['showFormulas'])
+        return
       case 'mergeCell':
         return this.#merge(attributes['ref'] ?? '')
       case 'conditionalFormatting':
@@ -132,7 +142,7 @@ class Walk {
     if (!Number.isInteger(number) || number <= this.#row.number || number > 1_048_576) {
       throw this.#damaged(`row ${String(text).slice(0, 20)} after row ${String(this.#row.number)}`)
     }
-    const isHidden = hidden === '1' || hidden === 'true' || (ht !== undefined && Number(ht) === 0)
+    const isHidden = hidden === '1' || hidden === 'true' || (ht !== undefined && Number(ht) < leastHeight)
     this.#row = { number, cells: [], hidden: isHidden, struck: [], unseen: [], adorned: false }
     this.#column = -1
   }
@@ -141,7 +151,14 @@ class Walk {
     const column = r === undefined ? this.#column + 1 : this.#columnOf(r)
     if (column <= this.#column) throw this.#damaged(`cell ${String(r)} out of its place`)
     this.#column = column
-    this.#raw = { type: t, style: Number(s), text: '', hasValue: false, formula: undefined, struck: false }
+    const nothing = { text: '', hasValue: false, values: 0, formula: undefined, struck: false }
+    this.#raw = { type: t, style: Number(s), ...nothing }
+  }
+
+  #openText(): void {
+    if (this.#raw === undefined || this.#aloud > 0) return
+    this.#raw.hasValue = true
+    this.#into = 'text'
   }
 
   #columnOf(name: string): number {
@@ -162,7 +179,7 @@ class Walk {
     const raw = this.#raw
     this.#raw = undefined
     if (raw === undefined) return
-    const cell = cellOf(raw, this.#context)
+    const cell = this.#asShown(cellOf(raw, this.#context), raw)
     if (cell === '') return
     if (raw.formula !== undefined) this.#found.lost.add('formulas')
     const isAdorned = this.#context.formats[raw.style]?.adorned === true
@@ -173,9 +190,22 @@ class Walk {
     if (isUnseen(raw, this.#context)) this.#row.unseen.push(this.#column)
   }
 
+  /** A sheet may show no zeros, and formulas in place of their values. */
+  #asShown(cell: Cell, { formula }: RawCell): Cell {
+    if (this.#showsFormulas && formula !== undefined) {
+      return { kind: 'fault', text: `=${formula}`, reason: 'is a formula, and the sheet shows formulas' }
+    }
+    const isHidden =
+      this.#hidesZeros && typeof cell === 'object' && cell.kind === 'number' && cell.value === 0
+    return isHidden ? { kind: 'fault', text: '0', reason: 'is 0, and the sheet shows no zeros' } : cell
+  }
+
+  #hidesZeros = false
+  #showsFormulas = false
+
   #openColumns({ min, max, hidden, width: written }: Attributes): void {
     const width = written === undefined ? undefined : Number(written)
-    const isHidden = hidden === '1' || hidden === 'true' || width === 0
+    const isHidden = hidden === '1' || hidden === 'true' || (width !== undefined && width < leastWidth)
     for (let at = Number(min); at <= Math.min(Number(max), limits.columns); at += 1) {
       if (isHidden) this.#found.hiddenColumns.add(at - 1)
       if (width !== undefined && width > 0 && width <= 255) this.#found.widths.set(at - 1, width)

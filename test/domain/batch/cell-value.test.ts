@@ -106,3 +106,20 @@ test('a cell of white space is empty, whichever space it is', () => {
 test('a cell as it stands', () => {
   expect([textIn('a'), textIn(number(5))]).toEqual(['a', '5'])
 })
+
+test('a day is sent as it is seen, in the calendar that it is seen in', () => {
+  const birth = { type: 'string', required: true, description: 'Date of birth (YYYY-MM-DD)' }
+  const problem = (format: string) =>
+    cellValue(birth, { kind: 'date', text: '2020-06-18', serial: 44_000, format }).problem
+  for (const format of ['[$-409]d-mmm-yyyy', '[$-F800]dddd, mmmm dd, yyyy', '[$-1010409]d/m/yyyy']) {
+    expect(problem(format)).toBeUndefined()
+  }
+  for (const format of [
+    '[$-107041E]d mmm yyyy',
+    '[$-1060000]d/m/yyyy',
+    'b2dd/mm/yyyy',
+    'ggge"年"m"月"d"日"',
+  ]) {
+    expect(problem(format)).toMatch(/^is a date shown as/)
+  }
+})

@@ -82,3 +82,9 @@ test('a hundred thousand letters take no time', () => {
   }
   expect(performance.now() - started).toBeLessThan(500)
 })
+
+test('half of a letter and a NUL are damage in any field', () => {
+  expect(damage('Nurse \uD83D')).toBe('holds half of a letter')
+  expect(damage('Nurse\0')).toBe('holds a NUL character')
+  expect(damage('Nurse \u{1F642}')).toBeUndefined()
+})
