@@ -46,7 +46,7 @@ test('it is said how many rows results as CSV leave out, and the CSV orders nobo
       2>
       2> people.xlsx: 1 row
       2>   1 order of package 102
-      2> Time within the quota: under a minute
+      2> Sending takes under a minute
       2>
       2> out.csv leaves out 1 row that is hidden or struck through and not ordered, since it cannot show that.
       batch  BATCH_1
