@@ -7,6 +7,7 @@ import type { Rewrites } from './rewrites.ts'
 /** What is bundled in the place of a library. */
 const aliases: Readonly<Record<string, string>> = {
   undici: join(import.meta.dirname, 'undici.cjs'),
+  pg: join(import.meta.dirname, 'pg.cjs'),
   'string-width': join(import.meta.dirname, 'string-width.cjs'),
 }
 

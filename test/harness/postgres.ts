@@ -7,15 +7,15 @@ import { sharedServer } from './shared-postgres.ts'
 
 /** An empty database of its own on the shared server; goes away with the test. Its `postgres://…`, password and all. */
 export async function emptyDatabase(): Promise<string> {
-  const url = await made()
-  onTestFinished(() => dropped(url))
+  const url = await madeDatabase()
+  onTestFinished(() => dropDatabase(url))
   return url
 }
 
 /** The same for all tests of a suite: call it in `beforeAll`. */
 export async function suiteDatabase(): Promise<string> {
-  const url = await made()
-  afterAll(() => dropped(url))
+  const url = await madeDatabase()
+  afterAll(() => dropDatabase(url))
   return url
 }
 
@@ -31,14 +31,15 @@ export async function asked(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-async function made(): Promise<string> {
+/** A new database that its caller drops. */
+export async function madeDatabase(): Promise<string> {
   const server = await sharedServer()
   const name = `test_${randomBytes(6).toString('hex')}`
   await asked(server.replace('{}', 'postgres'), `CREATE DATABASE ${name}`)
   return server.replace('{}', name)
 }
 
-async function dropped(url: string): Promise<void> {
+export async function dropDatabase(url: string): Promise<void> {
   const { pathname } = new URL(url)
   await asked(url.replace(pathname, '/postgres'), `DROP DATABASE ${pathname.slice(1)} WITH (FORCE)`)
 }

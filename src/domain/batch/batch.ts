@@ -84,7 +84,7 @@ export interface Batch extends Omit<NewFileBatch, 'identity'> {
   /** Of the newest change of any row. */
   changedAt: number
   /** Who runs it now, as far as a lock can tell; undefined where nobody does. */
-  holder: { pid: number; since: number } | undefined
+  holder: { pid: number; since: number; /** Where it is not this one. */ machine?: string } | undefined
 }
 
 /** A row of a batch as it stands. */

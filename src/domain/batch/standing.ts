@@ -23,7 +23,7 @@ export interface BatchStatus {
   base_url: string
   user_email: string
   halt: (Omit<Halt, 'at'> & { at: string }) | undefined
-  holder: { pid: number; since: string } | undefined
+  holder: { pid: number; since: string; machine?: string } | undefined
 }
 
 /** One line of `batch list`. */
@@ -67,7 +67,9 @@ export interface ListedMatch {
 export function heldElsewhere(batch: Batch | undefined): IncompleteError {
   const holder = batch?.holder
   const who =
-    holder === undefined ? 'another process' : `process ${holder.pid}, since ${localTime(holder.since)}`
+    holder === undefined
+      ? 'another process'
+      : `process ${holder.pid}${holder.machine === undefined ? '' : ` on ${holder.machine}`}, since ${localTime(holder.since)}`
   return new IncompleteError(`batch ${batch?.id ?? ''} is being run by ${who}`, {
     hint: `Watch it with: refcheck batch status ${batch?.id ?? ''} --watch`,
   })

@@ -152,11 +152,14 @@ function notAll(
 
 function wayOn(
   batchId: string,
-  { pending, held, cancelled }: BatchCounts,
+  { pending, sending, held, cancelled }: BatchCounts,
   { waiting }: Stops,
   firstHeld: number | undefined,
 ): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
+  if (sending > 0) {
+    return `Another runner has the rest. Watch it with: refcheck batch status ${batchId} --watch`
+  }
   if (held > 0) {
     const see = `See why ${held === 1 ? 'it is' : 'rows are'} held: refcheck batch rows ${batchId} --state held`
     if (firstHeld === undefined) return see

@@ -17,6 +17,10 @@ export type ClosedBy =
   | 'key'
   /** By the count that 0.1.0 kept of its runs. */
   | 'runs'
+  /** Its server knows less than it did. */
+  | 'behind'
+  /** It is on another server than it was, which may not have all that the other had. */
+  | 'server'
 
 /** A list as it was found: what of it the store does not know. */
 export interface ComparedList {
@@ -36,6 +40,8 @@ export interface AgeFacts {
   mayBeUnlisted: boolean
   /** Runs that 0.1.0 counted and the store does not know. */
   missingRuns: number
+  /** Its server knows less than was seen of it. */
+  isBehind?: boolean | undefined
   lists: readonly ComparedList[]
 }
 
@@ -55,7 +61,7 @@ export function runsMissing(known: number, begun: number): number {
 
 /** What the lists say against what the store knows. */
 export function judgeAge(facts: AgeFacts): Judgement {
-  const { isBackup, hasAttempts, mayBeUnlisted, missingRuns, lists } = facts
+  const { isBackup, hasAttempts, mayBeUnlisted, missingRuns, isBehind = false, lists } = facts
   const own = lists.filter((list) => list.own)
   const lacking = new Map<string, ListedAttempt>()
   for (const list of lists.filter((each) => each.sameKey)) {
@@ -73,6 +79,7 @@ export function judgeAge(facts: AgeFacts): Judgement {
     ['replaced', isReplaced],
     ['key', hasOtherKey],
     ['runs', missingRuns > 0],
+    ['behind', isBehind],
   ]
   const by = reasons.filter(([, holds]) => holds).map(([reason]) => reason)
   return {
@@ -84,6 +91,7 @@ export function judgeAge(facts: AgeFacts): Judgement {
       isReplaced ||
       hasOtherKey ||
       missingRuns > 0 ||
+      isBehind ||
       (isBackup && own.length === 0),
   }
 }
@@ -106,6 +114,8 @@ const sentences: Readonly<Record<ClosedBy, string>> = {
   replaced: 'another store stood in its place, with attempts that it does not know',
   key: 'the key of its fingerprints is not the one that its list was made with',
   runs: 'it does not know all runs that were made with it',
+  behind: 'its database is older than it was',
+  server: 'its database is on another server than before',
 }
 
 /** Each reason as a clause, the gravest first. */
@@ -121,6 +131,16 @@ export function closedBecause({ by, attempts }: Closed): string[] {
 export function storeClosed(location: string, closed: Closed): IoError {
   return new IoError(`the store "${location}" is closed: ${closedBecause(closed)[0]}`, {
     hint: 'Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check',
+  })
+}
+
+/** The database is on another server, which may lack what these machines sent. */
+export function serverChanged(location: string, machines: readonly string[]): IoError {
+  return new IoError(`the store "${location}" is closed: ${sentences.server}`, {
+    hint: [
+      `Nothing was sent. Each machine that orders with it compares what it sent, with: refcheck store check (missing: ${machines.join(', ')})`,
+      'If one of them is gone for good, go on without what only it knows: refcheck store check --accept-older',
+    ].join('\n'),
   })
 }
 

@@ -53,14 +53,17 @@ export class AttemptLists {
     this.folders = folders
   }
 
-  /** Those of a store, by its id or the place where it stands. `also`: one more folder to look in. */
-  find(id: string | undefined, store: string, also?: string): FoundList[] {
+  /** Those of a store, by its id, the place where it stands or its key. `also`: one more folder to look in. */
+  find(id: string | undefined, store: string, also?: string, key?: string): FoundList[] {
     const folders = new Set([...(also === undefined ? [] : [also]), ...this.folders])
     return [...folders].flatMap((folder) =>
       namesIn(folder)
         .map((name) => foundIn(folder, name))
         .filter((list) => list !== undefined)
-        .filter((list) => list.id === id || list.place?.store === store),
+        .filter(
+          ({ id: own, place }) =>
+            own === id || place?.store === store || (key !== undefined && place?.key === key),
+        ),
     )
   }
 
@@ -115,6 +118,24 @@ export class AttemptLists {
   flush({ path }: FoundList): void {
     try {
       flushFile(path)
+    } catch (error) {
+      throw diskFailure('write', path, error)
+    }
+  }
+
+  /** What is kept beside a list, in the words of whoever keeps it; undefined where nothing is. */
+  noted({ folder, id }: FoundList): string | undefined {
+    try {
+      return readFileSync(join(folder, `${id}.seen`), 'utf8')
+    } catch (error) {
+      if (errorNumber(error) === 'ENOENT') return undefined
+      throw diskFailure('read', join(folder, `${id}.seen`), error)
+    }
+  }
+
+  note({ folder, id, path }: FoundList, text: string): void {
+    try {
+      writeFileSync(join(folder, `${id}.seen`), text, { mode: 0o600 })
     } catch (error) {
       throw diskFailure('write', path, error)
     }

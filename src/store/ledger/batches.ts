@@ -8,6 +8,7 @@ import type {
   NewRow,
   RowFilter,
 } from '../../domain/batch/batch.ts'
+import type { HeldFor } from './holds.ts'
 import type { Hold } from './ledger.ts'
 
 /** What was or will be sent for a row, to the byte. */
@@ -19,6 +20,9 @@ export interface RowBody {
 
 /** Batches of files: many orders under one name. The orders themselves move in the ledger. */
 export interface Batches {
+  /** Whether runners share a batch, row by row; else it has one at a time. */
+  readonly isShared: boolean
+
   /**
    * Takes a file in: all rows or none, in one step for all processes. The batch is held by its caller.
    * A row becomes `duplicate` or `held` where an order of the store or an earlier row stands in its way, with what it
@@ -31,7 +35,7 @@ export interface Batches {
   preview(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<BatchPreview>
 
   /** As Ledger.hold, for a batch of a file: undefined where another process has it (see Batch.holder). */
-  hold(batchId: string): Promise<Hold | undefined>
+  hold(batchId: string, what?: HeldFor): Promise<Hold | undefined>
 
   /** By its file: see NewFileBatch.identity. */
   findByIdentity(identity: string): Promise<Batch | undefined>

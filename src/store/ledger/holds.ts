@@ -1,12 +1,16 @@
+import type { Batch } from '../../domain/batch/batch.ts'
 import type { BatchRef } from '../../domain/submission/submission.ts'
 import type { Hold } from './ledger.ts'
 
+/** To send its rows, which runners share where the store can keep them apart row by row; or to do what nobody may beside. */
+export type HeldFor = 'sending' | 'a change'
+
 /** Who runs which batch, among all processes that use the store. */
 export interface Holds {
-  /** Undefined while somebody else, or this very process, has it. */
-  take(batch: BatchRef, patience?: { waitMs: number }): Promise<Hold | undefined>
+  /** Undefined while somebody else has it, or this very process. */
+  take(batch: BatchRef, how?: { waitMs?: number; for?: HeldFor }): Promise<Hold | undefined>
   /** Who holds the batch of a file. */
-  holder(batchId: string): Promise<{ pid: number; since: number } | undefined>
+  holder(batchId: string): Promise<Batch['holder']>
 }
 
 /** Looking who holds a batch takes its lock for a moment. */

@@ -29,13 +29,17 @@ export interface Begun {
   waitMs: number
   attempt: Attempt | undefined
   stop: Stop | undefined
+  /** The row that it is about, where that is another than was asked for. */
+  row?: number | undefined
+  /** Another runner has the row. */
+  taken?: boolean | undefined
+  /** The outcome of another runner's order is unknown: ask the service whether it is well before anything else goes out. */
+  paused?: boolean | undefined
 }
 
-/** `stop` says what stands in the way of the next row. */
-export interface MovedAndBegun {
+/** What came of a change, and of the turn of the row after it. */
+export interface MovedAndBegun extends Pick<Begun, 'attempt' | 'stop' | 'row'> {
   moved: boolean
-  attempt: Attempt | undefined
-  stop: Stop | undefined
 }
 
 /**
@@ -71,8 +75,11 @@ export interface Ledger {
    */
   begin(from: RowVersion, attempt: NewAttempt): Promise<Attempt | undefined>
 
-  /** The same with a place in the quota, in one commit; without one nothing is done but to say how long to wait. */
-  beginInQuota(from: RowVersion, attempt: NewAttempt, place: QuotaPlace): Promise<Begun>
+  /**
+   * The same with a place in the quota, in one commit; without one nothing is done but to say how long to wait. `orNext`:
+   * where runners share the batch, whichever pending row of it nobody else has.
+   */
+  beginInQuota(from: RowVersion, attempt: NewAttempt, place: QuotaPlace, orNext?: boolean): Promise<Begun>
 
   /** Any other change; whether it took. `accepted` does not where another order has that request. */
   move(from: RowVersion, change: Change): Promise<boolean>
@@ -88,6 +95,7 @@ export interface Ledger {
     next: RowVersion,
     attempt: NewAttempt,
     place: QuotaPlace,
+    orNext?: boolean,
   ): Promise<MovedAndBegun>
 
   /** Keeps what a read told of an accepted request. A terminal status is never replaced. */

@@ -1,18 +1,16 @@
 import { dirname, resolve } from 'node:path'
 
 import { privateFolder } from '../../disk/private-modes.ts'
-import { UsageError } from '../../errors/kinds.ts'
 import { type StoreOptions, storePlace } from './options.ts'
 import type { Store } from './store.ts'
 
-/** Opens the store, made on the first use. Throws IoError where it cannot be used, saying why. */
+/** Opens the store; a file is made on the first use. Throws IoError where it cannot be used, saying why. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { paths, cwd, onNotice } = options
   const place = storePlace(options)
   if (place.kind === 'postgres') {
-    throw new UsageError('a store on PostgreSQL (postgres://) is not supported yet', {
-      hint: 'Set REFCHECK_STORE to a file, or unset it to use the one in the data folder.',
-    })
+    const { openPostgresStore } = await import('./postgres/open.ts')
+    return openPostgresStore(place.server, options)
   }
   const location = place.path
   if (dirname(location) === resolve(cwd, paths.data)) {

@@ -10,7 +10,7 @@ import { InternalError, IoError, UsageError } from '../../errors/kinds.ts'
 import { packageOfBatchGone } from './linked-packages.ts'
 import type { RunPorts } from './ports.ts'
 import { reconcile } from './reconcile.ts'
-import { runBatch } from './run.ts'
+import { runWithOthers } from './run-with-others.ts'
 import { requireSameOrganisation } from './same-organisation.ts'
 import type { Hold } from '../../store/ledger/ledger.ts'
 
@@ -60,10 +60,9 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
     const standing = await found(ports, batchId)
     options.onStart?.(standing)
     const { unknown, pending } = standing.counts
+    const limits = { ...options, afterUnknown: unknown > 0 && pending > 0 }
     const end: RunEnd =
-      error === undefined
-        ? await runBatch(ports, batchId, { ...options, afterUnknown: unknown > 0 && pending > 0 })
-        : { kind: 'halted', error }
+      error === undefined ? await runWithOthers(ports, batchId, limits) : { kind: 'halted', error }
     if (end.kind === 'halted') {
       const { code, message, hint } = end.error
       await ports.batches.recordHalt(batchId, { at: ports.clock.now(), code, message, hint })
@@ -114,8 +113,10 @@ function resultsUnwritten(batchId: string, { message }: RefcheckError): IoError 
 async function holdClean({ batches, ledger, clock }: RunPorts, batchId: string): Promise<Hold> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
-    const hold = await batches.hold(batchId)
+    const hold = await batches.hold(batchId, 'sending')
     if (hold === undefined) throw heldElsewhere(await batches.find(batchId))
+    // Others send theirs beside this one.
+    if (batches.isShared) return hold
     const { sending } = await batches.counts(batchId)
     if (sending === 0) return hold
     await hold.release()

@@ -20,6 +20,12 @@ import { untilWell } from './until-well.ts'
 
 type Accepted = Extract<Outcome, { kind: 'accepted' }>
 
+/** "After any unknown nothing more is sent until a ping and a read answer well." */
+const asksFirst: Step = { kind: 'ask whether it is well', afterwards: { kind: 'go on' } }
+
+/** Another runner is about to send the row, or has just begun to. */
+const takenPauseMs = 10
+
 /** A row whose attempt is journaled. */
 interface Journaled {
   row: BatchRow
@@ -49,8 +55,7 @@ class Run {
 
   async go(): Promise<RunEnd> {
     try {
-      const asks: Step = { kind: 'ask whether it is well', afterwards: { kind: 'go on' } }
-      const refused = this.#limits.afterUnknown === true ? await this.#take(asks) : undefined
+      const refused = this.#limits.afterUnknown === true ? await this.#take(asksFirst) : undefined
       if (refused !== undefined) return refused
       for (let ahead: Journaled | undefined; ;) {
         const current = ahead ?? (await this.#begin())
@@ -80,14 +85,20 @@ class Run {
     for (;;) {
       const row = await this.#next()
       if ('kind' in row) return row
-      const { waitMs, attempt, stop } = await ledger.beginInQuota(
-        row,
-        newAttempt(this.#ports),
-        governor.place(),
-      )
-      if (attempt !== undefined) return { row, attempt }
+      const begun = await ledger.beginInQuota(row, newAttempt(this.#ports), governor.place(), this.#orNext)
+      const { waitMs, attempt, stop, row: number = row.row, taken, paused } = begun
+      if (attempt !== undefined) return { row: await this.#rowOf(attempt, row), attempt }
       if (stop !== undefined) {
-        this.#stopped(row, stop)
+        this.#stopped(number, stop)
+        continue
+      }
+      if (paused === true) {
+        const end = await this.#take(asksFirst)
+        if (end !== undefined) return end
+        continue
+      }
+      if (taken === true && this.#orNext) {
+        await clock.sleep(takenPauseMs, signal)
         continue
       }
       if (waitMs === 0) throw changedElsewhere()
@@ -112,6 +123,18 @@ class Run {
     const row = await this.#pending()
     if (row === undefined) return { kind: 'done' }
     return this.#counters.sent >= this.#limits.max ? { kind: 'limited' } : row
+  }
+
+  /** Whether any other row will do, where another runner has the one that was looked up. */
+  get #orNext(): boolean {
+    return this.#limits.only === undefined
+  }
+
+  /** The row of an attempt: the one that was looked up, or one that was begun in its place. */
+  async #rowOf({ row: number }: Attempt, row: BatchRow): Promise<BatchRow> {
+    if (number === row.row) return row
+    const { value } = await this.#ports.batches.rows(this.#batchId, { after: number - 1, limit: 1 }).next()
+    return (value as BatchRow | undefined) ?? row
   }
 
   async #pending(): Promise<BatchRow | undefined> {
@@ -145,11 +168,13 @@ class Run {
       moved,
       attempt: next,
       stop,
+      row: number = row.row,
     } = await untilRecorded(clock, { attempt, outcome }, () =>
-      ledger.moveAndBegin(attempt, change, row, newAttempt(this.#ports), governor.place()),
+      ledger.moveAndBegin(attempt, change, row, newAttempt(this.#ports), governor.place(), this.#orNext),
     )
-    if (stop !== undefined) this.#stopped(row, stop)
-    return next === undefined ? { settled: moved } : { settled: moved, ahead: { row, attempt: next } }
+    if (stop !== undefined) this.#stopped(number, stop)
+    if (next === undefined) return { settled: moved }
+    return { settled: moved, ahead: { row: await this.#rowOf(next, row), attempt: next } }
   }
 
   /** What an outcome, which is journaled, means for the rows after it. */
@@ -240,11 +265,11 @@ class Run {
   }
 
   /** What came in its way since it was taken in. */
-  #stopped(row: BatchRow, stop: Stop): void {
-    this.#event(row, stop.becomes, stopText(stop))
+  #stopped(row: number, stop: Stop): void {
+    this.#event({ row }, stop.becomes, stopText(stop))
   }
 
-  #event({ row }: BatchRow, state: SubmissionState, reason?: string): void {
+  #event({ row }: Pick<BatchRow, 'row'>, state: SubmissionState, reason?: string): void {
     this.#ports.onEvent?.({ name: 'row', row, state, reason })
   }
 }

@@ -4,348 +4,350 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, newAttempt, someTime } from './batches.ts'
 import { fileBatch, invalidRow, orderRow, orderRows } from './files.ts'
-import { scratch, type Scratch } from './scratch.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
 import type { BatchRow } from '../../../src/domain/batch/batch.ts'
 import type { QuotaPlace } from '../../../src/domain/quota/place.ts'
 import type { Batches } from '../../../src/store/ledger/batches.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
-let place: Scratch
-let store: Store
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
+  let store: Store
 
-beforeEach(async () => {
-  place = scratch()
-  store = await place.store()
-})
-afterEach(() => place.end())
-
-async function all(batches: Batches, batchId: string): Promise<BatchRow[]> {
-  const rows: BatchRow[] = []
-  for await (const row of batches.rows(batchId)) rows.push(row)
-  return rows
-}
-
-const states = async (batchId: string): Promise<string[]> =>
-  (await all(store.batches, batchId)).map(({ row, state }) => `${row} ${state}`)
-
-async function accept(batchId: string, row: number, requestId = randomUUID()): Promise<void> {
-  const found = (await all(store.batches, batchId)).find((each) => each.row === row)
-  if (found === undefined) throw new Error('no such row')
-  const attempt = await store.ledger.begin(found, newAttempt())
-  if (attempt === undefined) throw new Error('it did not begin')
-  await store.ledger.move(attempt, {
-    to: 'accepted',
-    at: someTime + 20,
-    requestId,
-    requestStatus: 'RECEIVED',
-    answerStatus: 201,
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    store = await place.store()
   })
-}
+  afterEach(() => place.end())
 
-describe('a file is taken in', () => {
-  test('its rows keep their numbers and what is known of them', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, [
-      orderRow(1, 'a@example.com'),
-      invalidRow(2, 'b@'),
-      orderRow(4, 'c@example.com'),
-    ])
-    expect(await all(store.batches, batch.id)).toMatchObject([
-      { row: 1, state: 'pending', packageId: 12, recipient: { email: 'a@example.com' }, attempts: 0 },
-      {
-        row: 2,
-        state: 'invalid',
-        packageId: undefined,
-        recipient: undefined,
-        email: 'b@',
-        reason: 'is missing',
-        field: 'phone',
-      },
-      { row: 4, state: 'pending' },
-    ])
-    expect(await store.batches.find(batch.id)).toMatchObject({
-      id: batch.id,
-      kind: 'file',
-      name: 'people.csv',
-      packageId: 12,
-      counts: { total: 3, pending: 2, invalid: 1, accepted: 0 },
-      halt: undefined,
-      holder: undefined,
-    })
-  })
+  async function all(batches: Batches, batchId: string): Promise<BatchRow[]> {
+    const rows: BatchRow[] = []
+    for await (const row of batches.rows(batchId)) rows.push(row)
+    return rows
+  }
 
-  test('all of it or none: a row that breaks a rule of the store takes the others with it', async () => {
-    const batch = fileBatch()
-    await expect(
-      store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(1, 'b@example.com')]),
-    ).rejects.toThrow('an internal rule of the store')
-    expect(await store.batches.find(batch.id)).toBeUndefined()
-    expect(await store.batches.list()).toEqual([])
-  })
+  const states = async (batchId: string): Promise<string[]> =>
+    (await all(store.batches, batchId)).map(({ row, state }) => `${row} ${state}`)
 
-  test('a person twice in it is ordered once', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(2, 'a@example.com')])
-    expect(await states(batch.id)).toEqual(['1 pending', '2 duplicate'])
-    expect((await all(store.batches, batch.id))[1]?.matches).toMatchObject({
-      batchId: batch.id,
-      row: 1,
-      requestId: undefined,
-    })
-  })
-
-  test('a person ordered before, by another batch or a single order, is a duplicate that says of what', async () => {
-    const single = await addOne(store.ledger, 'a@example.com')
-    const first = fileBatch()
-    await store.batches.add(first, [orderRow(1, 'b@example.com')])
-    await accept(first.id, 1, '11111111-1111-4111-8111-111111111111')
-    const batch = fileBatch()
-    await store.batches.add(batch, [
-      orderRow(1, 'a@example.com'),
-      orderRow(2, 'b@example.com'),
-      orderRow(3, 'c@example.com'),
-    ])
-    expect(await states(batch.id)).toEqual(['1 duplicate', '2 duplicate', '3 pending'])
-    expect((await all(store.batches, batch.id)).map(({ matches }) => matches)).toMatchObject([
-      { batchId: single.batchId, row: 1, requestId: undefined },
-      { batchId: first.id, row: 1, requestId: '11111111-1111-4111-8111-111111111111' },
-      undefined,
-    ])
-  })
-
-  test('with allowDuplicate what was accepted may be ordered again, what is unknown may not', async () => {
-    const first = fileBatch()
-    await store.batches.add(first, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
-    await accept(first.id, 1)
-    const row = (await all(store.batches, first.id))[1]
-    const attempt = row && (await store.ledger.begin(row, newAttempt()))
+  async function accept(batchId: string, row: number, requestId = randomUUID()): Promise<void> {
+    const found = (await all(store.batches, batchId)).find((each) => each.row === row)
+    if (found === undefined) throw new Error('no such row')
+    const attempt = await store.ledger.begin(found, newAttempt())
     if (attempt === undefined) throw new Error('it did not begin')
-    await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
-    const again = fileBatch({ allowDuplicate: true, addedAt: someTime + 8 * 24 * 60 * 60_000 })
-    await store.batches.add(again, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
-    expect(await states(again.id)).toEqual(['1 pending', '2 duplicate'])
-  })
-
-  test('a preview counts the same, tells what is in the way, and adds nothing', async () => {
-    const first = fileBatch()
-    await store.batches.add(first, [orderRow(1, 'b@example.com')])
-    const batch = fileBatch()
-    const rows = [
-      orderRow(1, 'a@example.com'),
-      orderRow(2, 'a@example.com'),
-      orderRow(3, 'b@example.com'),
-      invalidRow(4),
-    ]
-    const preview = await store.batches.preview(batch, rows)
-    expect(preview.counts).toMatchObject({ total: 4, pending: 1, duplicate: 2, invalid: 1 })
-    expect(preview.stops).toMatchObject([
-      { row: { row: 2 }, stop: { becomes: 'duplicate', order: { batchId: batch.id, row: 1 } } },
-      { row: { row: 3 }, stop: { order: { batchId: first.id, row: 1, state: 'pending' } } },
-    ])
-    expect(await store.batches.find(batch.id)).toBeUndefined()
-    await store.batches.add(batch, rows)
-    expect(await store.batches.counts(batch.id)).toEqual(preview.counts)
-  })
-
-  test('a store in memory takes none for a service elsewhere', async () => {
-    const memory = await place.store(':memory:')
-    await expect(
-      memory.batches.add(fileBatch({ baseUrl: 'https://api.example.com' }), orderRows(1)),
-    ).rejects.toThrow('a store in memory, which would forget the order')
-  })
-
-  test('a file is found again by what it is, and no two batches are one file', async () => {
-    const batch = fileBatch({ identity: 'this file' })
-    await store.batches.add(batch, orderRows(1))
-    expect((await store.batches.findByIdentity('this file'))?.id).toBe(batch.id)
-    expect(await store.batches.findByIdentity('another file')).toBeUndefined()
-    const again = fileBatch({ identity: 'this file' })
-    expect((await store.batches.add(again, orderRows(1, 50)))?.id).toBe(batch.id)
-    expect(await store.batches.find(again.id)).toBeUndefined()
-    expect(await store.batches.counts(batch.id)).toMatchObject({ total: 1 })
-  })
-})
-
-describe('finding', () => {
-  test('by the beginning of an id that one batch alone has', async () => {
-    const one = fileBatch({ id: 'aaaa1111-0000-4000-8000-000000000000' })
-    const two = fileBatch({ id: 'aaaa2222-0000-4000-8000-000000000000' })
-    await store.batches.add(one, orderRows(1))
-    await store.batches.add(two, orderRows(1, 50))
-    expect((await store.batches.find('aaaa1'))?.id).toBe(one.id)
-    expect((await store.batches.find(two.id))?.id).toBe(two.id)
-    expect(await store.batches.find('aaaa')).toBeUndefined()
-    expect(await store.batches.find('bbbb')).toBeUndefined()
-  })
-
-  test('a list has the newest first, and single orders only when they are asked for', async () => {
-    const single = await addOne(store.ledger, 'single@example.com')
-    const old = fileBatch({ addedAt: someTime - 1000 })
-    const fresh = fileBatch({ addedAt: someTime + 1000 })
-    await store.batches.add(old, orderRows(1))
-    await store.batches.add(fresh, orderRows(1, 50))
-    expect((await store.batches.list()).map(({ id }) => id)).toEqual([fresh.id, old.id])
-    expect((await store.batches.list({ singles: true })).map(({ id }) => id)).toEqual([
-      fresh.id,
-      single.batchId,
-      old.id,
-    ])
-  })
-})
-
-describe('rows', () => {
-  test('come in the order of the file, by state, a part at a time', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(1200))
-    await accept(batch.id, 700)
-    const seen: number[] = []
-    for await (const { row } of store.batches.rows(batch.id, {
-      states: ['pending'],
-      after: 10,
-      limit: 1000,
-    })) {
-      seen.push(row)
-    }
-    expect(seen.length).toBe(1000)
-    expect(seen).not.toContain(700)
-    expect([seen[0], seen.at(-1)]).toEqual([11, 1011])
-  })
-
-  test('may change while they are read', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(1001))
-    let read = 0
-    for await (const { row } of store.batches.rows(batch.id)) {
-      read += 1
-      if (row === 1) await accept(batch.id, 2)
-    }
-    expect(read).toBe(1001)
-  })
-
-  test('the first pending one is the next, and bodies are those that will be sent', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, [
-      invalidRow(1),
-      orderRow(2, 'a@example.com'),
-      orderRow(3, 'b@example.com'),
-    ])
-    expect((await store.batches.nextPending(batch.id))?.row).toBe(2)
-    expect((await store.batches.nextPending(batch.id, 2))?.row).toBe(3)
-    await accept(batch.id, 2)
-    expect((await store.batches.nextPending(batch.id))?.row).toBe(3)
-    const bodies: string[] = []
-    for await (const { row, body } of store.batches.bodies(batch.id))
-      bodies.push(`${row} ${Buffer.from(body).toString()}`)
-    expect(bodies).toEqual(['2 {"for":"a@example.com"}', '3 {"for":"b@example.com"}'])
-  })
-})
-
-describe('standing still and going on', () => {
-  test('why it halted is kept until it goes on', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(1))
-    const halt = { at: someTime, code: 'forbidden', message: 'no credits', hint: 'Buy some.' }
-    await store.batches.recordHalt(batch.id, halt)
-    expect((await store.batches.find(batch.id))?.halt).toEqual(halt)
-    await store.batches.recordHalt(batch.id, undefined)
-    expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
-  })
-
-  test('one process holds it, the others can see who and since when', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(1))
-    const hold = await store.batches.hold(batch.id)
-    const other = await place.store()
-    expect(await other.batches.hold(batch.id)).toBeUndefined()
-    expect((await other.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
-    await hold?.release()
-    expect((await other.batches.find(batch.id))?.holder).toBeUndefined()
-    const next = await other.batches.hold(batch.id)
-    expect(next).toBeDefined()
-    await next?.release()
-  })
-
-  test('rows of a runner that died become unknown, and the others stay pending', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(3))
-    const first = await store.batches.nextPending(batch.id)
-    if (first !== undefined) await store.ledger.begin(first, newAttempt())
-    expect(await store.ledger.recover(someTime + 100)).toMatchObject([{ row: 1, state: 'unknown' }])
-    expect(await states(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])
-  })
-
-  const room: QuotaPlace = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
-
-  test('a row that has no place in the quota yet stays pending, and the one before it is settled', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(2))
-    const [one, two] = await all(store.batches, batch.id)
-    if (one === undefined || two === undefined) throw new Error('no rows')
-    const full: QuotaPlace = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
-    expect(await store.ledger.beginInQuota(one, newAttempt(), full)).toEqual({
-      waitMs: 1500,
-      attempt: undefined,
-    })
-    const { attempt } = await store.ledger.beginInQuota(one, newAttempt(), room)
-    if (attempt === undefined) throw new Error('it did not begin')
-    const rejected = { to: 'rejected', at: someTime + 20, reason: 'no', answerStatus: 400 } as const
-    expect(await store.ledger.moveAndBegin(attempt, rejected, two, newAttempt(), full)).toEqual({
-      moved: true,
-      attempt: undefined,
-    })
-    expect(await states(batch.id)).toEqual(['1 rejected', '2 pending'])
-  })
-
-  test('a row and the next one’s attempt are one step', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(2))
-    const [one, two] = await all(store.batches, batch.id)
-    const attempt = one && (await store.ledger.begin(one, newAttempt()))
-    if (attempt === undefined || two === undefined) throw new Error('it did not begin')
-    const accepted = {
+    await store.ledger.move(attempt, {
       to: 'accepted',
       at: someTime + 20,
-      requestId: randomUUID(),
+      requestId,
       requestStatus: 'RECEIVED',
       answerStatus: 201,
-    } as const
-    const both = await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)
-    expect(both).toMatchObject({ moved: true, attempt: { row: 2, state: 'sending' } })
-    expect(await states(batch.id)).toEqual(['1 accepted', '2 sending'])
-    expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)).toEqual({
-      moved: false,
-      attempt: undefined,
-      stop: undefined,
+    })
+  }
+
+  describe('a file is taken in', () => {
+    test('its rows keep their numbers and what is known of them', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, [
+        orderRow(1, 'a@example.com'),
+        invalidRow(2, 'b@'),
+        orderRow(4, 'c@example.com'),
+      ])
+      expect(await all(store.batches, batch.id)).toMatchObject([
+        { row: 1, state: 'pending', packageId: 12, recipient: { email: 'a@example.com' }, attempts: 0 },
+        {
+          row: 2,
+          state: 'invalid',
+          packageId: undefined,
+          recipient: undefined,
+          email: 'b@',
+          reason: 'is missing',
+          field: 'phone',
+        },
+        { row: 4, state: 'pending' },
+      ])
+      expect(await store.batches.find(batch.id)).toMatchObject({
+        id: batch.id,
+        kind: 'file',
+        name: 'people.csv',
+        packageId: 12,
+        counts: { total: 3, pending: 2, invalid: 1, accepted: 0 },
+        halt: undefined,
+        holder: undefined,
+      })
+    })
+
+    test('all of it or none: a row that breaks a rule of the store takes the others with it', async () => {
+      const batch = fileBatch()
+      await expect(
+        store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(1, 'b@example.com')]),
+      ).rejects.toThrow('an internal rule of the store')
+      expect(await store.batches.find(batch.id)).toBeUndefined()
+      expect(await store.batches.list()).toEqual([])
+    })
+
+    test('a person twice in it is ordered once', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(2, 'a@example.com')])
+      expect(await states(batch.id)).toEqual(['1 pending', '2 duplicate'])
+      expect((await all(store.batches, batch.id))[1]?.matches).toMatchObject({
+        batchId: batch.id,
+        row: 1,
+        requestId: undefined,
+      })
+    })
+
+    test('a person ordered before, by another batch or a single order, is a duplicate that says of what', async () => {
+      const single = await addOne(store.ledger, 'a@example.com')
+      const first = fileBatch()
+      await store.batches.add(first, [orderRow(1, 'b@example.com')])
+      await accept(first.id, 1, '11111111-1111-4111-8111-111111111111')
+      const batch = fileBatch()
+      await store.batches.add(batch, [
+        orderRow(1, 'a@example.com'),
+        orderRow(2, 'b@example.com'),
+        orderRow(3, 'c@example.com'),
+      ])
+      expect(await states(batch.id)).toEqual(['1 duplicate', '2 duplicate', '3 pending'])
+      expect((await all(store.batches, batch.id)).map(({ matches }) => matches)).toMatchObject([
+        { batchId: single.batchId, row: 1, requestId: undefined },
+        { batchId: first.id, row: 1, requestId: '11111111-1111-4111-8111-111111111111' },
+        undefined,
+      ])
+    })
+
+    test('with allowDuplicate what was accepted may be ordered again, what is unknown may not', async () => {
+      const first = fileBatch()
+      await store.batches.add(first, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
+      await accept(first.id, 1)
+      const row = (await all(store.batches, first.id))[1]
+      const attempt = row && (await store.ledger.begin(row, newAttempt()))
+      if (attempt === undefined) throw new Error('it did not begin')
+      await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
+      const again = fileBatch({ allowDuplicate: true, addedAt: someTime + 8 * 24 * 60 * 60_000 })
+      await store.batches.add(again, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
+      expect(await states(again.id)).toEqual(['1 pending', '2 duplicate'])
+    })
+
+    test('a preview counts the same, tells what is in the way, and adds nothing', async () => {
+      const first = fileBatch()
+      await store.batches.add(first, [orderRow(1, 'b@example.com')])
+      const batch = fileBatch()
+      const rows = [
+        orderRow(1, 'a@example.com'),
+        orderRow(2, 'a@example.com'),
+        orderRow(3, 'b@example.com'),
+        invalidRow(4),
+      ]
+      const preview = await store.batches.preview(batch, rows)
+      expect(preview.counts).toMatchObject({ total: 4, pending: 1, duplicate: 2, invalid: 1 })
+      expect(preview.stops).toMatchObject([
+        { row: { row: 2 }, stop: { becomes: 'duplicate', order: { batchId: batch.id, row: 1 } } },
+        { row: { row: 3 }, stop: { order: { batchId: first.id, row: 1, state: 'pending' } } },
+      ])
+      expect(await store.batches.find(batch.id)).toBeUndefined()
+      await store.batches.add(batch, rows)
+      expect(await store.batches.counts(batch.id)).toEqual(preview.counts)
+    })
+
+    test('a store in memory takes none for a service elsewhere', async () => {
+      const memory = await place.store(':memory:')
+      await expect(
+        memory.batches.add(fileBatch({ baseUrl: 'https://api.example.com' }), orderRows(1)),
+      ).rejects.toThrow('a store in memory, which would forget the order')
+    })
+
+    test('a file is found again by what it is, and no two batches are one file', async () => {
+      const batch = fileBatch({ identity: 'this file' })
+      await store.batches.add(batch, orderRows(1))
+      expect((await store.batches.findByIdentity('this file'))?.id).toBe(batch.id)
+      expect(await store.batches.findByIdentity('another file')).toBeUndefined()
+      const again = fileBatch({ identity: 'this file' })
+      expect((await store.batches.add(again, orderRows(1, 50)))?.id).toBe(batch.id)
+      expect(await store.batches.find(again.id)).toBeUndefined()
+      expect(await store.batches.counts(batch.id)).toMatchObject({ total: 1 })
     })
   })
 
-  test('dropping takes pending rows alone', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(3))
-    await accept(batch.id, 1)
-    expect(await store.batches.cancelWaiting(batch.id, someTime + 50, 'dropped')).toBe(2)
-    expect(await states(batch.id)).toEqual(['1 accepted', '2 cancelled', '3 cancelled'])
+  describe('finding', () => {
+    test('by the beginning of an id that one batch alone has', async () => {
+      const one = fileBatch({ id: 'aaaa1111-0000-4000-8000-000000000000' })
+      const two = fileBatch({ id: 'aaaa2222-0000-4000-8000-000000000000' })
+      await store.batches.add(one, orderRows(1))
+      await store.batches.add(two, orderRows(1, 50))
+      expect((await store.batches.find('aaaa1'))?.id).toBe(one.id)
+      expect((await store.batches.find(two.id))?.id).toBe(two.id)
+      expect(await store.batches.find('aaaa')).toBeUndefined()
+      expect(await store.batches.find('bbbb')).toBeUndefined()
+    })
+
+    test('a list has the newest first, and single orders only when they are asked for', async () => {
+      const single = await addOne(store.ledger, 'single@example.com')
+      const old = fileBatch({ addedAt: someTime - 1000 })
+      const fresh = fileBatch({ addedAt: someTime + 1000 })
+      await store.batches.add(old, orderRows(1))
+      await store.batches.add(fresh, orderRows(1, 50))
+      expect((await store.batches.list()).map(({ id }) => id)).toEqual([fresh.id, old.id])
+      expect((await store.batches.list({ singles: true })).map(({ id }) => id)).toEqual([
+        fresh.id,
+        single.batchId,
+        old.id,
+      ])
+    })
   })
 
-  test('rejected rows are queued again, but not one whose person was ordered meanwhile', async () => {
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(3))
-    for (const row of await all(store.batches, batch.id)) {
-      const attempt = await store.ledger.begin(row, newAttempt())
-      if (attempt !== undefined) {
-        await store.ledger.move(attempt, {
-          to: 'rejected',
-          at: someTime + 20,
-          reason: 'no',
-          answerStatus: 400,
-        })
+  describe('rows', () => {
+    test('come in the order of the file, by state, a part at a time', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, orderRows(1200))
+      await accept(batch.id, 700)
+      const seen: number[] = []
+      for await (const { row } of store.batches.rows(batch.id, {
+        states: ['pending'],
+        after: 10,
+        limit: 1000,
+      })) {
+        seen.push(row)
       }
-    }
-    const other = fileBatch()
-    await store.batches.add(other, orderRows(1))
-    expect(await store.batches.requeue(batch.id, someTime + 60, [1, 2])).toBe(1)
-    expect(await states(batch.id)).toEqual(['1 duplicate', '2 pending', '3 rejected'])
-    expect(await store.batches.requeue(batch.id, someTime + 70)).toBe(1)
-    expect(await states(batch.id)).toEqual(['1 duplicate', '2 pending', '3 pending'])
+      expect(seen.length).toBe(1000)
+      expect(seen).not.toContain(700)
+      expect([seen[0], seen.at(-1)]).toEqual([11, 1011])
+    })
+
+    test('may change while they are read', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, orderRows(1001))
+      let read = 0
+      for await (const { row } of store.batches.rows(batch.id)) {
+        read += 1
+        if (row === 1) await accept(batch.id, 2)
+      }
+      expect(read).toBe(1001)
+    })
+
+    test('the first pending one is the next, and bodies are those that will be sent', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, [
+        invalidRow(1),
+        orderRow(2, 'a@example.com'),
+        orderRow(3, 'b@example.com'),
+      ])
+      expect((await store.batches.nextPending(batch.id))?.row).toBe(2)
+      expect((await store.batches.nextPending(batch.id, 2))?.row).toBe(3)
+      await accept(batch.id, 2)
+      expect((await store.batches.nextPending(batch.id))?.row).toBe(3)
+      const bodies: string[] = []
+      for await (const { row, body } of store.batches.bodies(batch.id))
+        bodies.push(`${row} ${Buffer.from(body).toString()}`)
+      expect(bodies).toEqual(['2 {"for":"a@example.com"}', '3 {"for":"b@example.com"}'])
+    })
+  })
+
+  describe('standing still and going on', () => {
+    test('why it halted is kept until it goes on', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, orderRows(1))
+      const halt = { at: someTime, code: 'forbidden', message: 'no credits', hint: 'Buy some.' }
+      await store.batches.recordHalt(batch.id, halt)
+      expect((await store.batches.find(batch.id))?.halt).toEqual(halt)
+      await store.batches.recordHalt(batch.id, undefined)
+      expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
+    })
+
+    test('one process holds it, the others can see who and since when', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, orderRows(1))
+      const hold = await store.batches.hold(batch.id)
+      const other = await place.store()
+      expect(await other.batches.hold(batch.id)).toBeUndefined()
+      expect((await other.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
+      await hold?.release()
+      expect((await other.batches.find(batch.id))?.holder).toBeUndefined()
+      const next = await other.batches.hold(batch.id)
+      expect(next).toBeDefined()
+      await next?.release()
+    })
+
+    test('rows of a runner that died become unknown, and the others stay pending', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, orderRows(3))
+      const first = await store.batches.nextPending(batch.id)
+      if (first !== undefined) await store.ledger.begin(first, newAttempt())
+      expect(await store.ledger.recover(someTime + 100)).toMatchObject([{ row: 1, state: 'unknown' }])
+      expect(await states(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])
+    })
+
+    const room: QuotaPlace = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+
+    test('a row that has no place in the quota yet stays pending, and the one before it is settled', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, orderRows(2))
+      const [one, two] = await all(store.batches, batch.id)
+      if (one === undefined || two === undefined) throw new Error('no rows')
+      const full: QuotaPlace = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
+      expect(await store.ledger.beginInQuota(one, newAttempt(), full)).toEqual({
+        waitMs: 1500,
+        attempt: undefined,
+      })
+      const { attempt } = await store.ledger.beginInQuota(one, newAttempt(), room)
+      if (attempt === undefined) throw new Error('it did not begin')
+      const rejected = { to: 'rejected', at: someTime + 20, reason: 'no', answerStatus: 400 } as const
+      expect(await store.ledger.moveAndBegin(attempt, rejected, two, newAttempt(), full)).toEqual({
+        moved: true,
+        attempt: undefined,
+      })
+      expect(await states(batch.id)).toEqual(['1 rejected', '2 pending'])
+    })
+
+    test('a row and the next one’s attempt are one step', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, orderRows(2))
+      const [one, two] = await all(store.batches, batch.id)
+      const attempt = one && (await store.ledger.begin(one, newAttempt()))
+      if (attempt === undefined || two === undefined) throw new Error('it did not begin')
+      const accepted = {
+        to: 'accepted',
+        at: someTime + 20,
+        requestId: randomUUID(),
+        requestStatus: 'RECEIVED',
+        answerStatus: 201,
+      } as const
+      const both = await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)
+      expect(both).toMatchObject({ moved: true, attempt: { row: 2, state: 'sending' } })
+      expect(await states(batch.id)).toEqual(['1 accepted', '2 sending'])
+      expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)).toEqual({
+        moved: false,
+        attempt: undefined,
+        stop: undefined,
+      })
+    })
+
+    test('dropping takes pending rows alone', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, orderRows(3))
+      await accept(batch.id, 1)
+      expect(await store.batches.cancelWaiting(batch.id, someTime + 50, 'dropped')).toBe(2)
+      expect(await states(batch.id)).toEqual(['1 accepted', '2 cancelled', '3 cancelled'])
+    })
+
+    test('rejected rows are queued again, but not one whose person was ordered meanwhile', async () => {
+      const batch = fileBatch()
+      await store.batches.add(batch, orderRows(3))
+      for (const row of await all(store.batches, batch.id)) {
+        const attempt = await store.ledger.begin(row, newAttempt())
+        if (attempt !== undefined) {
+          await store.ledger.move(attempt, {
+            to: 'rejected',
+            at: someTime + 20,
+            reason: 'no',
+            answerStatus: 400,
+          })
+        }
+      }
+      const other = fileBatch()
+      await store.batches.add(other, orderRows(1))
+      expect(await store.batches.requeue(batch.id, someTime + 60, [1, 2])).toBe(1)
+      expect(await states(batch.id)).toEqual(['1 duplicate', '2 pending', '3 rejected'])
+      expect(await store.batches.requeue(batch.id, someTime + 70)).toBe(1)
+      expect(await states(batch.id)).toEqual(['1 duplicate', '2 pending', '3 pending'])
+    })
   })
 })

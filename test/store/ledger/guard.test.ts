@@ -1,168 +1,141 @@
-import { DatabaseSync } from 'node:sqlite'
-
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, batchOf, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
-import { scratch, type Scratch } from './scratch.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
 import type { Change } from '../../../src/domain/submission/change.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
-let place: Scratch
-let ledger: Ledger
-const at = someTime + 20
-const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
+  let ledger: Ledger
+  const at = someTime + 20
+  const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
 
-beforeEach(async () => {
-  place = scratch()
-  ledger = await place.open()
-})
-afterEach(() => place.end())
-
-async function ended(change: Change): Promise<void> {
-  const attempt = await beginOne(ledger, 'a@example.com')
-  expect(await ledger.move(attempt, change)).toBe(true)
-}
-
-const ways: [state: string, stands: boolean, evenIfAllowed: boolean, () => Promise<unknown>][] = [
-  ['pending', true, true, () => addOne(ledger, 'a@example.com')],
-  ['sending', true, true, () => beginOne(ledger, 'a@example.com')],
-  ['accepted', true, false, () => ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })],
-  ['unknown', true, true, () => ended({ to: 'unknown', at, reason: 'cut' })],
-  ['rejected', false, false, () => ended({ to: 'rejected', at, reason: 'x: y' })],
-  [
-    'cancelled',
-    false,
-    false,
-    async () =>
-      ledger.move(await addOne(ledger, 'a@example.com'), { to: 'cancelled', at, reason: 'cancelled' }),
-  ],
-  [
-    'dropped',
-    true,
-    true,
-    async () => {
-      const attempt = await beginOne(ledger, 'a@example.com')
-      await ledger.move(attempt, { to: 'unknown', at, reason: 'cut' })
-      const decision = { by: 'a person', why: 'left' }
-      await ledger.move({ ...attempt, state: 'unknown' }, { to: 'dropped', at, reason: 'left', decision })
-    },
-  ],
-]
-
-describe.each(ways)('an order that is %s', (state, stands, evenIfAllowed, arrive) => {
-  test.each([
-    [false, stands],
-    [true, evenIfAllowed],
-  ])('with allowDuplicate %s stands in the way: %s', async (allowDuplicate, inTheWay) => {
-    await arrive()
-    const match = await ledger.add(batchOf(['a@example.com']), { allowDuplicate })
-    expect(match?.order.state).toBe(inTheWay ? state : undefined)
-    expect(await ledger.list({})).toHaveLength(inTheWay ? 1 : 2)
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    ledger = await place.open()
   })
-})
+  afterEach(() => place.end())
 
-test('of several, the one whose outcome is unknown is told, not the newest', async () => {
-  await ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
-  const batch = batchOf(['a@example.com'])
-  expect(await ledger.add(batch, { allowDuplicate: true })).toBeUndefined()
-  const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
-  const attempt = await ledger.begin(row, newAttempt())
-  if (attempt === undefined) throw new Error('no attempt began')
-  await ledger.move(attempt, { to: 'unknown', at: at - 1, reason: 'cut' })
-  expect((await ledger.add(batchOf(['a@example.com']), { allowDuplicate: false }))?.order.state).toBe(
-    'unknown',
-  )
-})
+  async function ended(change: Change): Promise<void> {
+    const attempt = await beginOne(ledger, 'a@example.com')
+    expect(await ledger.move(attempt, change)).toBe(true)
+  }
 
-test('where one of many stands in the way, none is added', async () => {
-  await addOne(ledger, 'b@example.com')
-  const match = await ledger.add(batchOf(['a@example.com', 'b@example.com']), { allowDuplicate: false })
-  expect(match).toMatchObject({ order: { recipient: { email: 'b@example.com' } } })
-  expect(await ledger.list({})).toHaveLength(1)
-})
+  const ways: [state: string, stands: boolean, evenIfAllowed: boolean, () => Promise<unknown>][] = [
+    ['pending', true, true, () => addOne(ledger, 'a@example.com')],
+    ['sending', true, true, () => beginOne(ledger, 'a@example.com')],
+    ['accepted', true, false, () => ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })],
+    ['unknown', true, true, () => ended({ to: 'unknown', at, reason: 'cut' })],
+    ['rejected', false, false, () => ended({ to: 'rejected', at, reason: 'x: y' })],
+    [
+      'cancelled',
+      false,
+      false,
+      async () =>
+        ledger.move(await addOne(ledger, 'a@example.com'), { to: 'cancelled', at, reason: 'cancelled' }),
+    ],
+    [
+      'dropped',
+      true,
+      true,
+      async () => {
+        const attempt = await beginOne(ledger, 'a@example.com')
+        await ledger.move(attempt, { to: 'unknown', at, reason: 'cut' })
+        const decision = { by: 'a person', why: 'left' }
+        await ledger.move({ ...attempt, state: 'unknown' }, { to: 'dropped', at, reason: 'left', decision })
+      },
+    ],
+  ]
 
-test('a batch has a person once, whatever its caller says', async () => {
-  const twice = batchOf(['a@example.com', 'a@example.com'])
-  await expect(ledger.add(twice, { allowDuplicate: true })).rejects.toMatchObject({ code: 'internal' })
-  expect(await ledger.list({})).toEqual([])
-})
-
-test('the person is not in the fingerprint for anybody without the key', async () => {
-  await addOne(ledger, 'a@example.com')
-  const other = await place.open('other.sqlite')
-  await addOne(other, 'a@example.com')
-  const fingerprints = [place.path, other.location].map((path) => {
-    const database = new DatabaseSync(path)
-    const row = database.prepare('SELECT fingerprint FROM submissions').get()
-    database.close()
-    return row?.['fingerprint'] as string
-  })
-  expect(fingerprints[0]).toMatch(/^[0-9a-f]{64}$/)
-  expect(fingerprints[0]).not.toBe(fingerprints[1])
-})
-
-describe('what nobody holds any more', () => {
-  test('sending becomes unknown, a single that was not sent is cancelled', async () => {
-    const sending = await beginOne(ledger, 'a@example.com')
-    const pending = await addOne(ledger, 'b@example.com')
-    const found = await ledger.recover(at)
-    expect(found).toMatchObject([{ batchId: sending.batchId, state: 'unknown', changedAt: at }])
-    expect(await rowOf(ledger, sending)).toMatchObject({ state: 'unknown', reason: /ended/ })
-    expect(await rowOf(ledger, pending)).toMatchObject({ state: 'cancelled' })
-    expect(await ledger.recover(at)).toEqual([])
+  describe.each(ways)('an order that is %s', (state, stands, evenIfAllowed, arrive) => {
+    test.each([
+      [false, stands],
+      [true, evenIfAllowed],
+    ])('with allowDuplicate %s stands in the way: %s', async (allowDuplicate, inTheWay) => {
+      await arrive()
+      const match = await ledger.add(batchOf(['a@example.com']), { allowDuplicate })
+      expect(match?.order.state).toBe(inTheWay ? state : undefined)
+      expect(await ledger.list({})).toHaveLength(inTheWay ? 1 : 2)
+    })
   })
 
-  test('rows of a file that were not sent wait for it to go on', async () => {
-    const batch = batchOf(['a@example.com', 'b@example.com'], { kind: 'file' })
-    await ledger.add(batch, { allowDuplicate: false })
-    await ledger.begin({ batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }, newAttempt())
-    expect(await ledger.recover(at)).toHaveLength(1)
-    expect((await ledger.list({ batchId: batch.id })).map(({ state }) => state)).toEqual([
-      'unknown',
-      'pending',
-    ])
-  })
-
-  test('is left alone while it is held, by this process or by another ledger', async () => {
+  test('of several, the one whose outcome is unknown is told, not the newest', async () => {
+    await ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
     const batch = batchOf(['a@example.com'])
-    const hold = await ledger.hold(batch)
-    await ledger.add(batch, { allowDuplicate: false })
+    expect(await ledger.add(batch, { allowDuplicate: true })).toBeUndefined()
     const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
-    await ledger.begin(row, newAttempt())
-    const other = await place.open()
-    expect(await ledger.recover(at)).toEqual([])
-    expect(await other.recover(at)).toEqual([])
-    expect(await other.hold(batch)).toBeUndefined()
-    await hold?.release()
-    expect(await other.recover(at)).toHaveLength(1)
+    const attempt = await ledger.begin(row, newAttempt())
+    if (attempt === undefined) throw new Error('no attempt began')
+    await ledger.move(attempt, { to: 'unknown', at: at - 1, reason: 'cut' })
+    expect((await ledger.add(batchOf(['a@example.com']), { allowDuplicate: false }))?.order.state).toBe(
+      'unknown',
+    )
   })
 
-  test('a store in memory knows its own holds', async () => {
-    const memory = await place.open(':memory:')
-    const batch = batchOf(['a@example.com'])
-    const hold = await memory.hold(batch)
-    await memory.add(batch, { allowDuplicate: false })
-    expect(await memory.hold(batch)).toBeUndefined()
-    await memory.recover(at)
-    expect(await memory.list({ states: ['pending'] })).toHaveLength(1)
-    await hold?.release()
-    await memory.recover(at)
-    expect(await memory.list({ states: ['cancelled'] })).toHaveLength(1)
+  test('where one of many stands in the way, none is added', async () => {
+    await addOne(ledger, 'b@example.com')
+    const match = await ledger.add(batchOf(['a@example.com', 'b@example.com']), { allowDuplicate: false })
+    expect(match).toMatchObject({ order: { recipient: { email: 'b@example.com' } } })
+    expect(await ledger.list({})).toHaveLength(1)
   })
-})
 
-test('a list is filtered by everything that is given', async () => {
-  const early = await addOne(ledger, 'Early@example.com', { addedAt: someTime - 1_000 })
-  const late = await beginOne(ledger, 'late@example.com')
-  const emails = async (filter: Parameters<Ledger['list']>[0]): Promise<(string | undefined)[]> =>
-    (await ledger.list(filter)).map(({ recipient }) => recipient?.email)
-  expect(await emails({})).toEqual(['Early@example.com', 'late@example.com'])
-  expect(await emails({ email: 'eARLY@example.com' })).toEqual(['Early@example.com'])
-  expect(await emails({ batchId: late.batchId })).toEqual(['late@example.com'])
-  expect(await emails({ batchId: early.batchId, states: ['sending'] })).toEqual([])
-  expect(await emails({ states: ['sending', 'unknown'] })).toEqual(['late@example.com'])
-  expect(await emails({ since: someTime + 10 })).toEqual(['late@example.com'])
-  expect(await emails({ since: someTime + 11 })).toEqual([])
-  expect(await emails({ requestId })).toEqual([])
-  expect(await rowOf(ledger, late)).toMatchObject({ userEmail: 'member@example.com', attempts: 1 })
+  test('a batch has a person once, whatever its caller says', async () => {
+    const twice = batchOf(['a@example.com', 'a@example.com'])
+    await expect(ledger.add(twice, { allowDuplicate: true })).rejects.toMatchObject({ code: 'internal' })
+    expect(await ledger.list({})).toEqual([])
+  })
+
+  describe('what nobody holds any more', () => {
+    test('sending becomes unknown, a single that was not sent is cancelled', async () => {
+      const sending = await beginOne(ledger, 'a@example.com')
+      const pending = await addOne(ledger, 'b@example.com')
+      const found = await ledger.recover(at)
+      expect(found).toMatchObject([{ batchId: sending.batchId, state: 'unknown', changedAt: at }])
+      expect(await rowOf(ledger, sending)).toMatchObject({ state: 'unknown', reason: /ended/ })
+      expect(await rowOf(ledger, pending)).toMatchObject({ state: 'cancelled' })
+      expect(await ledger.recover(at)).toEqual([])
+    })
+
+    test('rows of a file that were not sent wait for it to go on', async () => {
+      const batch = batchOf(['a@example.com', 'b@example.com'], { kind: 'file' })
+      await ledger.add(batch, { allowDuplicate: false })
+      await ledger.begin({ batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }, newAttempt())
+      expect(await ledger.recover(at)).toHaveLength(1)
+      expect((await ledger.list({ batchId: batch.id })).map(({ state }) => state)).toEqual([
+        'unknown',
+        'pending',
+      ])
+    })
+
+    test('is left alone while it is held, by this process or by another ledger', async () => {
+      const batch = batchOf(['a@example.com'])
+      const hold = await ledger.hold(batch)
+      await ledger.add(batch, { allowDuplicate: false })
+      const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
+      await ledger.begin(row, newAttempt())
+      const other = await place.open()
+      expect(await ledger.recover(at)).toEqual([])
+      expect(await other.recover(at)).toEqual([])
+      expect(await other.hold(batch)).toBeUndefined()
+      await hold?.release()
+      expect(await other.recover(at)).toHaveLength(1)
+    })
+  })
+
+  test('a list is filtered by everything that is given', async () => {
+    const early = await addOne(ledger, 'Early@example.com', { addedAt: someTime - 1_000 })
+    const late = await beginOne(ledger, 'late@example.com')
+    const emails = async (filter: Parameters<Ledger['list']>[0]): Promise<(string | undefined)[]> =>
+      (await ledger.list(filter)).map(({ recipient }) => recipient?.email)
+    expect(await emails({})).toEqual(['Early@example.com', 'late@example.com'])
+    expect(await emails({ email: 'eARLY@example.com' })).toEqual(['Early@example.com'])
+    expect(await emails({ batchId: late.batchId })).toEqual(['late@example.com'])
+    expect(await emails({ batchId: early.batchId, states: ['sending'] })).toEqual([])
+    expect(await emails({ states: ['sending', 'unknown'] })).toEqual(['late@example.com'])
+    expect(await emails({ since: someTime + 10 })).toEqual(['late@example.com'])
+    expect(await emails({ since: someTime + 11 })).toEqual([])
+    expect(await emails({ requestId })).toEqual([])
+    expect(await rowOf(ledger, late)).toMatchObject({ userEmail: 'member@example.com', attempts: 1 })
+  })
 })

@@ -1,38 +1,44 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, batchOf, someTime } from './batches.ts'
 import { fileBatch, orderRow } from './files.ts'
-import { scratch, type Scratch } from './scratch.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
-let place: Scratch
-let store: Store
-const by = { at: someTime, by: 'a person' }
-const guard = { allowDuplicate: false }
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
+  let store: Store
+  const by = { at: someTime, by: 'a person' }
+  const guard = { allowDuplicate: false }
 
-beforeEach(async () => {
-  place = scratch()
-  store = await place.store()
-})
-afterEach(() => place.end())
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    store = await place.store()
+  })
+  afterEach(() => place.end())
 
-test('two services that were said to be one are one, and a third stays unsaid', async () => {
-  const [a, b, c] = ['https://a.example.com', 'https://b.example.com', 'https://c.example.com'] as const
-  await addOne(store.ledger, 'ann@example.com', { baseUrl: b })
-  const again = (baseUrl: string) => store.ledger.add(batchOf(['ann@example.com'], { baseUrl }), guard)
-  expect((await again(a))?.reason).toBe('other_service')
-  await store.waiting.sayService([a, b], true, by)
-  expect((await again(a))?.reason).toBe('same')
-  expect((await again(c))?.reason).toBe('other_service')
-  await store.waiting.sayService([b, a], false, by)
-  expect(await again(a)).toBeUndefined()
-})
+  test('two services that were said to be one are one, and a third stays unsaid', async () => {
+    const [a, b, c] = ['https://a.example.com', 'https://b.example.com', 'https://c.example.com'] as const
+    await addOne(store.ledger, 'ann@example.com', { baseUrl: b })
+    const again = (baseUrl: string) => store.ledger.add(batchOf(['ann@example.com'], { baseUrl }), guard)
+    expect((await again(a))?.reason).toBe('other_service')
+    await store.waiting.sayService([a, b], true, by)
+    expect((await again(a))?.reason).toBe('same')
+    expect((await again(c))?.reason).toBe('other_service')
+    await store.waiting.sayService([b, a], false, by)
+    expect(await again(a)).toBeUndefined()
+  })
 
-test('what was moved is one with the package it was moved from, for good and both ways', async () => {
-  const { id, ...batch } = fileBatch()
-  await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
-  expect(await store.waiting.move(id, 13, await store.waiting.movable(id), someTime)).toBe(1)
-  // A batch of one person is of package 12.
-  const stop = await store.ledger.add(batchOf(['ann@example.com']), guard)
-  expect(stop).toMatchObject({ becomes: 'duplicate', reason: 'same', order: { batchId: id, packageId: 13 } })
+  test('what was moved is one with the package it was moved from, for good and both ways', async () => {
+    const { id, ...batch } = fileBatch()
+    await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
+    expect(await store.waiting.move(id, 13, await store.waiting.movable(id), someTime)).toBe(1)
+    // A batch of one person is of package 12.
+    const stop = await store.ledger.add(batchOf(['ann@example.com']), guard)
+    expect(stop).toMatchObject({
+      becomes: 'duplicate',
+      reason: 'same',
+      order: { batchId: id, packageId: 13 },
+    })
+  })
 })

@@ -7,10 +7,15 @@ import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
+import { emptyStore, suiteStore } from '../../harness/postgres-store.ts'
+
+/** What keeps a store: every promise of the Store interface is tested with each. */
+export const backends = ['SQLite', 'PostgreSQL'] as const
+export type Backend = (typeof backends)[number]
 
 export interface Scratch {
   folder: string
-  /** The default store of this folder, not made yet. */
+  /** The default store of this folder, not made yet; of SQLite. */
   path: string
   /** Opens it, or another store; notices are kept. */
   store(chosen?: string): Promise<Store>
@@ -21,11 +26,12 @@ export interface Scratch {
   end(): Promise<void>
 }
 
-/** A folder of its own for a test's stores. */
-export function scratch(busyMs = 50): Scratch {
+/** A folder of its own for a test's stores. With PostgreSQL the tests of a file share a database, one after the other. */
+export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-ledger-'))
   const opened: Store[] = []
   const notices: string[] = []
+  const usual = backend === 'SQLite' ? undefined : suiteStore()
   const place: Scratch = {
     folder,
     path: join(folder, 'data', 'ledger.sqlite'),
@@ -33,12 +39,14 @@ export function scratch(busyMs = 50): Scratch {
     open: async (chosen) => (await place.store(chosen)).ledger,
     async store(chosen) {
       const store = await openStore({
-        chosen,
+        chosen: chosen ?? (await usual),
         paths: { config: join(folder, 'config'), data: join(folder, 'data') },
         cwd: folder,
         clock: systemClock,
         random: systemRandom,
-        busyMs,
+        // A database is asked in turns where a file is not.
+        busyMs: backend === 'SQLite' ? busyMs : Math.max(busyMs, 2_000),
+        patienceMs: 0,
         onNotice: (notice) => notices.push(notice),
       })
       opened.push(store)
@@ -47,6 +55,7 @@ export function scratch(busyMs = 50): Scratch {
     async end() {
       for (const store of opened) await store.close()
       rmSync(folder, { recursive: true })
+      if (usual !== undefined) await emptyStore(await usual)
     },
   }
   return place

@@ -1,183 +1,188 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, beginOne, newAttempt, rowOf, someTime } from './batches.ts'
-import { scratch, type Scratch } from './scratch.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
 import type { Change } from '../../../src/domain/submission/change.ts'
 import { type SubmissionState, submissionStates } from '../../../src/domain/submission/states.ts'
 import type { RowVersion } from '../../../src/domain/submission/submission.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
-let place: Scratch
-let ledger: Ledger
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
+  let ledger: Ledger
 
-beforeEach(async () => {
-  place = scratch()
-  ledger = await place.open()
-})
-afterEach(() => place.end())
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    ledger = await place.open()
+  })
+  afterEach(() => place.end())
 
-const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
-const decision = { by: 'a person', why: 'asked the service' }
-const at = someTime + 20
+  const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
+  const decision = { by: 'a person', why: 'asked the service' }
+  const at = someTime + 20
 
-const changes = {
-  pending: { to: 'pending', at, reason: 'quota' },
-  accepted: { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' },
-  rejected: { to: 'rejected', at, reason: 'recipient.phone: invalid', field: 'recipient.phone' },
-  unknown: { to: 'unknown', at, reason: 'cut', offeredId: requestId },
-  cancelled: { to: 'cancelled', at, reason: 'given up' },
-  dropped: { to: 'dropped', at, reason: 'left as it is' },
-} satisfies Record<Change['to'], Change>
+  const changes = {
+    pending: { to: 'pending', at, reason: 'quota' },
+    accepted: { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' },
+    rejected: { to: 'rejected', at, reason: 'recipient.phone: invalid', field: 'recipient.phone' },
+    unknown: { to: 'unknown', at, reason: 'cut', offeredId: requestId },
+    cancelled: { to: 'cancelled', at, reason: 'given up' },
+    dropped: { to: 'dropped', at, reason: 'left as it is' },
+  } satisfies Record<Change['to'], Change>
 
-/** A row that came into a state the way rows do. */
-const arrivals: Partial<Record<SubmissionState, () => Promise<RowVersion>>> = {
-  pending: () => addOne(ledger, 'a@example.com'),
-  sending: () => beginOne(ledger, 'a@example.com'),
-  accepted: () => arrive('accepted'),
-  rejected: () => arrive('rejected'),
-  unknown: () => arrive('unknown'),
-  dropped: async () => {
-    const row = await arrive('unknown')
-    expect(await ledger.move(row, { ...changes.dropped, decision })).toBe(true)
-    return { ...row, state: 'dropped' }
-  },
-  cancelled: async () => {
-    const row = await addOne(ledger, 'a@example.com')
-    expect(await ledger.move(row, changes.cancelled)).toBe(true)
-    return { ...row, state: 'cancelled' }
-  },
-}
-
-async function arrive(state: 'accepted' | 'rejected' | 'unknown'): Promise<RowVersion> {
-  const attempt = await beginOne(ledger, 'a@example.com')
-  expect(await ledger.move(attempt, changes[state])).toBe(true)
-  return { ...attempt, state }
-}
-
-/** The protocol's own words: `pending → sending → accepted | rejected | unknown` and what may follow. */
-const allowed = new Set([
-  'pending → cancelled',
-  'sending → pending',
-  'sending → accepted',
-  'sending → rejected',
-  'sending → unknown',
-  'unknown → accepted',
-  'unknown → pending',
-  'unknown → dropped',
-  'dropped → accepted',
-  'dropped → pending',
-])
-
-const pairs = Object.keys(arrivals).flatMap((from) =>
-  Object.keys(changes).map((to) => [from as SubmissionState, to as Change['to']] as const),
-)
-
-/** Tries a change on a row that stands as it should, and tells whether it took and where the row is then. */
-async function tryChange(from: SubmissionState, to: Change['to']): Promise<[result: unknown, state: string]> {
-  const row = await arrivals[from]?.()
-  if (row === undefined) throw new Error('no way there')
-  const change = { ...changes[to], ...((from === 'unknown' || from === 'dropped') && { decision }) }
-  const result = await ledger.move(row, change).catch((error: { code: string }) => error.code)
-  return [result, (await rowOf(ledger, row)).state]
-}
-
-test.each(pairs.filter((pair) => allowed.has(pair.join(' → '))))('%s → %s', async (from, to) => {
-  expect(await tryChange(from, to)).toEqual([true, to])
-})
-
-test.each(pairs.filter((pair) => !allowed.has(pair.join(' → '))))(
-  '%s → %s is impossible',
-  async (from, to) => {
-    expect(await tryChange(from, to)).toEqual(['internal', from])
-  },
-)
-
-test.each(submissionStates.filter((state) => state !== 'pending'))(
-  '%s → sending is impossible',
-  async (state) => {
-    const row = await arrivals[state]?.()
-    const from = row ?? { batchId: 'none', row: 1, state, attemptId: undefined }
-    await expect(ledger.begin(from, newAttempt())).rejects.toMatchObject({ code: 'internal' })
-  },
-)
-
-test.each(['invalid', 'accepted', 'cancelled'] as const)('%s never leaves', async (state) => {
-  const row: RowVersion = { ...(await addOne(ledger, 'a@example.com')), state }
-  for (const change of Object.values(changes)) {
-    await expect(ledger.move(row, change)).rejects.toMatchObject({ code: 'internal' })
+  /** A row that came into a state the way rows do. */
+  const arrivals: Partial<Record<SubmissionState, () => Promise<RowVersion>>> = {
+    pending: () => addOne(ledger, 'a@example.com'),
+    sending: () => beginOne(ledger, 'a@example.com'),
+    accepted: () => arrive('accepted'),
+    rejected: () => arrive('rejected'),
+    unknown: () => arrive('unknown'),
+    dropped: async () => {
+      const row = await arrive('unknown')
+      expect(await ledger.move(row, { ...changes.dropped, decision })).toBe(true)
+      return { ...row, state: 'dropped' }
+    },
+    cancelled: async () => {
+      const row = await addOne(ledger, 'a@example.com')
+      expect(await ledger.move(row, changes.cancelled)).toBe(true)
+      return { ...row, state: 'cancelled' }
+    },
   }
-})
 
-describe('a change is made only while the row still stands as it was seen', () => {
-  test('another state: left alone', async () => {
+  async function arrive(state: 'accepted' | 'rejected' | 'unknown'): Promise<RowVersion> {
     const attempt = await beginOne(ledger, 'a@example.com')
-    expect(await ledger.move(attempt, changes.unknown)).toBe(true)
-    expect(await ledger.move(attempt, changes.rejected)).toBe(false)
-    expect((await rowOf(ledger, attempt)).state).toBe('unknown')
+    expect(await ledger.move(attempt, changes[state])).toBe(true)
+    return { ...attempt, state }
+  }
+
+  /** The protocol's own words: `pending → sending → accepted | rejected | unknown` and what may follow. */
+  const allowed = new Set([
+    'pending → cancelled',
+    'sending → pending',
+    'sending → accepted',
+    'sending → rejected',
+    'sending → unknown',
+    'unknown → accepted',
+    'unknown → pending',
+    'unknown → dropped',
+    'dropped → accepted',
+    'dropped → pending',
+  ])
+
+  const pairs = Object.keys(arrivals).flatMap((from) =>
+    Object.keys(changes).map((to) => [from as SubmissionState, to as Change['to']] as const),
+  )
+
+  /** Tries a change on a row that stands as it should, and tells whether it took and where the row is then. */
+  async function tryChange(
+    from: SubmissionState,
+    to: Change['to'],
+  ): Promise<[result: unknown, state: string]> {
+    const row = await arrivals[from]?.()
+    if (row === undefined) throw new Error('no way there')
+    const change = { ...changes[to], ...((from === 'unknown' || from === 'dropped') && { decision }) }
+    const result = await ledger.move(row, change).catch((error: { code: string }) => error.code)
+    return [result, (await rowOf(ledger, row)).state]
+  }
+
+  test.each(pairs.filter((pair) => allowed.has(pair.join(' → '))))('%s → %s', async (from, to) => {
+    expect(await tryChange(from, to)).toEqual([true, to])
   })
 
-  test('another attempt: left alone', async () => {
-    const attempt = await beginOne(ledger, 'a@example.com')
-    expect(await ledger.move({ ...attempt, attemptId: 'another' }, changes.accepted)).toBe(false)
-    expect((await rowOf(ledger, attempt)).state).toBe('sending')
+  test.each(pairs.filter((pair) => !allowed.has(pair.join(' → '))))(
+    '%s → %s is impossible',
+    async (from, to) => {
+      expect(await tryChange(from, to)).toEqual(['internal', from])
+    },
+  )
+
+  test.each(submissionStates.filter((state) => state !== 'pending'))(
+    '%s → sending is impossible',
+    async (state) => {
+      const row = await arrivals[state]?.()
+      const from = row ?? { batchId: 'none', row: 1, state, attemptId: undefined }
+      await expect(ledger.begin(from, newAttempt())).rejects.toMatchObject({ code: 'internal' })
+    },
+  )
+
+  test.each(['invalid', 'accepted', 'cancelled'] as const)('%s never leaves', async (state) => {
+    const row: RowVersion = { ...(await addOne(ledger, 'a@example.com')), state }
+    for (const change of Object.values(changes)) {
+      await expect(ledger.move(row, change)).rejects.toMatchObject({ code: 'internal' })
+    }
   })
 
-  test('two begin the same row: one attempt', async () => {
-    const row = await addOne(ledger, 'a@example.com')
-    const other = await place.open()
-    const begun = await Promise.all([ledger.begin(row, newAttempt()), other.begin(row, newAttempt())])
-    expect(begun.filter((each) => each !== undefined)).toHaveLength(1)
-  })
-
-  test('begun again after a 429 with the attempt of before: left alone', async () => {
-    const attempt = await beginOne(ledger, 'a@example.com')
-    await ledger.move(attempt, changes.pending)
-    expect(
-      await ledger.begin({ ...attempt, state: 'pending', attemptId: undefined }, newAttempt()),
-    ).toBeUndefined()
-    expect(await ledger.begin({ ...attempt, state: 'pending' }, newAttempt())).toMatchObject({
-      state: 'sending',
+  describe('a change is made only while the row still stands as it was seen', () => {
+    test('another state: left alone', async () => {
+      const attempt = await beginOne(ledger, 'a@example.com')
+      expect(await ledger.move(attempt, changes.unknown)).toBe(true)
+      expect(await ledger.move(attempt, changes.rejected)).toBe(false)
+      expect((await rowOf(ledger, attempt)).state).toBe('unknown')
     })
-    expect(await rowOf(ledger, attempt)).toMatchObject({ attempts: 2, reason: undefined })
+
+    test('another attempt: left alone', async () => {
+      const attempt = await beginOne(ledger, 'a@example.com')
+      expect(await ledger.move({ ...attempt, attemptId: 'another' }, changes.accepted)).toBe(false)
+      expect((await rowOf(ledger, attempt)).state).toBe('sending')
+    })
+
+    test('two begin the same row: one attempt', async () => {
+      const row = await addOne(ledger, 'a@example.com')
+      const other = await place.open()
+      const begun = await Promise.all([ledger.begin(row, newAttempt()), other.begin(row, newAttempt())])
+      expect(begun.filter((each) => each !== undefined)).toHaveLength(1)
+    })
+
+    test('begun again after a 429 with the attempt of before: left alone', async () => {
+      const attempt = await beginOne(ledger, 'a@example.com')
+      await ledger.move(attempt, changes.pending)
+      expect(
+        await ledger.begin({ ...attempt, state: 'pending', attemptId: undefined }, newAttempt()),
+      ).toBeUndefined()
+      expect(await ledger.begin({ ...attempt, state: 'pending' }, newAttempt())).toMatchObject({
+        state: 'sending',
+      })
+      expect(await rowOf(ledger, attempt)).toMatchObject({ attempts: 2, reason: undefined })
+    })
+
+    test('no such row: nothing', async () => {
+      const nowhere = { batchId: 'none', row: 1, state: 'pending', attemptId: undefined } as const
+      expect(await ledger.begin(nowhere, newAttempt())).toBeUndefined()
+      expect(await ledger.move(nowhere, changes.cancelled)).toBe(false)
+    })
   })
 
-  test('no such row: nothing', async () => {
-    const nowhere = { batchId: 'none', row: 1, state: 'pending', attemptId: undefined } as const
-    expect(await ledger.begin(nowhere, newAttempt())).toBeUndefined()
-    expect(await ledger.move(nowhere, changes.cancelled)).toBe(false)
+  describe('unknown is left by proof or by a person, and that is kept', () => {
+    test('without a decision it stays', async () => {
+      const row = await arrive('unknown')
+      await expect(ledger.move(row, changes.pending)).rejects.toMatchObject({ code: 'internal' })
+      expect((await rowOf(ledger, row)).state).toBe('unknown')
+    })
+
+    test('a decision belongs to nothing else', async () => {
+      const row = await addOne(ledger, 'a@example.com')
+      const change = { ...changes.cancelled, decision }
+      await expect(ledger.move(row, change)).rejects.toMatchObject({ code: 'internal' })
+    })
+
+    test('the id that was offered stays with the row', async () => {
+      const row = await arrive('unknown')
+      await ledger.move(row, { ...changes.pending, decision })
+      expect(await rowOf(ledger, row)).toMatchObject({ state: 'pending', offeredId: requestId })
+    })
   })
-})
 
-describe('unknown is left by proof or by a person, and that is kept', () => {
-  test('without a decision it stays', async () => {
-    const row = await arrive('unknown')
-    await expect(ledger.move(row, changes.pending)).rejects.toMatchObject({ code: 'internal' })
-    expect((await rowOf(ledger, row)).state).toBe('unknown')
+  test('the attempt carries the very bytes that were added', async () => {
+    const attempt = await beginOne(ledger, 'a@example.com')
+    expect(Buffer.from(attempt.body).toString()).toBe('{"for":"a@example.com"}')
   })
 
-  test('a decision belongs to nothing else', async () => {
-    const row = await addOne(ledger, 'a@example.com')
-    const change = { ...changes.cancelled, decision }
-    await expect(ledger.move(row, change)).rejects.toMatchObject({ code: 'internal' })
+  test('a terminal status is never replaced', async () => {
+    const row = await arrive('accepted')
+    await ledger.recordStatus(requestId, 'PARTIAL', at + 1)
+    expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'PARTIAL', requestStatusAt: at + 1 })
+    await ledger.recordStatus(requestId, 'COMPLETED', at + 2)
+    await ledger.recordStatus(requestId, 'IN_PROGRESS', at + 3)
+    expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'COMPLETED', requestStatusAt: at + 2 })
   })
-
-  test('the id that was offered stays with the row', async () => {
-    const row = await arrive('unknown')
-    await ledger.move(row, { ...changes.pending, decision })
-    expect(await rowOf(ledger, row)).toMatchObject({ state: 'pending', offeredId: requestId })
-  })
-})
-
-test('the attempt carries the very bytes that were added', async () => {
-  const attempt = await beginOne(ledger, 'a@example.com')
-  expect(Buffer.from(attempt.body).toString()).toBe('{"for":"a@example.com"}')
-})
-
-test('a terminal status is never replaced', async () => {
-  const row = await arrive('accepted')
-  await ledger.recordStatus(requestId, 'PARTIAL', at + 1)
-  expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'PARTIAL', requestStatusAt: at + 1 })
-  await ledger.recordStatus(requestId, 'COMPLETED', at + 2)
-  await ledger.recordStatus(requestId, 'IN_PROGRESS', at + 3)
-  expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'COMPLETED', requestStatusAt: at + 2 })
 })

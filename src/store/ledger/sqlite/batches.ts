@@ -39,6 +39,7 @@ const pageRows = 500
 
 /** Batches of files in an SQLite file. Every method does its work before it first awaits, but for holds. */
 export class SqliteBatches implements Batches {
+  readonly isShared = false
   readonly #database: Database
   readonly #holds: Holds
   readonly #age: AttemptAge

@@ -36,7 +36,7 @@ export function fileHolds(location: string, { clock, random }: { clock: Clock; r
   const folder = `${location}.locks`
   const pathOf = (id: string): string => join(folder, `${id}.lock`)
   return {
-    async take({ id, kind }, { waitMs } = { waitMs: 0 }) {
+    async take({ id, kind }, { waitMs = 0 } = {}) {
       await privateFolder(folder)
       return kind === 'single'
         ? takeSingle(pathOf(id), clock)

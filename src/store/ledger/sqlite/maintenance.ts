@@ -9,13 +9,11 @@ import { placeAsNew } from '../../../disk/whole-file.ts'
 import type { Closed } from '../../../domain/store/age.ts'
 import type { Forgotten, Purged, StoreInfo } from '../../../domain/store/told.ts'
 import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
-import { orderIdentity } from '../../../domain/submission/identity.ts'
 import { IoError, UsageError } from '../../../errors/kinds.ts'
-import { areOwnPrints, type PersonPrints, personPrints, sha256 } from '../fingerprints.ts'
+import { damageOf } from '../damage.ts'
 import { fingerprinting } from './fingerprints.ts'
 import { makePrivate, preparePlace } from './place.ts'
 import { markAsBackup } from './listing.ts'
-import { recipientOf, type SubmissionRow } from '../submission-rows.ts'
 import { purge, type PurgeOptions } from './purge.ts'
 import { danglingAttempts, selectPrints } from './maintenance-statements.ts'
 import type { Maintenance } from '../maintenance.ts'
@@ -70,8 +68,7 @@ export class SqliteMaintenance implements Maintenance {
         const { table, rowid } = row as { table: string; rowid: number }
         return `${table}: row ${rowid} refers to something that is missing`
       }),
-      ...this.#wrongBodies(),
-      ...this.#wrongPrints(),
+      ...this.#wrongRows(),
       ...database.all(danglingAttempts).map((row) => {
         const { batch_id, row_number } = row as { batch_id: string; row_number: number }
         return `row ${row_number} of batch ${batch_id} was accepted by an attempt that is not recorded`
@@ -128,37 +125,9 @@ export class SqliteMaintenance implements Maintenance {
     return purge(this.#database, this.#age, who, options)
   }
 
-  /** It would make the person new: the same order again would be no duplicate. */
-  *#wrongPrints(): Generator<string> {
+  #wrongRows(): string[] {
     const fingerprint = fingerprinting(this.#database)
-    for (const found of this.#database.all(selectPrints)) {
-      const row = found as SubmissionRow & PersonPrints & { fingerprint: string; account: string }
-      const recipient = recipientOf(row)
-      if (recipient === undefined) continue
-      const { account, base_url: baseUrl, package_id: packageId } = row
-      const own = personPrints(fingerprint, recipient)
-      const isSound =
-        row.fingerprint === fingerprint(orderIdentity({ account, baseUrl, packageId, recipient })) &&
-        areOwnPrints(row, own)
-      if (!isSound) {
-        yield `row ${row.row_number} of batch ${row.batch_id}: its fingerprint is not that of its person, who could be ordered twice`
-      }
-    }
-  }
-
-  *#wrongBodies(): Generator<string> {
-    for (const row of this.#database.all(
-      'SELECT batch_id, row_number, body, body_sha256 FROM submissions WHERE body IS NOT NULL',
-    )) {
-      const { batch_id, row_number, body, body_sha256 } = row as {
-        batch_id: string
-        row_number: number
-        body: Uint8Array
-        body_sha256: string
-      }
-      if (sha256(body) !== body_sha256)
-        yield `row ${row_number} of batch ${batch_id}: its body differs from the one recorded`
-    }
+    return this.#database.all(selectPrints).flatMap((row) => damageOf(row, fingerprint))
   }
 }
 

@@ -37,7 +37,7 @@ import {
   selectWhetherShared,
   insertRelease,
 } from './matching-statements.ts'
-import { damagedStore } from './damage.ts'
+import { damagedStore } from '../damage.ts'
 
 /** States of a row that is compared again. */
 export type Waiting = 'held' | 'duplicate' | 'rejected'

@@ -1,0 +1,110 @@
+import type { Database, Sql } from './connection.ts'
+import type { Batch } from '../../../domain/batch/batch.ts'
+import type { BatchRef } from '../../../domain/submission/submission.ts'
+import { machineName } from '../../../host/machine-name.ts'
+import { processId } from '../../../host/process-id.ts'
+import type { Random } from '../../../host/random.ts'
+import type { HeldFor, Holds } from '../holds.ts'
+import type { Hold } from '../ledger.ts'
+import { batchKey, databaseNow, runnerIsThere } from './locking.ts'
+
+/** How long a row is its runner's after its claim, whatever becomes of the connection; in ms. */
+export const leaseMs = 10_000
+
+const insertRunner = `
+INSERT INTO runners (id, lock, machine, pid, list, began_at, seen_at, leased_until)
+VALUES (:id, :lock, :machine, :pid, :list, ${databaseNow}, ${databaseNow}, 0)
+ON CONFLICT (id) DO UPDATE SET seen_at = ${databaseNow}`
+
+const lockRunner = 'SELECT pg_advisory_lock_shared(CAST(:lock AS bigint))'
+
+/** Whoever sends rows of it shares it with others who do. */
+const taking = {
+  sending: `SELECT pg_try_advisory_lock_shared(${batchKey}) AS took`,
+  'a change': `SELECT pg_try_advisory_lock(${batchKey}) AS took`,
+}
+const releasing = {
+  sending: `SELECT pg_advisory_unlock_shared(${batchKey})`,
+  'a change': `SELECT pg_advisory_unlock(${batchKey})`,
+}
+
+const insertRun = `
+INSERT INTO runs (batch_id, runner, since) VALUES (:batch_id, :runner, ${databaseNow}) ON CONFLICT DO NOTHING`
+
+const selectHolder = `
+SELECT r.pid, r.machine, u.since FROM runs u JOIN runners r ON r.id = u.runner
+WHERE u.batch_id = :batch_id AND ${runnerIsThere} ORDER BY u.since LIMIT 1`
+
+/**
+ * One who orders with the store, and what it holds. A lock of its connection tells that it is there: the server frees it
+ * when the process ends, however it ends, or when its machine is not heard of any more.
+ */
+export class Runner implements Holds {
+  readonly id: string
+  /** When it was first heard of, by the database's clock; 0 before. */
+  beganAt = 0
+  readonly #database: Database
+  readonly #lock: number
+  readonly #held = new Map<string, HeldFor>()
+  #list: string | undefined
+
+  constructor(database: Database, random: Random) {
+    this.#database = database
+    this.id = random.uuid()
+    // As many bits as a number holds.
+    this.#lock = Buffer.from(random.bytes(6)).readUIntBE(0, 6)
+    database.onSession(async (sql) => {
+      if (this.beganAt > 0) await this.#takeAgain(sql)
+    })
+  }
+
+  /** Makes it known; `list`: the id of the list that it keeps its attempts in. */
+  async begin(list?: string): Promise<void> {
+    if (this.beganAt > 0 && list === this.#list) return
+    this.#list = list ?? this.#list
+    const found = (await this.#database.get(`SELECT ${databaseNow} AS now`)) as { now: number }
+    this.beganAt = found.now
+    await this.#database.get(lockRunner, { lock: this.#lock })
+    await this.#database.run(insertRunner, {
+      id: this.id,
+      lock: this.#lock,
+      machine: machineName(),
+      pid: processId(),
+      list: this.#list ?? null,
+    })
+  }
+
+  async take({ id }: BatchRef, { for: how = 'a change' }: { for?: HeldFor } = {}): Promise<Hold | undefined> {
+    await this.begin()
+    if (this.#held.has(id)) return undefined
+    const { took } = (await this.#database.get(taking[how], { batch_id: id })) as { took: boolean }
+    if (!took) return undefined
+    this.#held.set(id, how)
+    await this.#database.run(insertRun, { batch_id: id, runner: this.id })
+    return { release: () => this.#release(id, how) }
+  }
+
+  async holder(batchId: string): Promise<Batch['holder']> {
+    const found = (await this.#database.get(selectHolder, { batch_id: batchId })) as
+      | { pid: number; machine: string; since: number }
+      | undefined
+    if (found === undefined) return undefined
+    const { pid, since, machine } = found
+    return machine === machineName() ? { pid, since } : { pid, since, machine }
+  }
+
+  async #release(id: string, how: HeldFor): Promise<void> {
+    if (!this.#held.delete(id)) return
+    await this.#database.run('DELETE FROM runs WHERE batch_id = :batch_id AND runner = :runner', {
+      batch_id: id,
+      runner: this.id,
+    })
+    await this.#database.get(releasing[how], { batch_id: id })
+  }
+
+  /** Locks end with their connection. What nobody shares may be another's by now: each change is compared with what stands. */
+  async #takeAgain(sql: Sql): Promise<void> {
+    await sql.get(lockRunner, { lock: this.#lock })
+    for (const [id, how] of this.#held) await sql.get(taking[how], { batch_id: id })
+  }
+}

@@ -1,0 +1,59 @@
+import { join, resolve } from 'node:path'
+
+import { PostgresAge } from './age.ts'
+import { PostgresBatches } from './batches.ts'
+import { Database } from './connection.ts'
+import { Runner } from './holds.ts'
+import { PostgresInbox } from './inbox.ts'
+import { keyed } from './keyed.ts'
+import { PostgresLedger } from './ledger.ts'
+import { Listing } from './listing.ts'
+import { PostgresMaintenance } from './maintenance.ts'
+import { inspect } from './migrate.ts'
+import { withPassword } from './place.ts'
+import { PostgresOrphans } from './orphans.ts'
+import { PostgresQuota } from './quota.ts'
+import { PostgresWaiting } from './waiting.ts'
+import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
+import { AttemptLists } from '../attempt-lists.ts'
+import type { StoreOptions } from '../options.ts'
+import type { Store } from '../store.ts'
+
+const usualBusyMs = 5_000
+/** A restart, a failover: that long a run waits for its database. */
+const usualPatienceMs = 600_000
+
+/** A store that was made with `store migrate`; throws IoError where it was not. */
+export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {
+  const { clock, random, busyMs = usualBusyMs, onNotice, paths, cwd, env = {} } = options
+  const { patienceMs = usualPatienceMs } = options
+  const known = await withPassword(server, env, onNotice)
+  const database = new Database(known, { clock, busyMs, patienceMs, onNotice })
+  try {
+    await inspect(database, database.location)
+    const key = await keyed(database, database.location)
+    const lists = new AttemptLists([join(resolve(cwd, paths.config), 'attempts')])
+    const runner = new Runner(database, random)
+    const listing = new Listing(database, key, lists)
+    const age = new PostgresAge(database, key, listing, runner, { clock, random, onNotice })
+    const maintenance = new PostgresMaintenance(database, key, age)
+    return {
+      location: database.location,
+      ledger: new PostgresLedger(database, key, runner, age),
+      batches: new PostgresBatches(database, key, runner, age),
+      quota: new PostgresQuota(database, key.fingerprint),
+      inbox: new PostgresInbox(database, runner),
+      orphans: new PostgresOrphans(database),
+      maintenance,
+      waiting: new PostgresWaiting(database, key),
+      problems: async () => [],
+      close() {
+        lists.close()
+        return database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}

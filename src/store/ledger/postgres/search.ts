@@ -1,0 +1,20 @@
+import type { SubmissionFilter } from '../../../domain/submission/submission.ts'
+import type { Values } from './connection.ts'
+
+/** A filter as a WHERE clause on `selectSubmissions`. */
+export function conditions(filter: SubmissionFilter): { where: string; values: Values } {
+  // Rows that never were a whole order are no submissions.
+  const clauses: string[] = ['s.fingerprint IS NOT NULL']
+  const values: Record<string, unknown> = {}
+  const must = (clause: string, name: string, value: unknown): void => {
+    if (value === undefined) return
+    clauses.push(clause)
+    values[name] = value
+  }
+  must('s.batch_id = :batch_id', 'batch_id', filter.batchId)
+  must('s.request_id = :request_id', 'request_id', filter.requestId?.toLowerCase())
+  must('lower(s.email COLLATE "C") = lower(CAST(:email AS text) COLLATE "C")', 'email', filter.email)
+  must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
+  must('s.state = ANY(CAST(:states AS text[]))', 'states', filter.states)
+  return { where: `WHERE ${clauses.join(' AND ')}`, values }
+}

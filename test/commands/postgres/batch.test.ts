@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../../harness/batch-file.ts'
+import type { Filter } from '../../harness/filters.ts'
+import { orderOf } from '../../harness/people.ts'
+import { madeStore } from '../../harness/postgres-store.ts'
+import { type Session, session } from '../../harness/session.ts'
+
+const location: Filter = [/postgres:\/\/owner@\S+/g, 'postgres://STORE']
+
+/** A store on PostgreSQL, which the shell names. */
+async function inPostgres(): Promise<Session> {
+  const here = await session({ quota: [{ calls: 10_000, seconds: 60 }], filters: [location] })
+  const exported = { REFCHECK_STORE: await madeStore(), REFCHECK_QUOTA: '10000/60' }
+  return {
+    ...here,
+    type: (line, options) => here.type(line, { exported, ...options }),
+    all: (lines, options) => here.all(lines, { exported, ...options }),
+  }
+}
+
+test('a file is ordered, run again, and looked at', async () => {
+  const here = await inPostgres()
+  peopleFile(here.folder, emails(3))
+  const screen = await here.all([
+    'batch run people.csv --package 102 --yes',
+    'batch run people.csv --package 102 --yes',
+    'batch list',
+    'request list',
+    'store check',
+    orderOf('Ana'),
+    orderOf('Ana'),
+  ])
+  expect(screen).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2>
+    2> people.csv: 3 rows
+    2>   3 orders of package 102
+    2> Sending takes under a minute
+    2>
+    batch  BATCH_1
+    people.csv, package 102
+
+    3  accepted
+    3  rows
+
+    results  HOME/people.results.csv
+    exit 0
+
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 3 of 3 accepted, nothing left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    3  accepted
+    3  rows
+
+    results  HOME/people.results.csv
+    exit 0
+
+    $ refcheck batch list
+    BATCH ID                              NAME        ACCEPTED  TOTAL  STATE
+    BATCH_1                               people.csv  3         3      done
+    exit 0
+
+    $ refcheck request list
+    REQUEST ID                            STATUS    ORDERED AT  EMAIL
+    REQUEST_1                             RECEIVED  2026-11-20  a1@example.com
+    REQUEST_2                             RECEIVED  2026-11-20  a2@example.com
+    REQUEST_3                             RECEIVED  2026-11-20  a3@example.com
+    exit 0
+
+    $ refcheck store check
+    sound  postgres://STORE
+    exit 0
+
+    $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
+    created  REQUEST_4                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_4
+    exit 0
+
+    $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
+    2> Error: package 102 was already ordered for "ana@example.com": request REQUEST_4, on 2026-11-20 12:00 +00:00, last seen RECEIVED
+    2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_4
+    exit 2
+  `)
+  expect(here.ordered()).toHaveLength(4)
+})

@@ -1,0 +1,50 @@
+import { postgresServer } from '../../src/domain/store/postgres-address.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { systemRandom } from '../../src/host/random.ts'
+import { Database } from '../../src/store/ledger/postgres/connection.ts'
+import { migrate } from '../../src/store/ledger/postgres/migrate.ts'
+import { asked, madeDatabase } from './postgres.ts'
+
+let suite: Promise<string> | undefined
+
+/** A store of PostgreSQL, as `store migrate` makes it, for the tests of a file one after the other; goes away with the run. */
+export function suiteStore(): Promise<string> {
+  suite ??= madeStore()
+  return suite
+}
+
+/** The same for one who drops it. */
+export async function madeStore(): Promise<string> {
+  const url = await madeDatabase()
+  const read = postgresServer(url)
+  if ('why' in read) throw new Error(read.why)
+  const database = new Database(read.server, { clock: systemClock, busyMs: 5_000 })
+  await migrate(database, systemRandom)
+  await database.close()
+  return url
+}
+
+const tables = [
+  'runs',
+  'runners',
+  'pauses',
+  'decisions',
+  'releases',
+  'attempts',
+  'submissions',
+  'batches',
+  'joined_packages',
+  'joined_services',
+  'quota',
+  'events',
+]
+
+/** As it was made, for the next test. */
+export async function emptyStore(url: string): Promise<void> {
+  const kept = `name IN ('format', 'fingerprint_key', 'store_id')`
+  await asked(
+    url,
+    `SET search_path = refcheck; ${tables.map((table) => `DELETE FROM ${table};`).join(' ')}
+     DELETE FROM meta WHERE NOT ${kept}`,
+  )
+}

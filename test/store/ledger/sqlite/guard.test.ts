@@ -1,0 +1,41 @@
+import { DatabaseSync } from 'node:sqlite'
+
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { addOne, batchOf, someTime } from '../batches.ts'
+import { scratch, type Scratch } from '../scratch.ts'
+
+let place: Scratch
+const at = someTime + 20
+
+beforeEach(() => {
+  place = scratch()
+})
+afterEach(() => place.end())
+
+test('the person is not in the fingerprint for anybody without the key', async () => {
+  await addOne(await place.open(), 'a@example.com')
+  const other = await place.open('other.sqlite')
+  await addOne(other, 'a@example.com')
+  const fingerprints = [place.path, other.location].map((path) => {
+    const database = new DatabaseSync(path)
+    const row = database.prepare('SELECT fingerprint FROM submissions').get()
+    database.close()
+    return row?.['fingerprint'] as string
+  })
+  expect(fingerprints[0]).toMatch(/^[0-9a-f]{64}$/)
+  expect(fingerprints[0]).not.toBe(fingerprints[1])
+})
+
+test('a store in memory knows its own holds', async () => {
+  const memory = await place.open(':memory:')
+  const batch = batchOf(['a@example.com'])
+  const hold = await memory.hold(batch)
+  await memory.add(batch, { allowDuplicate: false })
+  expect(await memory.hold(batch)).toBeUndefined()
+  await memory.recover(at)
+  expect(await memory.list({ states: ['pending'] })).toHaveLength(1)
+  await hold?.release()
+  await memory.recover(at)
+  expect(await memory.list({ states: ['cancelled'] })).toHaveLength(1)
+})
