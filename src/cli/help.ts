@@ -82,13 +82,14 @@ class PlainCommandHelp extends CommandHelp {
   /** What has to be given, what may be, and that flags can be combined. */
   private combined(): string {
     const { args, flags } = this.command
-    const names = Object.values(args).map(({ name, required }) =>
-      required === true ? name.toUpperCase() : `[${name.toUpperCase()}]`,
-    )
+    const names = Object.values(args).map(({ name, required, multiple }) => {
+      const shown = `${name.toUpperCase()}${multiple === true ? '...' : ''}`
+      return required === true ? shown : `[${shown}]`
+    })
     const required = Object.values(flags)
       .filter((flag) => flag.required === true)
       .map((flag) => `--${flag.name} ${flag.type === 'option' ? String(flag.helpValue ?? 'VALUE') : ''}`)
-    return [...required, ...names, '[FLAGS]'].join(' ')
+    return [...names, ...required, '[FLAGS]'].join(' ')
   }
 
   /** Its summary stands at the top of the page already. */

@@ -6,7 +6,12 @@ export const filingFlags = {
     summary: 'Template for file names, with fields in braces',
     helpValue: 'TEMPLATE',
   }),
-  concurrency: Flags.integer({ summary: 'Number of downloads at a time (default 8)', min: 1, max: 64 }),
+  concurrency: Flags.integer({
+    helpValue: 'N',
+    summary: 'Number of downloads at a time (default 8)',
+    min: 1,
+    max: 64,
+  }),
 }
 
 export interface FilingFlags {

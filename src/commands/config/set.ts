@@ -17,7 +17,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
   static override description =
     'The webhook secret is refused as an argument: "config set webhook-secret" asks for it, or reads it from stdin, and keeps it with the profile’s key.'
   static override examples = [
-    '<%= config.bin %> config set package 12',
+    '<%= config.bin %> config set package 102',
     '<%= config.bin %> config set output-dir reports --profile acme',
     '<%= config.bin %> config set webhook-secret < secret.txt',
   ]

@@ -11,7 +11,7 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
     'Each call returns new report URLs, valid for one hour. With several ids, --json prints an array; one that could not be read has its error in its place.'
   static override examples = [
     '<%= config.bin %> request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
-    '<%= config.bin %> request get ID ID --json',
+    '<%= config.bin %> request get REQUEST_ID REQUEST_ID --json',
   ]
   static override args = {
     request_id: uuidArg({ required: true, multiple: true, description: 'ids of requests' }),

@@ -15,7 +15,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --for report',
-    '<%= config.bin %> request wait ID ID --timeout 2h --json',
+    '<%= config.bin %> request wait REQUEST_ID REQUEST_ID --timeout 2h --json',
   ]
   static override args = {
     request_id: uuidArg({ required: true, multiple: true, description: 'ids of requests' }),
@@ -23,7 +23,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override flags = {
     for: Flags.option({
       options: ['partial', 'completed', 'report'] as const,
-      summary: 'What to wait for',
+      summary: 'What to wait for (default: a terminal status)',
     })(),
     timeout: durationFlag({ summary: 'Longest wait, then exit 11 (default: no limit)' }),
   }

@@ -20,8 +20,8 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
       helpValue: 'CALLS',
     }),
     fault: Flags.string({ summary: 'The fault, as JSON', helpValue: 'JSON', dependsOn: ['on'] }),
-    times: Flags.integer({ summary: 'How many requests or calls (default 1)', min: 1 }),
-    after: Flags.integer({ summary: 'How many to let pass first (default 0)', min: 0 }),
+    times: Flags.integer({ helpValue: 'N', summary: 'How many requests or calls (default 1)', min: 1 }),
+    after: Flags.integer({ helpValue: 'N', summary: 'How many to let pass first (default 0)', min: 0 }),
     clear: Flags.boolean({ summary: 'Clear all faults' }),
     ...sandboxFlags,
   }

@@ -25,6 +25,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
   static override flags = {
     host: Flags.string({ summary: 'Address to listen on (default 127.0.0.1)', helpValue: 'HOST' }),
     port: Flags.integer({
+      helpValue: 'PORT',
       summary: 'Port to listen on; 0 for any free port',
       min: 0,
       max: 65_535,
@@ -32,6 +33,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       noCacheDefault: true,
     }),
     speed: Flags.integer({
+      helpValue: 'N',
       summary: 'Make requests progress this many times faster',
       min: 1,
       max: 1_000_000,

@@ -12,8 +12,8 @@ export default class SchemaShow extends BaseCommand<typeof SchemaShow> {
   static override description =
     'The schema of a package id never changes, so it is cached on this machine; --refresh reads it again.'
   static override examples = [
-    '<%= config.bin %> schema show 12',
-    '<%= config.bin %> schema show 12 --json-schema > request.schema.json',
+    '<%= config.bin %> schema show 102',
+    '<%= config.bin %> schema show 102 --json-schema > request.schema.json',
   ]
   static override args = { package_id: packageIdArg({ required: true, description: 'id of the package' }) }
   static override flags = {

@@ -14,9 +14,9 @@ export default class SchemaTemplate extends BaseCommand<typeof SchemaTemplate> {
   static override description =
     'xlsx is for people: its columns keep + and leading zeros, it has drop-down lists, a note on each header, and an example on a second sheet. csv is the header alone. json is the body of one order, for "request create --file".'
   static override examples = [
-    '<%= config.bin %> schema template 12 --output people.xlsx',
-    '<%= config.bin %> schema template 12 --format csv > people.csv',
-    '<%= config.bin %> schema template 12 --format json --output body.json',
+    '<%= config.bin %> schema template 102 --output people.xlsx',
+    '<%= config.bin %> schema template 102 --format csv > people.csv',
+    '<%= config.bin %> schema template 102 --format json --output body.json',
   ]
   static override args = { package_id: packageIdArg({ required: true, description: 'id of the package' }) }
   static override flags = {

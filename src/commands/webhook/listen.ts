@@ -23,6 +23,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   static override flags = {
     host: Flags.string({ summary: 'Address to listen on', default: '127.0.0.1', helpValue: 'HOST' }),
     port: Flags.integer({
+      helpValue: 'PORT',
       summary: 'Port to listen on; 0 for any free port',
       min: 0,
       max: 65_535,

@@ -21,7 +21,7 @@ export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
   static override flags = {
     to: Flags.string({ summary: 'URL of the receiver', helpValue: 'URL', required: true }),
     status: Flags.string({
-      summary: 'Status of the request (default COMPLETED); any word',
+      summary: 'Status of the request; any word is accepted (default COMPLETED)',
       helpValue: 'STATUS',
     }),
     'request-id': uuidFlag({ summary: 'Id of the request (default: a new one)' }),
