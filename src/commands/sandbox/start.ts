@@ -43,10 +43,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       summary: 'Quota windows, calls/seconds (default 60/60,1000/3600)',
       helpValue: 'CALLS/SECONDS,…',
     }),
-    seed: Flags.string({
-      summary: 'Random seed, for the same keys and ids each time',
-      helpValue: 'TEXT',
-    }),
+    seed: Flags.string({ summary: 'Seed, for the same keys and ids each time', helpValue: 'TEXT' }),
     'webhook-url': Flags.string({ summary: 'Webhook URL of the organisation', helpValue: 'URL' }),
     data: Flags.string({
       summary: 'Keep the state in this file over restarts',
