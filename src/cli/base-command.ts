@@ -140,7 +140,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       'there is no terminal to confirm on',
       'Nothing was done. Run it again with --yes to skip the confirmation.',
     )
-    if (await prompter?.confirm({ message: question })) return
+    if (await prompter?.confirm({ message: question, isGrave: true })) return
     throw new InterruptedError('cancelled; nothing was done')
   }
 

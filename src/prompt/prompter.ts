@@ -36,6 +36,8 @@ export interface ConfirmQuestion {
   message: string
   /** What Enter alone means; no where absent. */
   initial?: boolean | undefined
+  /** A yes has consequences: keys typed before the question is shown do not answer it. */
+  isGrave?: boolean | undefined
 }
 
 /**

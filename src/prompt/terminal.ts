@@ -95,8 +95,9 @@ export class TerminalPrompter implements Prompter {
     return chosen.value
   }
 
-  confirm({ message, initial = false }: ConfirmQuestion): Promise<boolean> {
+  confirm({ message, initial = false, isGrave = false }: ConfirmQuestion): Promise<boolean> {
     return this.#ask(message, async (context) => {
+      if (isGrave) await forgetTyped(this.#options.input.stream)
       const { module, theme } = await this.#inquirer(context)
       const { answer } = await module<{ answer: boolean }>([
         { type: 'confirm', name: 'answer', message: this.#question(message), default: initial, theme },
@@ -176,6 +177,22 @@ function onLeaving(input: Readable, leave: () => void): () => void {
     input.off('end', leave)
     input.off('close', leave)
   }
+}
+
+/** Turns of the event loop after which all that a terminal had in store has been read. */
+const turnsToRead = 10
+
+/** Reads away what was typed ahead, which was meant for something else. */
+async function forgetTyped(input: Readable): Promise<void> {
+  const forget = (): void => undefined
+  const terminal = input as Readable & { setRawMode?: (isRaw: boolean) => unknown }
+  // Line by line, a terminal would keep back what no Enter has ended.
+  terminal.setRawMode?.(true)
+  input.on('data', forget)
+  for (let turn = 0; turn < turnsToRead; turn += 1) await new Promise((done) => void setImmediate(done))
+  input.off('data', forget)
+  input.pause()
+  terminal.setRawMode?.(false)
 }
 
 /** A stream for one question; inquirer ends it, the terminal stays. */

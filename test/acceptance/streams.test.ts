@@ -65,6 +65,8 @@ test('an order on a real terminal, asked for from nothing', async () => {
   }
   await terminal.until('Is everything correct?')
   terminal.type(keys.enter)
+  await terminal.until('(y/N)')
+  terminal.type(`y${keys.enter}`)
   await terminal.until('The same order as one command')
   const { code, stdout } = await terminal.ended
   expect({ code, stdout: stdout.replace(/ID|[0-9a-f-]{36}/, 'ID') }).toEqual({

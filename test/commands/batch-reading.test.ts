@@ -92,7 +92,7 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
   write('people.xlsx', await book(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
   const answers = [
     { ask: /the row on line 3 is hidden/, choose: 'No, leave out this row' },
-    { ask: /Order checks for 1 person/, confirm: true },
+    { ask: /^Order package/, confirm: true },
   ]
   expect(await type('batch run people.xlsx --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.xlsx --package 102
@@ -102,7 +102,7 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
     2>   1 order of package 102
     2> Sending takes under a minute
     2>
-    ? Order checks for 1 person: Ana Silva? yes
+    ? Order package 102 for Ana Silva at 127.0.0.1:PORT as olive.owner@example.com? yes
     batch  BATCH_1
     people.xlsx, package 102
 

@@ -108,7 +108,7 @@ test('results of a file that is changed while it runs are not written, and nothi
   const here = await session()
   peopleFile(here.folder, emails(2))
   const meanwhile = (): void => void peopleFile(here.folder, emails(3))
-  const answers = [{ ask: /Order checks for 2 people/, confirm: true, meanwhile }]
+  const answers = [{ ask: /^Order .* for 2 people/, confirm: true, meanwhile }]
   expect(await here.type('batch run people.csv --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     2>
@@ -116,7 +116,7 @@ test('results of a file that is changed while it runs are not written, and nothi
     2>   2 orders of package 102
     2> Sending takes under a minute
     2>
-    ? Order checks for 2 people: Ana Row1, Ana Row2? yes
+    ? Order package 102 for 2 people (Ana Row1, Ana Row2) at 127.0.0.1:PORT as olive.owner@example.com? yes
     2> Warning: the results file was not written: people.csv: it was changed while it was being read. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     batch  BATCH_1
     people.csv, package 102

@@ -12,7 +12,7 @@ const run = 'batch run people.csv --package 102'
 test('a file is planned, confirmed and ordered row by row, and the results stand beside it', async () => {
   const { type, cat, folder, ordered } = await session()
   peopleFile(folder, emails(3))
-  const answers = [{ ask: /Order checks for 3 people/, confirm: true }]
+  const answers = [{ ask: /^Order package 102 for 3 people/, confirm: true }]
   expect(await type(run, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     2>
@@ -20,7 +20,7 @@ test('a file is planned, confirmed and ordered row by row, and the results stand
     2>   3 orders of package 102
     2> Sending takes under a minute
     2>
-    ? Order checks for 3 people: Ana Row1, Ana Row2, Ana Row3? yes
+    ? Order package 102 for 3 people (Ana Row1, Ana Row2, Ana Row3) at 127.0.0.1:PORT as olive.owner@example.com? yes
     batch  BATCH_1
     people.csv, package 102
 
@@ -89,7 +89,7 @@ test('run again, under another name too, it orders nobody', async () => {
 test('started by another process while the plan is looked at, it is that batch and goes on there', async () => {
   const here = await session()
   peopleFile(here.folder, emails(2))
-  const prompter = new ScriptedPrompter([{ ask: /Order checks for 2 people/, confirm: true }])
+  const prompter = new ScriptedPrompter([{ ask: /^Order package \d+ for 2 people/, confirm: true }])
   const ask = prompter.confirm.bind(prompter)
   let first: unknown
   prompter.confirm = async (question) => {

@@ -46,7 +46,7 @@ test('--max stops after so many, and the same command goes on', async () => {
 test('a no sends nothing, and without a terminal it needs --yes', async () => {
   const { type, folder, calls } = await session()
   peopleFile(folder, emails(2))
-  const answers = [{ ask: /Order checks for 2 people/, confirm: false }]
+  const answers = [{ ask: /^Order .* for 2 people/, confirm: false }]
   expect(await type(run, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     2>
@@ -54,7 +54,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
     2>   2 orders of package 102
     2> Sending takes under a minute
     2>
-    ? Order checks for 2 people: Ana Row1, Ana Row2? no
+    ? Order package 102 for 2 people (Ana Row1, Ana Row2) at 127.0.0.1:PORT as olive.owner@example.com? no
     2> Cancelled; nothing was done
     exit 130
   `)

@@ -151,6 +151,7 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     { ask: /Is everything correct/, choose: /^Change Last name/ },
     { ask: /Last name/, initial: 'Shah', type: 'Rao' },
     { ask: /Is everything correct/, choose: /^Yes/ },
+    { ask: /^Order 102/, confirm: true },
   ]
   expect(await type('request create --first-name Priya', { answers })).toMatchInlineSnapshot(`
     $ refcheck request create --first-name Priya
@@ -179,7 +180,8 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     2> Recipient  Email       priya@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Is everything correct?: Yes. Create the request
+    ? Is everything correct?: Yes, go on
+    ? Order 102 Identity check only for Priya Rao at 127.0.0.1:PORT as olive.owner@example.com? yes
     created  REQUEST_1                             RECEIVED
     2> The same order as one command:
     2>   refcheck request create --package 102 --first-name Priya --last-name Rao --email priya@example.com --phone +61412345678 --yes
@@ -212,6 +214,7 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
     2>
     ? Is everything correct?: Cancel, and send nothing
     2> Cancelled; nothing was ordered
+    2> Go on from these answers with: refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
     exit 130
   `)
   expect(posts(here)).toEqual([])

@@ -175,7 +175,7 @@ test('batch plan and the plan of batch run say the same', async () => {
     }
     exit 0
   `)
-  const answers = [{ ask: /Order checks for 2 people: Ann Low, Bob Low/, confirm: false }]
+  const answers = [{ ask: /^Order .* for 2 people \(Ann Low, Bob Low\)/, confirm: false }]
   expect(await here.type('batch run people.csv --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     2>
@@ -190,7 +190,7 @@ test('batch plan and the plan of batch run say the same', async () => {
     2>     Bob Low (row 3) and Ann Low (ann@example.com)
     2> Sending takes under a minute
     2>
-    ? Order checks for 2 people: Ann Low, Bob Low? no
+    ? Order package 102 for 2 people (Ann Low, Bob Low) at 127.0.0.1:PORT as olive.owner@example.com, and leave out 2 rows? no
     2> Cancelled; nothing was done
     exit 130
   `)
@@ -202,7 +202,11 @@ test('request create names the similar order in its one final question, which sa
   const line =
     'request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678'
   const no = await type(line, {
-    answers: [{ ask: /Somebody similar was ordered.*Order anyway/, choose: /Cancel/ }],
+    answers: [
+      { ask: 'Is everything correct?', choose: /^Yes/ },
+      { ask: /^Somebody similar was ordered.* Order 102 /, confirm: false },
+      { ask: 'Is everything correct?', choose: /^Cancel/ },
+    ],
   })
   expect(no).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678
@@ -215,12 +219,27 @@ test('request create names the similar order in its one final question, which sa
     2> Recipient  Email       ana@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ana Example (ana@example.com) has the same e-mail and phone. Order anyway?: Cancel, and send nothing
+    ? Is everything correct?: Yes, go on
+    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ana Example (ana@example.com) has the same e-mail and phone. Order 102 Identity check only for Anna Example at 127.0.0.1:PORT as olive.owner@example.com? no
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Anna
+    2> Recipient  Last name   Example
+    2> Recipient  Email       ana@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is everything correct?: Cancel, and send nothing
     2> Cancelled; nothing was ordered
+    2> Go on from these answers with: refcheck request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678
     exit 130
   `)
   expect(ordered()).toHaveLength(1)
-  const yes = await type(line, { answers: [{ ask: /Somebody similar was ordered/, choose: /Yes/ }] })
+  const yes = await type(line, {
+    answers: [
+      { ask: 'Is everything correct?', choose: /^Yes/ },
+      { ask: /^Somebody similar was ordered/, confirm: true },
+    ],
+  })
   expect([yes.code, ordered().length]).toEqual([0, 2])
 })
 

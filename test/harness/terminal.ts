@@ -11,6 +11,8 @@ export interface Terminal {
   until(text: string | RegExp): Promise<void>
   /** Presses keys. */
   type(keys: string): void
+  /** Gives the window another width. */
+  resize(columns: number): void
   /** Everything the terminal was sent so far, escapes and all. */
   raw(): string
   /** Ends when the program does. */
@@ -79,5 +81,11 @@ export async function openTerminal(argv: readonly string[], columns = 80): Promi
       )
       look()
     })
-  return { until, type: (typed) => program.write(typed), raw: () => raw, ended }
+  return {
+    until,
+    type: (typed) => program.write(typed),
+    resize: (width) => program.resize(width, 40),
+    raw: () => raw,
+    ended,
+  }
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+
 import { RefcheckError } from '../../src/errors/base.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
 import { TerminalPrompter } from '../../src/prompt/terminal.ts'
@@ -54,6 +56,14 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
   long: (on) =>
     on.confirm({ message: `Does the provider have a request for ${'Dee Cut '.repeat(4)}in package 102?` }),
   confirmYes: (on) => on.confirm({ message: 'Go on?', initial: true }),
+  grave: async (on) => {
+    // As while a batch waits for something else; it goes on once the window has another width.
+    process.stderr.write('waiting ')
+    const awake = setInterval(() => undefined, 1_000)
+    await once(process.stderr, 'resize')
+    clearInterval(awake)
+    return on.confirm({ message: 'Order?', isGrave: true })
+  },
   several: async (on) => [
     await on.text({ message: 'One' }),
     await on.confirm({ message: 'Two' }),

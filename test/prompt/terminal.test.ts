@@ -145,6 +145,17 @@ test('yes or no: Enter alone means no unless told otherwise', async () => {
   ).toEqual(['false', 'true', 'true', 'false'])
 })
 
+test('what was typed before a question of consequence was shown does not answer it', async () => {
+  const terminal = await ask('grave')
+  await terminal.until('waiting ')
+  terminal.type(`y${keys.enter}y${keys.enter}y`)
+  await terminal.until(/y\s+y\s+y/)
+  terminal.resize(100)
+  await terminal.until('? Order? (y/N)')
+  terminal.type(keys.enter)
+  expect(await terminal.ended).toEqual({ code: 0, stdout: 'false' })
+})
+
 test('questions follow each other on one terminal', async () => {
   const terminal = await ask('several')
   await terminal.until('? One')

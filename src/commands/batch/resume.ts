@@ -2,11 +2,12 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/duration.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
+import { api } from '../../compose/api.ts'
 import { batchStartPorts } from '../../compose/batch.ts'
-import { orderQuestion } from '../../domain/batch/confirmation.ts'
+import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
-import { findBatch, findToRun, firstPending } from '../../usecases/batch/standing.ts'
+import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/standing.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 import { hearAgain } from '../../usecases/batch/witnesses.ts'
 import { storedBatches } from '../../compose/store.ts'
@@ -33,7 +34,10 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     await hearAgain(ports, ports.place, found)
     const batch = await findToRun(stored, found.id)
     const { pending } = batch.counts
-    if (pending > 0) await this.confirm(orderQuestion(pending, await firstPending(stored, batch)), flags.yes)
+    if (pending > 0) {
+      const question = orderQuestion(await leftToOrder(stored, batch), await api(scope))
+      await this.confirm(question, flags.yes)
+    }
     const done = await startBatch(ports, batch.id, { max: flags.max })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }

@@ -7,7 +7,7 @@ import { api } from '../../compose/api.ts'
 import { batchPlanPorts, batchStartPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { readInput } from '../../compose/input.ts'
 import { type ColumnChoices, errorsCommand } from '../../domain/batch/columns.ts'
-import { orderQuestion } from '../../domain/batch/confirmation.ts'
+import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
 import { planText, unstartedView } from '../../output/views/batch-check.ts'
 import { batchGoesOnText, batchStatusView } from '../../output/views/batches.ts'
@@ -104,7 +104,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         if (!this.flags.quiet || !this.flags.yes)
           reporter.block(planText(plan, name, reporter.terminal, this.flags['show-changes']))
       },
-      confirm: (count, people) => this.confirm(orderQuestion(count, people), this.flags.yes),
+      confirm: async (about) => this.confirm(orderQuestion(about, await api(this.scope)), this.flags.yes),
     }
   }
 }

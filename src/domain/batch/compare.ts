@@ -1,5 +1,5 @@
 import { type BatchPreview, type NewFileBatch, type NewRow, noCounts } from './batch.ts'
-import { mostNamed } from './confirmation.ts'
+import { mostNamed } from '../submission/confirmation.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { personIdentities, sharedKey } from '../submission/identity.ts'
 import { foldedName } from '../submission/likeness.ts'

@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview, NewRow } from './batch.ts'
+import type { AboutToOrder } from '../submission/confirmation.ts'
 import { quotaSeconds } from './estimate.ts'
 import type { FileReading } from './new-row.ts'
 import type { RowChange } from './row-reading.ts'
@@ -151,4 +152,12 @@ function parsed(text: string): Partial<Record<string, unknown>> & Partial<KeptPl
   } catch {
     return {}
   }
+}
+
+/** What a yes to the plan would order. */
+export function aboutToOrder({ counts, packages, people }: Plan): AboutToOrder {
+  const [first, ...others] = packages
+  const isOne = first !== undefined && others.length === 0
+  const leftOut = counts.total - counts.pending
+  return { package: isOne ? { id: first.package_id } : undefined, count: counts.pending, people, leftOut }
 }

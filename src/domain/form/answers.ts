@@ -27,10 +27,9 @@ export function keep(answers: Answers, field: FormField, answer: FieldValue | un
 export function nextSteps(
   fields: readonly FormField[],
   answers: Answers,
-  action: string,
 ): { value: FormField | 'send' | 'leave'; label: string }[] {
   return [
-    { value: 'send', label: `Yes. ${action}` },
+    { value: 'send', label: 'Yes, go on' },
     ...fields.map((field) => {
       const answer = answers.get(field)
       const owner = field.code === undefined ? '' : `${field.group}: `

@@ -3,9 +3,17 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { FieldValue, RequestBody } from '../../contract/request-body.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { bodyFromFlags } from './flags.ts'
+import type { DraftBody } from './validate.ts'
 
 /** What a terminal, or a reader's eye, would not give back as it is. */
 const unprintable = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u
+
+const recipientFlags = [
+  ['--first-name', 'first_name'],
+  ['--last-name', 'last_name'],
+  ['--email', 'email'],
+  ['--phone', 'phone'],
+] as const
 
 /** Linux takes 128 KiB in one argument; what a shell's own printf is given has no such limit. */
 const longestLine = 100_000
@@ -19,22 +27,32 @@ export function commandLine(body: RequestBody, schema: PackageSchema, flags: rea
   const command = ['refcheck', 'request', 'create']
   if (saysExactly(body, schema)) {
     const { recipient, package_id } = body
-    const given: [string, string][] = [
-      ['--package', String(package_id)],
-      ['--first-name', recipient.first_name],
-      ['--last-name', recipient.last_name],
-      ['--email', recipient.email],
-      ['--phone', recipient.phone],
-      ...fieldsOf(body).map((field): [string, string] => ['--field', field]),
+    const given = [
+      ...recipientFlags.flatMap(([flag, name]) => [flag, recipient[name]]),
+      ...fieldsOf(body).flatMap((field) => ['--field', field]),
     ]
-    return [...command, ...given.flat(), ...flags, '--yes'].map(shellWord).join(' ')
+    return [...command, '--package', String(package_id), ...given, ...flags, '--yes'].map(shellWord).join(' ')
   }
   const json = plain(JSON.stringify(body))
   return `printf %s ${shellWord(json)} | ${[...command, '--file', '-', ...flags, '--yes'].map(shellWord).join(' ')}`
 }
 
+/** The command line that asks on from these answers; undefined where there are none yet, or flags cannot say them exactly. */
+export function unfinishedLine(draft: DraftBody, schema: PackageSchema): string | undefined {
+  const { package_id, recipient } = draft
+  const given = recipientFlags.flatMap(([flag, name]) => {
+    const value = recipient[name]
+    return value === undefined ? [] : [flag, value]
+  })
+  if (given.length === 0 || !saysExactly(draft, schema)) return undefined
+  const fields = fieldsOf(draft).flatMap((field) => ['--field', field])
+  return ['refcheck', 'request', 'create', '--package', String(package_id), ...given, ...fields]
+    .map(shellWord)
+    .join(' ')
+}
+
 /** The values of the --field flags. */
-function fieldsOf({ additional_information = [] }: RequestBody): string[] {
+function fieldsOf({ additional_information = [] }: DraftBody): string[] {
   return additional_information.flatMap(({ code, fields }) =>
     Object.entries(fields).map(([name, value]) => `${code}.${name}=${flagText(value)}`),
   )
@@ -45,7 +63,7 @@ function flagText(value: FieldValue): string {
 }
 
 /** Whether flags give this body back. A value that begins with a dash could be taken for a flag itself. */
-function saysExactly(body: RequestBody, schema: PackageSchema): boolean {
+function saysExactly(body: DraftBody, schema: PackageSchema): boolean {
   const fields = fieldsOf(body)
   const values = [...Object.values(body.recipient), ...fields]
   if (values.some((value) => value.startsWith('-') || unprintable.test(value))) return false

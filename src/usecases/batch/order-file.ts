@@ -1,7 +1,7 @@
 import type { Batch, NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import type { Plan } from '../../domain/batch/plan.ts'
-import type { Recipient } from '../../contract/request-body.ts'
+import type { AboutToOrder } from '../../domain/submission/confirmation.ts'
+import { aboutToOrder, type Plan } from '../../domain/batch/plan.ts'
 import { unsent } from '../../domain/batch/unsent.ts'
 import type { RefcheckError } from '../../errors/base.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
@@ -14,7 +14,7 @@ import { planBatch, type PlanPorts } from './plan.ts'
 import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
 import { packageFor, readOrders } from './read-orders.ts'
 import { noteLeftOut, noteLostLook, resultsPlace } from './results-file.ts'
-import { findToRun, firstPending } from './standing.ts'
+import { findToRun, leftToOrder } from './standing.ts'
 import { hearAgain } from './witnesses.ts'
 
 export interface OrderFilePorts
@@ -31,8 +31,8 @@ export interface OrderFileTalk {
   /** The file is a batch already, which goes on. */
   onKnown: (batch: Batch) => void
   onPlan: (plan: Plan) => void
-  /** Throws where the person does not want `count` orders; `people`: the first of them, one more than are named. */
-  confirm: (count: number, people: readonly (Recipient | undefined)[]) => Promise<void>
+  /** Throws where the person does not want these orders. */
+  confirm: (about: AboutToOrder) => Promise<void>
 }
 
 export interface OrderFileChoices {
@@ -100,7 +100,7 @@ export async function orderFile(
     noteLostLook(ports, resultsFile, file.sheet)
     noteLeftOut(ports, resultsFile, file.sheet, plan.check)
   }
-  if (plan.counts.pending > 0) await talk.confirm(plan.counts.pending, plan.people)
+  if (plan.counts.pending > 0) await talk.confirm(aboutToOrder(plan))
   return takenIn(ports, planned.batch, planned.intake.rows, goOn)
 }
 
@@ -136,7 +136,7 @@ async function goOnWith(
   talk.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }
   const { pending } = known.counts
-  if (pending > 0) await talk.confirm(pending, await firstPending(ports, known))
+  if (pending > 0) await talk.confirm(await leftToOrder(ports, known))
   const { results, allowances } = choices
   await applyToKnown(ports, file, known, { results, allowDuplicate: allowances.allowDuplicate })
   return { kind: 'taken-in', batchId: known.id, isPlanned: false }

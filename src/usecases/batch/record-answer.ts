@@ -30,7 +30,7 @@ export async function recordAnswer(
         },
       )
     }
-    if (!(await prompter.confirm({ message: confirmation(row, request, differs) }))) {
+    if (!(await prompter.confirm({ message: confirmation(row, request, differs), isGrave: true }))) {
       throw new UsageError(`request ${request.request_id} was not confirmed`, {
         hint: 'Nothing was recorded; the row is as it was.',
       })

@@ -1,6 +1,6 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { listed, type ListedBatch, type ListedRow, listedRow } from '../../domain/batch/standing.ts'
-import { mostNamed } from '../../domain/batch/confirmation.ts'
+import { type AboutToOrder, mostNamed } from '../../domain/submission/confirmation.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
@@ -33,15 +33,15 @@ export async function findToRun(stored: BatchPorts, id: string): Promise<Batch> 
   return changed === 0 ? batch : findBatch(stored, batch.id)
 }
 
-/** The people of the first rows that are still to be sent: one more than are named. */
-export async function firstPending(
+/** What is left to send of a batch. */
+export async function leftToOrder(
   { batches }: Pick<BatchPorts, 'batches'>,
-  { id }: Pick<Batch, 'id'>,
-): Promise<(Recipient | undefined)[]> {
+  { id, packageId, counts }: Pick<Batch, 'id' | 'packageId' | 'counts'>,
+): Promise<AboutToOrder> {
   const people: (Recipient | undefined)[] = []
   for await (const row of batches.rows(id, { states: ['pending'], limit: mostNamed + 1 }))
     people.push(row.recipient)
-  return people
+  return { package: packageId === undefined ? undefined : { id: packageId }, count: counts.pending, people }
 }
 
 /** Newest first. */

@@ -62,7 +62,8 @@ export async function startBatch(
     unclaimed: () => inbox.unclaimed(),
     confirmStarterLeft:
       prompter &&
-      (({ id, userEmail }) => prompter.confirm({ message: starterLeft(id, userEmail, run.api.userEmail) })),
+      (({ id, userEmail }) =>
+        prompter.confirm({ message: starterLeft(id, userEmail, run.api.userEmail), isGrave: true })),
     onStart(batch) {
       const { counts, userEmail: begunAs } = batch
       const now = run.api.userEmail

@@ -3,6 +3,7 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { type Answers, answersIn, bodyOf, keep, nextSteps } from '../../domain/form/answers.ts'
 import { type FormField, formFields } from '../../domain/form/fields.ts'
+import { unfinishedLine } from '../../domain/form/command-line.ts'
 import type { PhoneRepair } from '../../domain/form/national-phone.ts'
 import { refusal } from '../../domain/form/problem.ts'
 import { type ReviewRow, reviewRows } from '../../domain/form/review.ts'
@@ -18,12 +19,10 @@ export interface InterviewOptions {
    * so that a complete command line with --yes asks nothing on a terminal either.
    */
   review?: boolean | undefined
-  /** What saying yes does, as a choice reads: "Create the request". */
-  action?: string | undefined
+  /** The last question, which a person has to answer with yes; none where absent. */
+  lastQuestion?: ((body: RequestBody) => Promise<string>) | undefined
   /** Reads phones without + as of the country that the person named. */
   repair?: PhoneRepair | undefined
-  /** What speaks against these answers, for the final question: Enter alone means no then. */
-  doubt?: ((body: RequestBody) => Promise<string | undefined>) | undefined
 }
 
 /**
@@ -35,22 +34,34 @@ export async function interview(
   prompter: Prompter,
   schema: PackageSchema,
   given: DraftBody,
-  { show, review = true, action = 'Create the request', repair, doubt }: InterviewOptions = {},
+  { show, review = true, lastQuestion, repair }: InterviewOptions = {},
 ): Promise<RequestBody> {
   const fields = formFields(schema)
   const answers = answersIn(given, schema, fields)
+  const draft = (): DraftBody => bodyOf(schema, fields, answers)
   const open = fields.filter((field) => !answers.has(field) && (review || field.required))
-  for (const field of open) {
-    keep(answers, field, await askField(prompter, field, undefined, repair))
+  try {
+    for (const field of open) {
+      keep(answers, field, await askField(prompter, field, undefined, repair))
+    }
+    if (review) {
+      const last = async (): Promise<string | undefined> => {
+        const { body } = validateBody(draft(), schema)
+        return body && lastQuestion?.(body)
+      }
+      await reviewAnswers(prompter, fields, answers, { show, repair, lastQuestion: last })
+    }
+  } catch (error) {
+    throw error instanceof InterruptedError ? left(error, unfinishedLine(draft(), schema)) : error
   }
-  const doubtOf = async (): Promise<string | undefined> => {
-    const { body } = validateBody(bodyOf(schema, fields, answers), schema)
-    return body && doubt?.(body)
-  }
-  if (review) await reviewAnswers(prompter, fields, answers, { show, action, repair, doubtOf })
-  const { body, problems } = validateBody(bodyOf(schema, fields, answers), schema)
+  const { body, problems } = validateBody(draft(), schema)
   if (problems !== undefined) throw refusal(problems, 'Give these values again.', 'flags')
   return body
+}
+
+/** Answers are not lost with the person who leaves. */
+function left({ message }: InterruptedError, line: string | undefined): InterruptedError {
+  return new InterruptedError(message, { hint: line && `Go on from these answers with: ${line}` })
 }
 
 /** Until the person says yes. */
@@ -60,24 +71,22 @@ async function reviewAnswers(
   answers: Answers,
   {
     show,
-    action,
     repair,
-    doubtOf,
-  }: Pick<InterviewOptions, 'show' | 'repair'> & {
-    action: string
-    doubtOf: () => Promise<string | undefined>
-  },
+    lastQuestion,
+  }: Pick<InterviewOptions, 'show' | 'repair'> & { lastQuestion: () => Promise<string | undefined> },
 ): Promise<void> {
   for (;;) {
     show?.(reviewRows(fields, answers))
-    const doubt = await doubtOf()
     const next = await prompter.select<FormField | 'send' | 'leave'>({
-      message: doubt === undefined ? 'Is everything correct?' : `${doubt} Order anyway?`,
-      choices: nextSteps(fields, answers, action),
-      initial: doubt === undefined ? undefined : 'leave',
+      message: 'Is everything correct?',
+      choices: nextSteps(fields, answers),
     })
-    if (next === 'send') return
     if (next === 'leave') throw new InterruptedError('cancelled; nothing was ordered')
-    keep(answers, next, await askField(prompter, next, answers.get(next), repair))
+    if (next !== 'send') {
+      keep(answers, next, await askField(prompter, next, answers.get(next), repair))
+      continue
+    }
+    const message = await lastQuestion()
+    if (message === undefined || (await prompter.confirm({ message, isGrave: true }))) return
   }
 }

@@ -1,11 +1,12 @@
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
+import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
 import { type PhoneRepair, withNationalPhone } from '../../domain/form/national-phone.ts'
 import { type Change, refusal, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
-import { validateBody, validateDraft } from '../../domain/form/validate.ts'
+import { type DraftBody, validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
 import { choosePackage } from '../form/choose-package.ts'
@@ -32,7 +33,7 @@ export interface PrepareOptions extends SchemaSource {
   show: (rows: ReviewRow[], pack: Package) => void
   /** Reads phones without + as of the country that the person named. */
   repair?: PhoneRepair | undefined
-  /** What speaks against an order, for its final question. */
+  /** What speaks against an order, for its last question. */
   doubt?: ((body: RequestBody) => Promise<string | undefined>) | undefined
 }
 
@@ -56,13 +57,7 @@ export async function prepareOrder(given: GivenOrder, options: PrepareOptions): 
     return { ...whole, changes: [...changes, ...whole.changes], package: pack, schema }
   }
   changes.push(...(validateDraft(draft, schema).changes ?? []))
-  const { show, repair, doubt } = options
-  const body = await interview(prompter, schema, draft, {
-    show: (rows) => show(rows, pack),
-    review: !yes,
-    repair,
-    doubt,
-  })
+  const body = await asked(prompter, draft, { pack, schema }, options)
   return { body, changes, package: pack, schema }
 }
 
@@ -152,16 +147,34 @@ function checked(
 /** A body that came whole: on a terminal it is shown and may still be changed before it is sent. */
 async function confirmed(
   whole: { body: RequestBody; changes: Change[] },
-  { pack, schema }: Pick<Order, 'schema'> & { pack: Package },
-  { prompter, yes, show, repair, doubt }: PrepareOptions,
+  order: { pack: Package; schema: PackageSchema },
+  options: PrepareOptions,
 ): Promise<{ body: RequestBody; changes: Change[] }> {
-  if (yes) return whole
-  if (prompter === undefined) {
-    requireYes(yes)
+  if (options.yes) return whole
+  if (options.prompter === undefined) {
+    requireYes(options.yes)
     return whole
   }
-  const shown = (rows: ReviewRow[]): void => show(rows, pack)
-  return { ...whole, body: await interview(prompter, schema, whole.body, { show: shown, repair, doubt }) }
+  return { ...whole, body: await asked(options.prompter, whole.body, order, options) }
+}
+
+/** Asks for what is missing and shows it; the last question says what is at stake, after what speaks against it. */
+async function asked(
+  prompter: Prompter,
+  draft: DraftBody,
+  { pack, schema }: { pack: Package; schema: PackageSchema },
+  { api, show, yes, repair, doubt }: PrepareOptions,
+): Promise<RequestBody> {
+  return interview(prompter, schema, draft, {
+    show: (rows) => show(rows, pack),
+    review: !yes,
+    repair,
+    async lastQuestion(body) {
+      const against = await doubt?.(body)
+      const question = orderQuestion({ package: pack, count: 1, people: [body.recipient] }, api)
+      return against === undefined ? question : `${against} ${question}`
+    },
+  })
 }
 
 function requireYes(yes: boolean): void {

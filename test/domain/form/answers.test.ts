@@ -31,9 +31,9 @@ test('an answer taken back is gone, and so is a check without any', () => {
 })
 
 test('a review offers to send, to change each field, and to leave', () => {
-  const steps = nextSteps(fields, answersIn(sampleBody(), sampleSchema, fields), 'Create it')
+  const steps = nextSteps(fields, answersIn(sampleBody(), sampleSchema, fields))
   expect([steps[0]?.value, steps.at(-1)?.value, steps.length]).toEqual(['send', 'leave', fields.length + 2])
-  expect(steps[0]?.label).toContain('Create it')
+  expect(steps[0]?.label).toBe('Yes, go on')
   expect(steps[1]?.label).toMatch(/First name \(Ann\)$/)
   expect(steps[5]?.label).toMatch(/Check ncc_acic: Date of birth/)
 })

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 
 import type { PackageSchema } from '../../../src/contract/package-schema.ts'
+import type { RequestBody } from '../../../src/contract/request-body.ts'
 import { interview, type InterviewOptions } from '../../../src/usecases/form/interview.ts'
 import type { ReviewRow } from '../../../src/domain/form/review.ts'
 import type { DraftBody } from '../../../src/domain/form/validate.ts'
 import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 import { plainSchema, recipientOf, sampleSchema, schemaOf } from '../../domain/form/sample-schema.ts'
 
-const yes: Answer = { ask: 'Is everything correct?', choose: 'Yes. Create the request' }
+const yes: Answer = { ask: 'Is everything correct?', choose: 'Yes, go on' }
 
 /** Holds an interview about `given` and sees that every answer was asked for. */
 async function held(schema: PackageSchema, given: DraftBody, answers: Answer[], options?: InterviewOptions) {
@@ -186,7 +187,7 @@ describe('the review', () => {
           ask: 'Is everything correct?',
           choose: 'Change First name (Ann)',
           offered: [
-            'Yes. Create the request',
+            'Yes, go on',
             'Change First name (Ann)',
             'Change Last name (Lee)',
             'Change Email (ann@example.com)',
@@ -244,11 +245,31 @@ describe('the review', () => {
     })
   })
 
-  test('names what yes does in the caller’s words', async () => {
-    const answers: Answer[] = [{ ask: 'Is everything correct?', choose: 'Yes. Show what would be sent' }]
-    expect(await held(plainSchema, complete(), answers, { action: 'Show what would be sent' })).toEqual(
-      complete(),
-    )
+  test('is followed by the last question, and a no to it leads back to the review', async () => {
+    const lastQuestion = async ({ recipient }: RequestBody): Promise<string> =>
+      `Order for ${recipient.first_name}?`
+    const answers: Answer[] = [
+      yes,
+      { ask: 'Order for Ann?', confirm: false },
+      { ask: 'Is everything correct?', choose: /^Change First name/ },
+      { ask: 'First name (required)', type: 'Anna' },
+      yes,
+      { ask: 'Order for Anna?', confirm: true },
+    ]
+    const body = await held(plainSchema, complete(), answers, { lastQuestion })
+    expect(body.recipient.first_name).toBe('Anna')
+  })
+
+  test('that is left tells how to go on from the answers', async () => {
+    const leaving = held(plainSchema, nothing(plainSchema), [
+      { ask: 'First name (required)', type: 'Zoë' },
+      { ask: 'Last name (required)', type: "O'Brien" },
+      { ask: 'Email (required)', leave: true },
+    ])
+    await expect(leaving).rejects.toMatchObject({
+      code: 'interrupted',
+      hint: `Go on from these answers with: refcheck request create --package 7 --first-name Zoë --last-name 'O'\\''Brien'`,
+    })
   })
 
   test('is left out for one who has said yes beforehand, and so is what is optional', async () => {

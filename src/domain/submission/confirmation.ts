@@ -1,0 +1,44 @@
+import type { Recipient } from '../../contract/request-body.ts'
+import { countInWords } from '../wording/count-in-words.ts'
+
+/** So few people are named before they are ordered. */
+export const mostNamed = 5
+
+/** What a yes would order. */
+export interface AboutToOrder {
+  /** The package's id and, where it is known, its name; none where rows have packages of their own. */
+  package: { id: number; name?: string | undefined } | undefined
+  count: number
+  /** The first of them, at least one more than are named. */
+  people: readonly (Recipient | undefined)[]
+  /** Rows of the same file that are not ordered. */
+  leftOut?: number | undefined
+}
+
+/** Where it is ordered, and as whom. */
+export interface OrderingAs {
+  baseUrl: string
+  userEmail: string
+}
+
+/** The last question before money is spent: it names what is at stake, and who is ordered where they are few. */
+export function orderQuestion(order: AboutToOrder, { baseUrl, userEmail }: OrderingAs): string {
+  const { leftOut = 0 } = order
+  const service = baseUrl.replace(/^https?:\/\//, '')
+  const left = leftOut === 0 ? '' : `, and leave out ${countInWords(leftOut, 'row')}`
+  return `Order ${whatOf(order)} for ${whoOf(order)} at ${service} as ${userEmail}${left}?`
+}
+
+function whatOf({ package: ordered }: AboutToOrder): string {
+  if (ordered === undefined) return 'checks'
+  return ordered.name === undefined ? `package ${ordered.id}` : `${ordered.id} ${ordered.name}`
+}
+
+function whoOf({ count, people }: AboutToOrder): string {
+  const names = people.flatMap((person) =>
+    person === undefined ? [] : `${person.first_name} ${person.last_name}`,
+  )
+  const isWhole = count <= mostNamed && names.length === count
+  if (isWhole && count === 1) return names.join('')
+  return `${countInWords(count, 'person', 'people')}${isWhole ? ` (${names.join(', ')})` : ''}`
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+
+import { orderQuestion } from '../../../src/domain/submission/confirmation.ts'
+
+const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+61400000000' }
+const at = { baseUrl: 'https://api.example.com', userEmail: 'ana@example.com' }
+const pack = { id: 101, name: 'Standard employment screen' }
+
+test('one person: what, for whom, where and as whom', () => {
+  expect(orderQuestion({ package: pack, count: 1, people: [ann] }, at)).toBe(
+    'Order 101 Standard employment screen for Ann Lee at api.example.com as ana@example.com?',
+  )
+})
+
+test('few people are named, many are counted', () => {
+  const asked = (count: number): string =>
+    orderQuestion({ package: { id: 101 }, count, people: Array(Math.min(count, 6)).fill(ann) }, at)
+  expect(asked(2)).toBe(
+    'Order package 101 for 2 people (Ann Lee, Ann Lee) at api.example.com as ana@example.com?',
+  )
+  expect(asked(5)).toMatch(/5 people \((Ann Lee, ){4}Ann Lee\)/)
+  expect(asked(6)).toBe('Order package 101 for 6 people at api.example.com as ana@example.com?')
+})
+
+test('with somebody who has no name any more they are counted', () => {
+  expect(orderQuestion({ package: { id: 101 }, count: 2, people: [ann, undefined] }, at)).toContain(
+    ' for 2 people at ',
+  )
+})
+
+test('rows with packages of their own, rows that are left out, and a gateway’s path', () => {
+  const gateway = { ...at, baseUrl: 'https://gw.example.com/staging' }
+  expect(orderQuestion({ package: undefined, count: 9, people: [ann], leftOut: 1 }, gateway)).toBe(
+    'Order checks for 9 people at gw.example.com/staging as ana@example.com, and leave out 1 row?',
+  )
+})
