@@ -222,6 +222,8 @@ test('request create names the similar order in its one final question, which sa
     ? Is everything correct?: Yes, go on
     ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ana Example (ana@example.com) has the same e-mail and phone. Order 102 Identity check only for Anna Example at 127.0.0.1:PORT as olive.owner@example.com? no
     2>
+    2> Package 102: Identity check only
+    2>
     2> FOR        FIELD       ANSWER
     2> Recipient  First name  Anna
     2> Recipient  Last name   Example
