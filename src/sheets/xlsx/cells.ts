@@ -104,7 +104,7 @@ export function isUnseen({ type, style, text, colours }: RawCell, context: CellC
   const parts = colours ?? (strings.colours.size > 0 && type === 's' ? strings.colours.get(Number(text)) : [])
   const background = format === undefined ? white : format.background
   if (background === undefined || parts === undefined) return false
-  return [...parts].some((part) => {
+  return parts.some((part) => {
     const colour = textColour(part, palette)
     return colour !== undefined && isTooPale(colour, background)
   })

@@ -96,7 +96,7 @@ export interface CommonTexts {
   /** Those of which a part is struck through. */
   struck: ReadonlySet<number>
   /** Colours of parts of texts, as far as they have one of their own. */
-  colours: ReadonlyMap<number, Iterable<Attributes>>
+  colours: ReadonlyMap<number, readonly Attributes[]>
   /** Whether a part of any of them has a font of its own. */
   rich: boolean
 }
@@ -109,9 +109,9 @@ export async function sharedStrings(
 ): Promise<CommonTexts> {
   const texts: string[] = []
   const struck = new Set<number>()
-  const colours = new Map<number, Set<Attributes>>()
+  const colours = new Colours()
   let rich = false
-  if (part === undefined) return { texts, struck, colours, rich }
+  if (part === undefined) return { texts, struck, colours: colours.of, rich }
   let text = ''
   let inText = false
   let aloud = 0
@@ -122,7 +122,7 @@ export async function sharedStrings(
       else if (tag === 't') inText = aloud === 0
       else if (tag === 'rPr') rich = true
       else if (tag === 'strike' && isOn(attributes)) struck.add(texts.length)
-      else if (tag === 'color') noteColour(colours, texts.length, attributes)
+      else if (tag === 'color') colours.note(texts.length, attributes)
     },
     close(tag) {
       if (tag === 'si') texts.push(unescaped(text))
@@ -134,17 +134,30 @@ export async function sharedStrings(
       if (inText) text += piece
     },
   })
-  return { texts, struck, colours, rich }
+  return { texts, struck, colours: colours.of, rich }
 }
 
-/** Colours that texts have in common are kept once. */
-function noteColour(of: Map<number, Set<Attributes>>, text: number, attributes: Attributes): void {
-  const own = of.get(text) ?? new Set()
-  of.set(text, own)
-  const same = (each: Attributes): boolean =>
-    (['rgb', 'theme', 'indexed', 'tint'] as const).every((key) => each[key] === attributes[key])
-  if (own.size < mostColours && ![...own].some(same)) own.add(attributes)
+/** Colours of the parts of a text. */
+class Colours {
+  readonly of = new Map<number, readonly Attributes[]>()
+  /** What many texts have in common is kept once: there may be millions of them. */
+  readonly #kept = new Map<string, readonly Attributes[]>()
+
+  note(text: number, { rgb, theme, indexed, tint }: Attributes): void {
+    const own = this.of.get(text) ?? []
+    const same = (each: Attributes): boolean =>
+      each['rgb'] === rgb && each['theme'] === theme && each['indexed'] === indexed && each['tint'] === tint
+    if (own.length === mostColours || own.some(same)) return
+    const said = Object.entries({ rgb, theme, indexed, tint }).filter(([, value]) => value !== undefined)
+    const all = [...own, Object.fromEntries(said) as Attributes]
+    const key = JSON.stringify(all)
+    const kept = this.#kept.get(key) ?? all
+    this.#kept.set(key, kept)
+    this.of.set(text, kept)
+    if (this.#kept.size > mostColourings) throw new Error('its texts have too many colours')
+  }
 }
 
 /** Of one text; one with more is a picture of it. */
 const mostColours = 20
+const mostColourings = 10_000
