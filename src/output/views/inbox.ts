@@ -50,7 +50,7 @@ export function deliveredText(
 ): string {
   const which = `event ${id} (${requestId ?? '-'} ${status ?? '-'})`
   if (taken) return `Forwarded ${which}: ${answer}`
-  return `${which} was not acknowledged: ${answer}; retrying in ${((retryInMs ?? 0) / 1000).toFixed(1)} s`
+  return `Could not forward ${which}: ${answer}; retrying in ${((retryInMs ?? 0) / 1000).toFixed(1)} s`
 }
 
 /** How a receiver ends on Ctrl-C. */
