@@ -31,6 +31,11 @@ const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> 
       'host',
     ],
   },
+  // What other programs import: nothing of the command line, the store or oclif.
+  exports: {
+    floor: 5,
+    may: ['usecases', 'sandbox', 'api', 'domain', 'http', 'server', 'contract', 'errors', 'host'],
+  },
   usecases: {
     floor: 4,
     may: ['domain', 'errors', 'contract', 'disk', 'sheets', 'conformance', 'sandbox/control'],

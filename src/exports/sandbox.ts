@@ -1,0 +1,193 @@
+import { systemClock } from '../host/clock.ts'
+import { checkedInjection } from '../sandbox/control/injection.ts'
+import { createSandbox, type Sandbox as Embedded } from '../sandbox/control/create-sandbox.ts'
+import { ManualClock } from '../sandbox/control/manual-clock.ts'
+import { parseFixture } from '../sandbox/control/fixture-file.ts'
+import { readRules } from '../sandbox/control/read-rules.ts'
+import { httpDeliver } from '../sandbox/service/deliver-http.ts'
+import { listen, type Listener } from '../server/listen.ts'
+import type { CheckRequest } from './types.ts'
+
+export type { CheckRequest } from './types.ts'
+
+export interface SandboxOptions {
+  /** Default: a free one. */
+  port?: number | undefined
+  /** Ids, keys and random draws follow from it. */
+  seed?: string | undefined
+  /** `manual`: time stands still but for `advance`. Default `real`. */
+  clock?: 'real' | 'manual' | undefined
+  /** How many times faster than the clock requests progress; default 1. */
+  speed?: number | undefined
+  /** Default: 60 calls in 60 seconds, and 1,000 in 3,600; an empty list for no limit. */
+  quota?: readonly { calls: number; seconds: number }[] | undefined
+  /** Where events are posted. Default: they are captured, see `webhooks`. */
+  webhookUrl?: string | undefined
+  /** People, packages and keys in place of the built-in ones, in the form of `sandbox start --fixture`. */
+  fixture?: object | undefined
+  /** Choices among what the API's document leaves open, `name=choice`. */
+  rules?: readonly string[] | undefined
+}
+
+/** What goes wrong with the calls that come: `sandbox inject --help` shows examples. */
+export type SandboxFault =
+  | {
+      kind: 'status'
+      status: number
+      /** Whether the call has its effect: an order answered `after` it was created. */
+      when: 'before' | 'after'
+      body?: 'envelope' | 'html' | 'empty'
+      message?: string
+      retryAfter?: string
+    }
+  | { kind: 'cut' | 'hang'; when: 'before' | 'after' }
+  | { kind: 'no-id' }
+  | { kind: 'content-type'; value: string }
+  | { kind: 'truncated'; keep: number; announced: boolean }
+  | { kind: 'body'; body: string; status?: number; contentType?: string }
+  | { kind: 'switch'; switch: string }
+
+export type SandboxInjection =
+  /** The next requests created go by a scenario, such as `declined`. */
+  | { scenario: string; times?: number; after?: number }
+  /** `on`: method and route, such as `POST /v1/requests`, `GET /v1/requests/:id`, `GET *`. */
+  | { on: string; fault: SandboxFault; times?: number; after?: number }
+
+export interface SandboxDelivery {
+  id: string
+  request_id: string
+  status: string
+  /** The exact text that is posted. */
+  body: string
+  state: 'waiting' | 'delivered' | 'given_up'
+  attempts: number
+  /** The HTTP status of the last attempt, or why there was none. */
+  outcome: string | null
+}
+
+export interface CapturedWebhook {
+  headers: Record<string, string>
+  /** The exact bytes, as `verify` of refcheck/webhook wants them. */
+  body: Uint8Array
+  signature: string
+}
+
+/** The whole service on a port of this machine, for a test. Several run side by side. */
+export interface Sandbox {
+  /** No slash at the end. */
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly userEmail: string
+  readonly webhookSecret: string
+  /** Back to the beginning: no request, no fault, a fresh quota, nothing captured. */
+  reset(): void
+  /** Moves a manual clock, and everything with it. Throws UsageError under the real one. */
+  advance(ms: number): Promise<void>
+  /** Makes calls, or the requests they create, go wrong; returns what takes it back. */
+  inject(injection: SandboxInjection): () => void
+  clearFaults(): void
+  /** Every request there is, oldest first, as a client would read it now. */
+  requests(): CheckRequest[]
+  /** Calls that came, oldest first: `GET /v1/users 200`. */
+  calls(): { method: string; path: string; status: number | null }[]
+  /** Every delivery that waits, and the last thousand that are over. */
+  deliveries(): SandboxDelivery[]
+  /** What was captured where no webhookUrl is set, as it would have been posted. */
+  webhooks(): CapturedWebhook[]
+  /** Where events are posted from now on; null captures them. */
+  setWebhook(url: string | null): void
+  setCredits(credits: number | null): void
+  setUserActive(email: string, active: boolean): void
+  /** Revokes the key; the new one, which `apiKey` is from now on. */
+  renewKey(): string
+  /** Makes the next turn of a request, or of one of its checks, happen now. */
+  advanceRequest(requestId: string, checkId?: string): void
+  /** Delivers an event once more. */
+  redeliver(deliveryId: string): void
+  close(): Promise<void>
+}
+
+/** Never called: what is addressed to it is captured. */
+const captureUrl = 'https://captured.invalid/'
+
+/** Starts a sandbox. Throws InvalidInputError for a fixture or rule that is none, IoError for a port that is taken. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { port = 0, clock: kind = 'real', fixture, rules, webhookUrl, ...rest } = options
+  const clock = kind === 'manual' ? new ManualClock(systemClock.now()) : systemClock
+  const captured: CapturedWebhook[] = []
+  const post = httpDeliver(clock)
+  const sandbox = createSandbox({
+    ...rest,
+    clock,
+    fixture: fixture === undefined ? undefined : parseFixture(JSON.stringify(fixture)),
+    rules: readRules(rules ?? []),
+    webhookUrl: webhookUrl ?? captureUrl,
+    async deliver(url, headers, body, signal) {
+      if (url !== captureUrl) return post(url, headers, body, signal)
+      const signature = headers['X-Service-Signature'] ?? ''
+      captured.push({ headers: { ...headers }, body: Uint8Array.from(body), signature })
+      return 200
+    },
+  })
+  const listener = await listen((request, connection) => sandbox.fetch(request, connection), {
+    port,
+    onError: (error) => sandbox.refuse(error),
+  }).catch((error: unknown) => {
+    sandbox.close()
+    throw error
+  })
+  return handleOf(sandbox, listener, captured)
+}
+
+/** A running sandbox as a test holds it. */
+function handleOf(sandbox: Embedded, listener: Listener, captured: CapturedWebhook[]): Sandbox {
+  let since = 0
+  return {
+    baseUrl: listener.url,
+    get apiKey() {
+      return sandbox.credentials.apiKey
+    },
+    get userEmail() {
+      return sandbox.credentials.userEmail
+    },
+    get webhookSecret() {
+      return sandbox.credentials.webhookSecret
+    },
+    reset() {
+      sandbox.reset()
+      captured.length = 0
+      since = (sandbox.log.entries().at(-1)?.n ?? -1) + 1
+    },
+    advance: (ms) => sandbox.advance(ms),
+    inject: (injection) => sandbox.inject(checkedInjection(injection)),
+    clearFaults: () => sandbox.clearFaults(),
+    requests: () => sandbox.requests(),
+    calls: () =>
+      sandbox.log
+        .entries(since)
+        .flatMap((entry) =>
+          entry.kind === 'call' ? [{ method: entry.method, path: entry.path, status: entry.status }] : [],
+        ),
+    deliveries: () =>
+      sandbox.deliveries().map(({ id, request_id, status, body, state, attempts, outcome }) => ({
+        id,
+        request_id,
+        status,
+        body,
+        state,
+        attempts,
+        outcome,
+      })),
+    webhooks: () => [...captured],
+    setWebhook: (url) => sandbox.setWebhook(url ?? captureUrl),
+    setCredits: (credits) => sandbox.setCredits(credits),
+    setUserActive: (email, active) => sandbox.setUserActive(email, active),
+    renewKey: () => sandbox.renewKey(),
+    advanceRequest: (requestId, checkId) => sandbox.advanceRequest(requestId, checkId),
+    redeliver: (deliveryId) => sandbox.redeliver(deliveryId),
+    async close() {
+      await listener.close()
+      sandbox.close()
+    },
+  }
+}

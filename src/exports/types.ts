@@ -1,0 +1,124 @@
+/*
+ * What the API sends and takes, field by field as its document names them. Later versions of the service may add
+ * keys; those come through and are not typed. Written out, so that whoever imports them needs no zod; the client
+ * answers with what src/contract has checked, so that the compiler holds the two together.
+ */
+
+/** "Request status". A newer service may send others. */
+export type RequestStatus = 'RECEIVED' | 'IN_PROGRESS' | 'PARTIAL' | 'COMPLETED' | 'ERROR' | 'CANCELLED'
+
+/** One referee of a reference check. */
+export interface Referee {
+  referee_id: string | number
+  referee_name: string | null
+  referee_email: string | null
+  /** IN_PROGRESS, COMPLETED or CANCELLED. */
+  status: string
+  /** Signed, valid for an hour; null until the report is ready. */
+  report_pdf_url: string | null
+}
+
+export interface Check {
+  /** A UUID; null until the check has been created. */
+  id: string | null
+  /** `background` or `reference`. */
+  type: string
+  /** RECEIVED, IN_PROGRESS, COMPLETED, CANCELLED or ERROR. */
+  status: string
+  partner_name?: string | null | undefined
+  check_name?: string | null | undefined
+  /** Signed, valid for an hour; null until the report is ready. */
+  report_pdf_url?: string | null | undefined
+  references?: Referee[] | undefined
+}
+
+export interface Recipient {
+  first_name: string
+  last_name: string
+  email: string
+  /** E.164: `+` and at most 15 digits. */
+  phone: string
+}
+
+/** A request with its checks and referees, as GET /v1/requests/{request_id} sends it. */
+export interface CheckRequest {
+  /** A UUID. */
+  request_id: string
+  package_id: number
+  /** See RequestStatus. */
+  status: string
+  /** ISO 8601. */
+  created_at: string
+  requester: { email: string }
+  recipient: Recipient
+  checks: Check[]
+}
+
+/** Body of POST /v1/requests. */
+export interface NewRequest {
+  package_id: number
+  recipient: Recipient
+  /** Each code at most once. */
+  additional_information?: { code: string; fields: Record<string, unknown> }[] | undefined
+}
+
+export interface CreatedRequest {
+  /** A UUID. */
+  request_id: string
+  status: string
+}
+
+export interface Package {
+  id: number
+  name: string
+  /** ACTIVE, INACTIVE or DISABLED; only ACTIVE ones can be ordered. */
+  status: string
+  details: {
+    reference_survey: { id: number; name: string | null; min_referees: number } | null
+    background_checks: { check_name: string | null; partner_name: string | null }[]
+  }
+}
+
+export interface FieldDefinition {
+  /** string, integer, number, boolean, array or object. */
+  type: string
+  required: boolean
+  description: string
+}
+
+export interface PackageSchema {
+  id: number
+  fields: {
+    recipient: Record<'first_name' | 'last_name' | 'email' | 'phone', { type: string; required: boolean }>
+    additional_information: {
+      display_name: string
+      code: string
+      fields: Record<string, FieldDefinition>
+    }[]
+  }
+}
+
+export interface User {
+  /** A UUID. */
+  id: string
+  first_name: string
+  last_name: string
+  email: string
+  /** Such as owner, support, member. */
+  role: string
+  /** There only when the role is member. */
+  permissions?: string[] | undefined
+  teams: { id: string; name: string }[]
+  job_title: string
+}
+
+/** Body of a webhook delivery. */
+export interface WebhookEvent {
+  /** `request.updated`. */
+  event: string
+  request_id: string
+  /** See RequestStatus. */
+  status: string
+  /** There only when the status is ERROR. */
+  error_reason?: string | undefined
+}

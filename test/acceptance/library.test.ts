@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { beforeAll, expect, test } from 'vitest'
+
+import { temporaryFolder } from '../harness/world.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const tools = join(root, 'node_modules')
+const tool = (name: string): string => join(tools, '.bin', name)
+
+/** What it printed; throws with both streams where it fails. */
+function run(command: string, argv: readonly string[], cwd: string): string {
+  try {
+    return execFileSync(command, argv, { cwd, encoding: 'utf8', stdio: 'pipe' })
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    throw new Error(`${command} ${argv.join(' ')}\n${stdout}${stderr}`, { cause: error })
+  }
+}
+
+let tarball = ''
+
+beforeAll(() => {
+  const place = mkdtempSync(join(tmpdir(), 'refcheck-packed-'))
+  run('npm', ['pack', '--ignore-scripts', '--loglevel=error', `--pack-destination=${place}`], root)
+  tarball = globSync(join(place, '*.tgz'))[0] ?? ''
+  return () => rmSync(place, { recursive: true })
+})
+
+/** Somebody's project: an empty folder with the package in it, and the tools that they have anyway. */
+function project(): string {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'somebody', type: 'module' }))
+  run('npm', ['install', '--omit=optional', '--ignore-scripts', '--offline', '--no-audit', tarball], folder)
+  const modules = join(folder, 'node_modules')
+  mkdirSync(join(modules, '@types'), { recursive: true })
+  for (const name of ['vitest', '@types/node', 'undici-types'])
+    symlinkSync(join(tools, name), join(modules, name))
+  for (const name of ['check', 'suite']) {
+    const to = join(folder, name === 'suite' ? 'orders.test.ts' : 'check.ts')
+    cpSync(join(root, 'test', 'vectors', 'library', `${name}.ts.txt`), to)
+  }
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    module: 'nodenext',
+    target: 'es2022',
+    types: ['node'],
+    outDir: 'out',
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['check.ts'] }))
+  return folder
+}
+
+test('the package is at most 3 MB, and one package where the keychain is left out', () => {
+  expect(statSync(tarball).size).toBeLessThan(3e6)
+  const installed = readdirSync(join(project(), 'node_modules')).filter((name) => !name.startsWith('.'))
+  expect(installed.sort()).toEqual(['@types', 'refcheck', 'undici-types', 'vitest'])
+})
+
+test(
+  'compiled strictly and run in a plain TypeScript project: client, webhook, sandbox and types',
+  { timeout: 120_000 },
+  () => {
+    const folder = project()
+    run(tool('tsc'), ['-p', folder], folder)
+    expect(run(process.execPath, ['out/check.js'], folder)).toBe('all is so\n')
+  },
+)
+
+test('a sandbox in the process of somebody’s own suite', { timeout: 120_000 }, () => {
+  const folder = project()
+  const said = run(process.execPath, [join(tools, 'vitest', 'vitest.mjs'), 'run', '--root', folder], folder)
+  expect(said).toMatch(/3 passed/)
+})
+
+test('publint and are-the-types-wrong have nothing to say', { timeout: 120_000 }, () => {
+  expect(run(tool('publint'), ['run', tarball, '--strict'], root)).toContain('All good!')
+  expect(() => run(tool('attw'), [tarball, '--profile', 'esm-only'], root)).not.toThrow()
+})
+
+test('nothing of the command line, the store or oclif is in it', () => {
+  const folder = join(root, 'dist', 'library')
+  // DatabaseSync is the class of node:sqlite; undici only asks whether that module is there.
+  const foreign = ['DatabaseSync', 'CREATE TABLE', '@oclif', 'REFCHECK_STORE', '@napi-rs/keyring', 'inquirer']
+  const found = globSync('**/*.js', { cwd: folder }).flatMap((path) => {
+    const text = readFileSync(join(folder, path), 'utf8')
+    return foreign.filter((name) => text.includes(name)).map((name) => `${path}: ${name}`)
+  })
+  expect(found).toEqual([])
+})
