@@ -111,7 +111,9 @@ describe('the same order twice', () => {
       expect(await refusal(parts, { allowDuplicate })).toMatchObject({
         code: 'duplicate',
         message: /with an unknown outcome/,
-        ...hint(/may have been ordered.*--allow-duplicate does not override this.*refcheck batch reconcile [0-9a-f-]{36}$/),
+        ...hint(
+          /may have been ordered.*--allow-duplicate does not override this.*refcheck batch reconcile [0-9a-f-]{36}$/,
+        ),
       })
       expect(parts.api.sent).toEqual([])
     },
