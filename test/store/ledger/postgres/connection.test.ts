@@ -1,11 +1,9 @@
-import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
-
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { NoAnswerError, StoreBusyError, StoreDownError } from '../../../../src/errors/kinds.ts'
 import { asked, emptyDatabase } from '../../../harness/postgres.ts'
-import { connectTo, serverOf } from './connect.ts'
+import { between } from './between.ts'
+import { connectTo } from './connect.ts'
 
 const nameOf = (url: string): string => new URL(url).pathname.slice(1)
 
@@ -86,27 +84,6 @@ test('a connection that the server ended is made again, with what belongs to it'
   const held = `SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
   expect(await database.get(held)).toEqual({ n: 1 })
 })
-
-/** Stands before the server, and passes on what `look` says yes to; closes with the test. */
-async function between(
-  url: string,
-  look: (text: string, sockets: [Socket, Socket]) => boolean,
-): Promise<string> {
-  const { port } = serverOf(url)
-  const server = createServer((client) => {
-    const upstream = connect(port, '127.0.0.1')
-    for (const socket of [client, upstream]) socket.on('error', () => undefined)
-    upstream.pipe(client)
-    client.on('data', (bytes) => {
-      if (look(bytes.toString('latin1'), [client, upstream])) upstream.write(bytes)
-    })
-    client.on('close', () => upstream.destroy())
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const address = server.address()
-  return url.replace(`:${port}/`, `:${typeof address === 'object' ? address?.port : ''}/`)
-}
 
 const insert = 'INSERT INTO t VALUES (1)'
 

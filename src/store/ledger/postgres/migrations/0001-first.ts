@@ -34,7 +34,8 @@ CREATE TABLE batches (
   halt_hint text,
   account text COLLATE "C" NOT NULL DEFAULT '',
   allow_similar integer NOT NULL DEFAULT 0,
-  shared text NOT NULL DEFAULT '[]'
+  shared text NOT NULL DEFAULT '[]',
+  queued_at bigint
 );
 
 CREATE UNIQUE INDEX batches_by_identity ON batches (identity) WHERE identity IS NOT NULL;

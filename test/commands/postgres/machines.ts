@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+
+import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { madeStore } from '../../harness/postgres-store.ts'
+import { type Outcome, type RunOptions } from '../../harness/run-command.ts'
+import { type World, world } from '../../harness/world.ts'
+
+export interface Machines extends World {
+  /** Of the store that all of them use. */
+  storeUrl: string
+  /** Types a command line on a machine: it has settings, data and a clock of its own. */
+  on: (machine: string, line: string, options?: RunOptions) => Promise<Outcome>
+  /** Persons the service was asked to check, by their e-mails. */
+  ordered: () => string[]
+}
+
+/** Several machines that share a store on PostgreSQL, and a file of so many people on each. */
+export async function machines(people: number): Promise<Machines> {
+  const here = await world({
+    clock: new ManualClock({ auto: true }),
+    seed: 'machines',
+    quota: [{ calls: 10_000, seconds: 60 }],
+  })
+  const storeUrl = await madeStore()
+  peopleFile(here.folder, emails(people))
+  return {
+    ...here,
+    storeUrl,
+    on: (machine, line, options = {}) =>
+      here.run(line.split(' '), {
+        clock: new ManualClock({ auto: true }),
+        ...options,
+        env: {
+          REFCHECK_STORE: storeUrl,
+          REFCHECK_QUOTA: '10000/60',
+          REFCHECK_CONFIG_DIR: join(here.folder, machine, 'config'),
+          REFCHECK_DATA_DIR: join(here.folder, machine, 'data'),
+          ...options.env,
+        },
+      }),
+    ordered: () => here.sandbox.requests().map(({ recipient }) => recipient.email),
+  }
+}

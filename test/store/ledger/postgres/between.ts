@@ -1,0 +1,27 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+import { onTestFinished } from 'vitest'
+
+import { serverOf } from './connect.ts'
+
+/** Stands before the server, and passes on what `look` says yes to; closes with the test. */
+export async function between(
+  url: string,
+  look: (text: string, sockets: [Socket, Socket]) => boolean,
+): Promise<string> {
+  const { port } = serverOf(url)
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1')
+    for (const socket of [client, upstream]) socket.on('error', () => undefined)
+    upstream.pipe(client)
+    client.on('data', (bytes) => {
+      if (look(bytes.toString('latin1'), [client, upstream])) upstream.write(bytes)
+    })
+    client.on('close', () => upstream.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return url.replace(`:${port}/`, `:${typeof address === 'object' ? address?.port : ''}/`)
+}

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { addOne, newAttempt, rowOf, someTime } from '../batches.ts'
+import { type Scratch, scratch } from '../scratch.ts'
+import { asked } from '../../../harness/postgres.ts'
+import { suiteStore } from '../../../harness/postgres-store.ts'
+import { between } from './between.ts'
+
+let place: Scratch
+
+beforeEach(() => {
+  place = scratch(50, 'PostgreSQL')
+})
+afterEach(() => place.end())
+
+const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+const accepted = {
+  to: 'accepted',
+  at: someTime + 20,
+  requestId: '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55',
+  requestStatus: 'RECEIVED',
+} as const
+
+/** A store behind a network that cuts the connection at the next COMMIT, once, `before` or `after` the server has it. */
+async function cutAtCommit(when: 'before' | 'after') {
+  let armed = false
+  const cut = await between(await suiteStore(), (text, [client, upstream]) => {
+    if (!armed || !text.includes('COMMIT')) return true
+    armed = false
+    if (when === 'after') upstream.write(Buffer.from(text, 'latin1'))
+    setImmediate(() => client.destroy())
+    return false
+  })
+  const store = await place.store(cut)
+  return { store, ledger: store.ledger, arm: () => (armed = true) }
+}
+
+for (const when of ['before', 'after'] as const) {
+  test(`a claim whose COMMIT is cut ${when} the server has it is not sent, and may begin again`, async () => {
+    const { ledger, arm } = await cutAtCommit(when)
+    const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
+    await ledger.begin(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt())
+    arm()
+    expect(await ledger.beginInQuota(row, newAttempt(), room, true)).toMatchObject({
+      attempt: undefined,
+      taken: true,
+    })
+    const left = await rowOf(ledger, row)
+    expect(left).toMatchObject({ state: 'pending', attempts: when === 'after' ? 1 : 0 })
+    expect((await ledger.beginInQuota(left, newAttempt(), room, true)).attempt).toMatchObject({
+      state: 'sending',
+    })
+  })
+
+  test(`an outcome whose COMMIT is cut ${when} the server has it is recorded once`, async () => {
+    const { ledger, arm } = await cutAtCommit(when)
+    const attempt = await ledger.begin(await addOne(ledger, 'a@example.com', { kind: 'file' }), newAttempt())
+    if (attempt === undefined) throw new Error('it did not begin')
+    arm()
+    expect(await ledger.move(attempt, accepted)).toBe(true)
+    expect(await rowOf(ledger, attempt)).toMatchObject({ state: 'accepted', requestId: accepted.requestId })
+  })
+
+  test(`an order whose COMMIT is cut ${when} the server has it is added once`, async () => {
+    const { ledger, arm } = await cutAtCommit(when)
+    arm()
+    await addOne(ledger, 'a@example.com', { kind: 'file' })
+    expect(await ledger.list({})).toHaveLength(1)
+  })
+}
+
+test('a runner that is gone: its row is unknown once its lease is over, and not before', async () => {
+  const gone = await place.store()
+  const batch = { id: 'b6f1c0de-0000-4000-8000-000000000001', kind: 'file' } as const
+  const hold = await gone.ledger.hold(batch)
+  const row = await addOne(gone.ledger, 'a@example.com', batch)
+  await gone.ledger.begin(row, newAttempt())
+  expect(hold).toBeDefined()
+  const other = await place.store()
+  expect(await other.ledger.recover(someTime)).toEqual([])
+  await gone.close()
+  expect(await other.ledger.recover(someTime)).toEqual([])
+  await asked(await suiteStore(), 'UPDATE refcheck.runners SET leased_until = 0')
+  expect(await other.ledger.recover(someTime)).toMatchObject([{ state: 'unknown' }])
+})
