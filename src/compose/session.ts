@@ -31,6 +31,12 @@ export async function session(scope: Scope): Promise<Credentials> {
   return resolveSession(await sessionSources(scope))
 }
 
+/** Who says something that needs no call of the service. */
+export async function decidedBy(scope: Scope): Promise<string> {
+  const { decidedBy: who } = await import('../usecases/session/decided-by.ts')
+  return who(await sessionSources(scope))
+}
+
 /** A default of `refcheck config`, for the profile in use or for all. */
 export async function setting(scope: Scope, key: string): Promise<string | undefined> {
   const { settings, env, profile } = await sessionSources(scope)

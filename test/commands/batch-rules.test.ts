@@ -125,3 +125,18 @@ test('--allow-duplicate in a file: who was ordered this morning is held, who was
   expect([both.code, both.json()]).toMatchObject([10, { counts: { accepted: 1, held: 1 } }])
   expect(here.ordered()).toEqual(['ann@example.com', 'zelda@example.com', 'ann@example.com'])
 })
+
+test('a batch whose last row is being sent cannot be cancelled: that row may come back', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(1))
+  let cancelled: { code: number; stderr: string } | undefined
+  here.intercept(async (request, ask) => {
+    if (isOrder(request) && cancelled === undefined) {
+      const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]
+      cancelled = await here.type(`batch cancel ${batch?.batch_id} --yes`)
+    }
+    return ask(request)
+  })
+  await here.type(run)
+  expect(cancelled).toMatchObject({ code: 10, stderr: expect.stringContaining('is being run by process') })
+})

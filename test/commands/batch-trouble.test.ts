@@ -298,23 +298,18 @@ test('the package is gone and nobody can say why: it halts all the same, with it
     2> answer 503; try 2 of 4 in 0.5 s
     2> answer 503; try 3 of 4 in 1.0 s
     2> answer 503; try 4 of 4 in 1.3 s
-    2> row 2 rejected: package_id: package is not ACTIVE
-    2> answer 503; try 2 of 4 in 0.4 s
-    2> answer 503; try 3 of 4 in 0.7 s
-    2> answer 503; try 4 of 4 in 2.0 s
     batch  BATCH_1
     people.csv, package 102
 
     1  accepted
-    1  pending
-    1  rejected
+    2  pending
     3  rows
 
     halted  2026-11-20 12:00 +00:00  the service failed (503): internal server error
     Try again in a moment. Check whether the service is up with: refcheck ping
 
     results  HOME/people.results.csv
-    2> Error: halted: the service failed (503): internal server error; 1 accepted so far, 1 not sent yet
+    2> Error: halted: the service failed (503): internal server error; 1 accepted so far, 2 not sent yet
     2> Try again in a moment. Check whether the service is up with: refcheck ping
     2> Then resume with: refcheck batch resume BATCH_1
     exit 7

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -69,4 +70,66 @@ test('--ignore-results is remembered by a resume', async () => {
   expect((await here.type(`${run} --ignore-results --max 1`)).code).toBe(10)
   expect((await here.type(`batch resume ${batch_id} --yes`)).code).toBe(0)
   expect(here.ordered()).toEqual(['a1@example.com', ...emails(3)])
+})
+
+test('a dry run of a file that is known names what the results beside it say now', async () => {
+  const { here, batch_id, other } = await takenIn()
+  await here.type(`${run} --max 2`, other)
+  const dry = await here.type(`${run} --dry-run --json`)
+  expect(dry.json()).toMatchObject({ batch_id, counts: { pending: 0, duplicate: 2, held: 1 } })
+  expect(here.ordered()).toEqual(emails(2))
+})
+
+test('a row that is ordered again by a person’s word is held against the results beside it first', async () => {
+  const here = await session()
+  peopleFile(here.folder, ['a1+cut-before@example.com'])
+  const { batch_id } = (await here.type(`${run} --results mine.csv --json`)).json() as { batch_id: string }
+  here.write(
+    'other.csv',
+    'first_name,last_name,email,phone\nAna,Row1,a1+cut-before@example.com,+61400000001\n',
+  )
+  const other = colleague(here)
+  await here.type('batch run other.csv --package 102 --yes --results people.results.csv', other)
+  await here.clock.advance(20 * 60_000)
+  const settled = await here.type(
+    `batch reconcile ${batch_id} --row 1 --confirm-email a1+cut-before@example.com`,
+  )
+  expect([settled.code, await statesOf(here, batch_id)]).toEqual([10, ['held']])
+})
+
+test('an id in the file itself that could not be read is read again when the file is run again', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(1))
+  await here.type(run)
+  const [request] = here.sandbox.requests()
+  const id = request?.request_id ?? ''
+  here.write(
+    'old.csv',
+    `first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error\nAna,Row1,a1@example.com,+61400000001,accepted,${id},RECEIVED,\n`,
+  )
+  const other = colleague(here)
+  const down = { kind: 'status', status: 503, when: 'before' } as const
+  here.sandbox.inject({ on: `GET /v1/requests/${id}`, times: 4, fault: down })
+  const again = 'batch run old.csv --package 102 --yes --json'
+  expect((await here.type(again, other)).json()).toMatchObject({ counts: { held: 1 } })
+  expect((await here.type(again, other)).json()).toMatchObject({ counts: { duplicate: 1 } })
+  expect(here.ordered()).toEqual(emails(1))
+})
+
+test('two stores that choose one results name at once each write their own', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(1))
+  let isThere = false
+  here.intercept(async (request, ask) => {
+    if (request.method === 'POST' && !isThere) {
+      isThere = true
+      await here.type(run, { env: { ...colleague(here).env, REFCHECK_ACCOUNT: 'acme' } })
+    }
+    return ask(request)
+  })
+  await here.type(run)
+  const written = ['people.results.csv', 'people.results-2.csv'].map((name) =>
+    readFileSync(join(here.folder, name), 'utf8').includes('acme'),
+  )
+  expect(written).toEqual([false, true])
 })

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
+import type { Answer } from '../harness/scripted-prompter.ts'
 import { session } from '../harness/session.ts'
+
+const down = { kind: 'status', status: 503, when: 'before' } as const
 
 const single = (first: string, packageId: number, more = ''): string =>
   `request create --package ${packageId} --first-name ${first} --last-name Low --email ann@example.com --phone +61400000901 --yes${more}`
@@ -100,4 +103,50 @@ test('somebody similar under the one that is gone is held too, and --allow-simil
     exit 0
   `)
   expect(ordered()).toHaveLength(2)
+})
+
+test('a package chosen at the prompt knows whom the one before it was ordered for', async () => {
+  const { type, sandbox, ordered } = await session()
+  await type(single('Ann', 102))
+  sandbox.replacePackage(102)
+  const answers: Answer[] = [
+    { ask: /Which package/, choose: /Identity check only/ },
+    { ask: /method/, type: 'email' },
+    { ask: /Order|correct/, choose: /^Cancel/ },
+  ]
+  const person = '--first-name Ann --last-name Low --email ann@example.com --phone +61400000901'
+  expect(await type(`request create ${person}`, { answers })).toMatchInlineSnapshot(`
+    $ refcheck request create --first-name Ann --last-name Low --email ann@example.com --phone +61400000901
+    ? Which package?: Identity check only (107)
+    ? Consent: Consent method (required): email
+    2>
+    2> FOR        FIELD           ANSWER
+    2> Recipient  First name      Ann
+    2> Recipient  Last name       Low
+    2> Recipient  Email           ann@example.com
+    2> Recipient  Phone           +61400000901
+    2> Consent    Consent method  email
+    2>
+    ? Package 102, which this package seems to replace, was ordered for this person: request REQUEST_1, on 2026-11-20 12:00 +00:00. Order anyway?: Cancel, and send nothing
+    2> Cancelled; nothing was ordered
+    exit 130
+  `)
+  expect(ordered()).toEqual(['ann@example.com'])
+})
+
+test('a file is not planned while nobody can say which packages were replaced', async () => {
+  const { type, folder, sandbox, ordered } = await session()
+  peopleFile(folder, emails(2))
+  sandbox.inject({ on: 'GET /v1/packages', times: 40, fault: down })
+  expect(await type('batch run people.csv --package 102 --yes')).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+    2> answer 503; try 2 of 4 in 0.3 s
+    2> answer 503; try 3 of 4 in 0.8 s
+    2> answer 503; try 4 of 4 in 2.0 s
+    2> Error: the service failed (503): internal server error
+    2> Try again in a moment. Check whether the service is up with: refcheck ping
+    exit 7
+  `)
+  expect(ordered()).toEqual([])
+  expect((await type('batch list --json')).json()).toEqual([])
 })

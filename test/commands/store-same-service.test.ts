@@ -1,3 +1,6 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
 import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
@@ -37,4 +40,19 @@ test('store same-service records a person’s word of two base URLs, and the oth
     2> Give it like https://api.example.com.
     exit 2
   `)
+})
+
+test('it is kept who said so: the user, or else who uses this machine', async () => {
+  const { type, folder } = await session()
+  const said = (): unknown => {
+    const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
+    const rows = database.prepare('SELECT said_by FROM joined_services').all()
+    database.close()
+    return rows.map((row) => row['said_by'])
+  }
+  const line = 'store same-service https://old.example.com https://api.example.com'
+  await type(line)
+  expect(said()).toEqual(['olive.owner@example.com'])
+  await type(line, { env: { REFCHECK_USER_EMAIL: '', USER: 'ops' } })
+  expect(said()).toEqual(['ops'])
 })

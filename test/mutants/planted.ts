@@ -19,7 +19,7 @@ export const plants: readonly Plant[] = [
         'const there = this.#database.transaction(() => {',
         'const before = [...this.#compared(batch, rows)]\n    const there = this.#database.transaction(() => {',
       ],
-      ['for (const compared of this.#compared(batch, rows)) this', 'for (const compared of before) this'],
+      ['for (const compared of this.#compared(batch, rows)) {', 'for (const compared of before) {'],
     ],
     tests: ['test/store/ledger/sqlite/one-step.test.ts'],
   },

@@ -154,6 +154,10 @@ function blame(heartbeat: string, why: string): false {
   return false
 }
 
+const planted = plants
+  .filter(({ what, path }) => path.includes(values.only) || what.includes(values.only))
+  .map((plant) => ({ plant, text: textWith(plant) }))
+
 try {
   const [rules = [], rooms = []] = testStages()
   if (alive.size > 0) broken(await work(rules, { chosen: undefined, looksOnly: false }))
@@ -164,23 +168,27 @@ try {
     await work(rooms, { chosen: forRooms(looked), looksOnly: false })
   }
   const tried = chosen.flatMap((at) => mutants[at] ?? [])
-  process.exitCode = report(tried, values.rules ? [] : await planting())
+  process.exitCode = report(tried, values.rules ? [] : await planting(planted))
 } finally {
   rmSync(folder, { recursive: true })
 }
 
+function textWith({ path, edits }: (typeof plants)[number]): string {
+  let text = readFileSync(join(root, path), 'utf8')
+  for (const [from, to] of edits) {
+    if (!text.includes(from)) throw new Error(`${path} holds no "${from}" any more`)
+    text = text.replace(from, to)
+  }
+  return text
+}
+
 /** Each bug that is planted by hand, in a worker of its own. */
-async function planting(): Promise<Planted[]> {
+async function planting(all: typeof planted): Promise<Planted[]> {
   const found: Planted[] = []
-  for (const { what, path, edits, tests } of plants) {
-    if (!path.includes(values.only) && !what.includes(values.only)) continue
-    let text = readFileSync(join(root, path), 'utf8')
-    for (const [from, to] of edits) {
-      if (!text.includes(from)) throw new Error(`${path} holds no "${from}" any more`)
-      text = text.replace(from, to)
-    }
-    const planted = [{ path: join(root, path), text }]
-    const told = await work(tests, { sources: planted, chosen: {}, looksOnly: true })
+  for (const { plant, text } of all) {
+    const { what, path, tests } = plant
+    const changed = [{ path: join(root, path), text }]
+    const told = await work(tests, { sources: changed, chosen: {}, looksOnly: true })
     found.push({ what, killedBy: told.flatMap((each) => ('broken' in each ? [each.test] : []))[0] })
   }
   return found

@@ -21,7 +21,8 @@ const derived = ['src/store/ledger/sqlite/{purge,maintenance-statements,fingerpr
 const tests = [
   ['test/domain/{submission,batch,store}/*.test.ts'],
   [
-    'test/store/ledger/**/*.test.ts',
+    'test/store/ledger/*.test.ts',
+    'test/store/ledger/sqlite/*.test.ts',
     'test/usecases/batch/*.test.ts',
     'test/usecases/request/{busy,create,interrupt,unknown}.test.ts',
     'test/commands/{batch,nobody,request-create,request-refused,store,quota}*.test.ts',

@@ -33,17 +33,21 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
       this.scope.reporter.note(cancelledText(cancelled))
       return this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
     }
-    const waiting = batch.counts.pending + batch.counts.held
-    if (waiting + batch.counts.duplicate > 0) {
+    const { pending, held, duplicate } = batch.counts
+    const waiting = pending + held + duplicate
+    if (waiting > 0) {
       await this.confirm(
         `Cancel ${waiting === 1 ? 'the row' : `the ${waiting} rows`} of ${batch.name} not sent yet?`,
         yes,
       )
-      const cancelled = await cancelBatch(stored, batch)
-      this.scope.reporter.note(cancelledText(cancelled))
-    } else {
-      this.scope.reporter.note('No row is waiting to be sent; there is nothing to cancel.')
     }
+    // Where none waits, one that another process sends now may still come back.
+    const cancelled = await cancelBatch(stored, batch)
+    this.scope.reporter.note(
+      cancelled === 0
+        ? 'No row is waiting to be sent; there is nothing to cancel.'
+        : cancelledText(cancelled),
+    )
     this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
   }
 }

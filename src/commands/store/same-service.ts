@@ -1,5 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
+import { decidedBy } from '../../compose/session.ts'
 import { store } from '../../compose/store.ts'
 import { parseBaseUrl } from '../../domain/session/base-url.ts'
 import { sameServiceView } from '../../output/views/store.ts'
@@ -24,7 +25,7 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     const other = parseBaseUrl(this.args.other, 'OTHER')
     this.refuse(one === other, 'the two URLs are the same', 'Give two different URLs.')
     const { waiting } = await store(scope)
-    const by = 'a person'
+    const by = await decidedBy(scope)
     await waiting.sayService([one, other], !flags.different, { at: scope.context.clock.now(), by })
     this.answer(sameServiceView([one, other], !flags.different))
   }

@@ -21,23 +21,26 @@ export type SentOrder = Pick<
   'recipient' | 'packageId' | 'userEmail' | 'attemptedAt' | 'changedAt'
 >
 
+/** Whom a request is for against whom a row was for; `unknown`: nothing is left that could tell. */
+export type Whom = 'same' | 'similar' | 'other' | 'unknown'
+
 /**
  * In what a request differs from what was sent for a row; empty: it fits in all. Undefined where it is about somebody
  * else: neither the person nor a similar one. `clockDifferenceMs`: how far the service's clock is ahead of this one, as
- * its Date header told; it is allowed for, as are clocks that agree.
+ * its Date header told; it is allowed for, as are clocks that agree. `byFingerprints`: of a row whose name is gone.
  */
 export function differences(
   sent: SentOrder,
   request: RequestResource,
   clockDifferenceMs = 0,
+  byFingerprints: Whom = 'other',
 ): Difference[] | undefined {
   const { recipient, packageId, userEmail } = sent
-  if (recipient === undefined) return undefined
-  const isSame = samePerson(request.recipient, recipient)
-  if (!isSame && !isSimilar(request.recipient, recipient)) return undefined
+  const whom = recipient === undefined ? byFingerprints : whomOf(request.recipient, recipient)
+  if (whom === 'other') return undefined
   const found: [Difference, boolean][] = [
     ['package', request.package_id !== packageId],
-    ['person', !isSame],
+    ['person', whom !== 'same'],
     ['requester', request.requester.email.toLowerCase() !== userEmail.toLowerCase()],
     ['time', !isWithin(sent, Date.parse(request.created_at), clockDifferenceMs)],
   ]
@@ -57,12 +60,13 @@ function isWithin(
   )
 }
 
-/** The same e-mail, phone or full name: it may be the person in another spelling. */
-function isSimilar(one: Recipient, other: Recipient): boolean {
+/** Similar is the same e-mail, phone or full name: it may be the person in another spelling. */
+function whomOf(one: Recipient, other: Recipient): Whom {
+  if (samePerson(one, other)) return 'same'
   const [first, last, email, phone] = personKey(one)
   const [otherFirst, otherLast, otherEmail, otherPhone] = personKey(other)
   const isName = first === otherFirst && last === otherLast
-  return email === otherEmail || phone === otherPhone || isName
+  return email === otherEmail || phone === otherPhone || isName ? 'similar' : 'other'
 }
 
 const words: Readonly<Record<Difference, string>> = {

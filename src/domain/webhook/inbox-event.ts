@@ -38,6 +38,13 @@ export interface EventFilter {
   limit?: number | undefined
 }
 
+/** What is kept of an event of a person who was removed: which request it was of, and its status. */
+export function withoutBody<Event extends ReceivedEvent>(received: Event): Event {
+  const { requestId: request_id, status, event } = received
+  const body = new TextEncoder().encode(JSON.stringify({ event, request_id, status }))
+  return { ...received, body, signature: '' }
+}
+
 /** What makes two deliveries one event: "the pair (request_id, status)"; an odd one is only ever the same as itself. */
 export function identityOf(
   { requestId, status, oddity, body }: ReceivedEvent,

@@ -1,4 +1,5 @@
 import type { Recipient } from '../../contract/request-body.ts'
+import type { Whom } from '../../domain/batch/fit.ts'
 import { personIdentities } from '../../domain/submission/identity.ts'
 
 export const fingerprintKeyName = 'fingerprint_key'
@@ -38,6 +39,14 @@ export function personPrints(
     email_print: fingerprint(email),
     phone_print: fingerprint(phone),
   }
+}
+
+/** Whom a row was for against a person, as far as the fingerprints tell. */
+export function whomByPrints(prints: PersonPrints | undefined, person: PersonPrints): Whom {
+  if (prints === undefined) return 'unknown'
+  if (prints.person_print === person.person_print) return 'same'
+  const shares = prints.email_print === person.email_print || prints.phone_print === person.phone_print
+  return shares ? 'similar' : 'other'
 }
 
 /** Whether a row's fingerprints are those of its person; one without any was forgotten, or is older than they. */

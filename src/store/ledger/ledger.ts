@@ -1,3 +1,5 @@
+import type { Recipient } from '../../contract/request-body.ts'
+import type { Whom } from '../../domain/batch/fit.ts'
 import type { QuotaPlace } from '../../domain/quota/place.ts'
 import type { Change } from '../../domain/submission/change.ts'
 import type { Stop } from '../../domain/submission/match.ts'
@@ -97,6 +99,9 @@ export interface Ledger {
     place: QuotaPlace,
     orNext?: boolean,
   ): Promise<MovedAndBegun>
+
+  /** Whom a row was for against a person, by its fingerprints alone: of one whose name is gone. */
+  whom(row: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<Whom>
 
   /** Keeps what a read told of an accepted request. A terminal status is never replaced. */
   recordStatus(requestId: string, status: string, at: number): Promise<void>

@@ -17,23 +17,19 @@ export interface LinkPorts {
 }
 
 /**
- * The service's packages; which of them are gone, each with its likely successor, is kept for comparing. Undefined where
- * they cannot be read: the service's own word on the first order decides then. Costs one read.
+ * The service's packages; which of them are gone, each with its likely successor, is kept for comparing. Throws where they
+ * cannot be read: nothing is ordered then, since people may have been ordered under a package that was replaced. Costs
+ * one read.
  */
 export async function linkedPackages({
   api,
   waiting,
   clock,
   signal,
-}: LinkPorts): Promise<readonly Package[] | undefined> {
-  try {
-    const packages = await api.listPackages(undefined, signal)
-    await waiting.linkPackages(api.baseUrl, successions(packages), clock.now())
-    return packages
-  } catch (error) {
-    if (error instanceof RefcheckError && error.code !== 'io' && signal?.aborted !== true) return undefined
-    throw error
-  }
+}: LinkPorts): Promise<readonly Package[]> {
+  const packages = await api.listPackages(undefined, signal)
+  await waiting.linkPackages(api.baseUrl, successions(packages), clock.now())
+  return packages
 }
 
 /** What became of a package that cannot be ordered; undefined where all can, or where that is not known. */
@@ -48,7 +44,10 @@ export async function notOrderable(
   return packageGone(packageIds, { api, cache, signal, packages, batchId })
 }
 
-/** The same for the rows of a batch that were not sent; the hint names the move to its successor. */
+/**
+ * The same for the rows of a batch that were not sent; the hint names the move to its successor. Also what keeps the
+ * packages from being read.
+ */
 export async function packageOfBatchGone(
   ports: LinkPorts & SchemaPorts & { batches: Pick<Batches, 'bodies'> },
   batch: Batch,
@@ -60,5 +59,10 @@ export async function packageOfBatchGone(
       ids.add(packageId)
     }
   }
-  return notOrderable(ports, await linkedPackages(ports), [...ids], batch.id)
+  try {
+    return await notOrderable(ports, await linkedPackages(ports), [...ids], batch.id)
+  } catch (error) {
+    if (error instanceof RefcheckError && error.code !== 'io' && ports.signal?.aborted !== true) return error
+    throw error
+  }
 }

@@ -1,4 +1,4 @@
-import type { Batch, NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
+import type { Batch } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { AboutToOrder } from '../../domain/submission/confirmation.ts'
 import { aboutToOrder, type Plan } from '../../domain/batch/plan.ts'
@@ -10,10 +10,10 @@ import type { Waiting } from '../../store/ledger/waiting.ts'
 import { applyToKnown, knownBatch, readAsSaid } from './known.ts'
 import type { BatchFile } from './open-file.ts'
 import { notOrderable } from './linked-packages.ts'
-import { planBatch, type PlanPorts } from './plan.ts'
+import { planBatch, type Planned, type PlanPorts } from './plan.ts'
 import type { Allowances, FilePlace, ReadingPorts } from './ports.ts'
 import { packageFor, readOrders } from './read-orders.ts'
-import { noteLeftOut, noteLostLook, resultsPlace } from './results-file.ts'
+import { claimedResults, noteLeftOut, noteLostLook, resultsPlace } from './results-file.ts'
 import { findToRun, leftToOrder } from './standing.ts'
 import { hearAgain } from './witnesses.ts'
 
@@ -101,7 +101,7 @@ export async function orderFile(
     noteLeftOut(ports, resultsFile, file.sheet, plan.check)
   }
   if (plan.counts.pending > 0) await talk.confirm(aboutToOrder(plan))
-  return takenIn(ports, planned.batch, planned.intake.rows, goOn)
+  return takenIn(ports, file, choices.results, planned, goOn)
 }
 
 /** A store that orders nothing says so before anybody reads a plan. */
@@ -112,13 +112,17 @@ async function requireOpenStore({ batches }: OrderFilePorts, { id }: Pick<Batch,
 
 /** Another process may have taken the same file in while this one looked at it. */
 async function takenIn(
-  { batches }: OrderFilePorts,
-  batch: NewFileBatch,
-  rows: Iterable<NewRow>,
+  ports: OrderFilePorts,
+  file: BatchFile,
+  results: string | undefined,
+  { batch, intake }: Planned,
   goOn: (known: Batch) => Promise<OrderFileEnd>,
 ): Promise<OrderFileEnd> {
-  const there = await batches.add(batch, rows)
-  return there === undefined ? { kind: 'taken-in', batchId: batch.id, isPlanned: true } : goOn(there)
+  const claimed = await claimedResults(ports, file, results, batch.resultsFile)
+  const there = await ports.batches.add({ ...batch, resultsFile: claimed.place }, intake.rows)
+  if (there === undefined) return { kind: 'taken-in', batchId: batch.id, isPlanned: true }
+  await claimed.giveUp()
+  return goOn(there)
 }
 
 async function goOnWith(
@@ -127,12 +131,11 @@ async function goOnWith(
   found: Batch,
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
-  if (choices.allowances.ignoreResults && !choices.isDryRun) await ports.waiting.ignoreResults(found.id)
-  if (!choices.isDryRun && !choices.allowances.ignoreResults) {
-    await hearAgain(ports, ports.place, found, file.path)
-  }
+  // A dry run hears and compares too: it would name rows that a run does not send.
+  if (!choices.allowances.ignoreResults) await hearAgain(ports, ports.place, found, file)
+  else if (!choices.isDryRun) await ports.waiting.ignoreResults(found.id)
   if (!choices.isDryRun) await requireOpenStore(ports, found)
-  const known = choices.isDryRun ? found : await findToRun(ports, found.id)
+  const known = await findToRun(ports, found.id)
   talk.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }
   const { pending } = known.counts

@@ -22,7 +22,7 @@ export interface Planned {
   intake: CheckedFile
   batch: NewFileBatch
   reading: FileReading
-  /** Of the service; undefined where they could not be read. */
+  /** Of the service; undefined where the file is only checked. */
   packages: readonly Package[] | undefined
 }
 

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { differences } from '../../domain/batch/fit.ts'
+import { differences, type Whom } from '../../domain/batch/fit.ts'
 import { type NearMatch, type Reconciliation, fitsOthersToo } from '../../domain/batch/proof.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -33,7 +33,8 @@ export async function reconcile(
   const here = unknown.filter(({ baseUrl }) => serviceOf(baseUrl) === service)
   const requests = here.length === 0 ? [] : await read(parts, here, requestIds)
   const ahead = parts.api.clockDifferenceMs()
-  const seen = new Map(here.map((each) => [each, near(each, requests, ahead)]))
+  const seen = new Map<Submission, Seen[]>()
+  for (const each of here) seen.set(each, await near(parts, each, requests, ahead))
   const fits = new Map(
     [...seen].map(([each, found]) => [each, found.filter(isFit).map(({ request }) => request)]),
   )
@@ -54,16 +55,22 @@ interface Seen extends NearMatch {
 
 const isFit = ({ differs }: NearMatch): boolean => differs.length === 0
 
-function near(
+async function near(
+  { ledger }: Pick<ReconcilePorts, 'ledger'>,
   submission: Submission,
   requests: readonly RequestResource[],
   ahead: number | undefined,
-): Seen[] {
-  return requests.flatMap((request) => {
-    const differs = differences(submission, request, ahead)
-    if (differs === undefined) return []
-    return { request, requestId: request.request_id, createdAt: request.created_at, differs }
-  })
+): Promise<Seen[]> {
+  const seen: Seen[] = []
+  for (const request of requests) {
+    const whom: Whom =
+      submission.recipient === undefined ? await ledger.whom(submission, request.recipient) : 'other'
+    // Where nothing tells whom a row was for, every request would be shown for it.
+    const differs = differences(submission, request, ahead, whom === 'unknown' ? 'other' : whom)
+    if (differs === undefined) continue
+    seen.push({ request, requestId: request.request_id, createdAt: request.created_at, differs })
+  }
+  return seen
 }
 
 /** Rows for whose person a request was seen that no row has become are no open ones: they are shown with it. */
@@ -89,7 +96,7 @@ async function read(
 ): Promise<RequestResource[]> {
   const requests: RequestResource[] = []
   const ids = new Set([...unknown.flatMap(({ offeredId }) => offeredId ?? []), ...requestIds])
-  for (const id of [...ids].map((each) => each.toLowerCase())) {
+  for (const id of new Set([...ids].map((each) => each.toLowerCase()))) {
     if ((await ledger.list({ requestId: id })).length > 0) continue
     // Part of an order, not a loop that could wait.
     await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })

@@ -19,7 +19,8 @@ export async function recordAnswer(
   await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
   const holders = await ledger.list({ requestId: request.request_id })
-  const differs = toConfirm(row, request, holders, api.clockDifferenceMs())
+  const byFingerprints = row.recipient === undefined ? await ledger.whom(row, request.recipient) : undefined
+  const differs = toConfirm(row, request, holders, api.clockDifferenceMs(), byFingerprints)
   if (differs.length > 0) {
     const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
     if (prompter === undefined) {

@@ -1,4 +1,4 @@
-import { access, constants, lstat } from 'node:fs/promises'
+import { access, constants, lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { BatchFile } from './open-file.ts'
@@ -7,6 +7,7 @@ import type { ReadableBatch } from './read-columns.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
+import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { FilePlace, NoticePort } from './ports.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
@@ -54,6 +55,36 @@ export async function resultsPlace(
   for (let number = 1; ; number += 1) {
     const place = placeBeside(path, number)
     if (ours.has(place) || !(await isThere(place))) return place
+  }
+}
+
+/**
+ * Takes the name of a results file, which another store may have chosen too: a file that is empty until the first results
+ * are written. `giveUp` takes it away again.
+ */
+export async function claimedResults(
+  ports: Parameters<typeof resultsPlace>[0],
+  file: BatchFile,
+  typed: string | undefined,
+  chosen: string | undefined,
+): Promise<{ place: string | undefined; giveUp(): Promise<void> }> {
+  const keep = async (): Promise<void> => undefined
+  for (let place = chosen; place !== undefined; place = await resultsPlace(ports, file, typed)) {
+    if ((await ownResults(ports.batches)).has(place)) return { place, giveUp: keep }
+    const taken = place
+    if (await isCreated(taken)) return { place, giveUp: () => unlink(taken) }
+  }
+  return { place: undefined, giveUp: keep }
+}
+
+/** Whether there was no such file before. */
+async function isCreated(path: string): Promise<boolean> {
+  try {
+    await (await open(path, 'wx', 0o600)).close()
+    return true
+  } catch (error) {
+    if (errorNumber(error) === 'EEXIST') return false
+    throw diskFailure('write', path, error)
   }
 }
 

@@ -14,6 +14,7 @@ import { reconcile } from './reconcile.ts'
 import { fileOfBatch, writeResults } from './results-file.ts'
 import { findBatch } from './standing.ts'
 import { secondOrders } from './second-orders.ts'
+import { hearAgain } from './witnesses.ts'
 import { startBatch, type StartPorts } from './start.ts'
 
 /** Looks for proof among requests: `ids` of captured events, or what the inbox tells of where undefined. */
@@ -109,6 +110,8 @@ async function orderAgain(
   } finally {
     if (batch.kind === 'file') await hold.release()
   }
+  // Somebody may have ordered it meanwhile, with a store of their own.
+  if (batch.kind === 'file') await hearAgain(ports, ports.place, batch)
   return startBatch(ports, batch.id, { only: row.row, held: batch.kind === 'single' ? hold : undefined })
 }
 

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 
 import type { Api } from '../../api/api.ts'
@@ -11,12 +12,13 @@ import { saysSomething, type Witness } from '../../domain/submission/witness.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
+import type { Sheet } from '../../sheets/sheet.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { Governor } from '../quota/governor.ts'
 import { type BatchFile, openBatchFile } from './open-file.ts'
 import type { FilePlace, NoticePort } from './ports.ts'
-import { foreignResults } from './results-file.ts'
+import { fileOfBatch, foreignResults } from './results-file.ts'
 
 export interface WitnessPorts extends NoticePort {
   api: Pick<Api, 'baseUrl' | 'getRequest'>
@@ -55,24 +57,29 @@ export async function openWitnesses(
 }
 
 /**
- * Holds the rows of a batch that wait against what results files beside the file say now: somebody may have written them
- * since it was taken in. `path`: of the file as it was given now.
+ * Holds the rows of a batch that wait against what results files beside the file, and the file itself, say now: somebody
+ * may have written them since it was taken in, and an id that could not be read then may be readable now. `given`: the
+ * file, where it is at hand.
  */
 export async function hearAgain(
   ports: WitnessPorts & { clock: Clock; waiting: Pick<Waiting, 'hear'> },
   place: FilePlace,
-  { id, path: kept, resultsFile, holder }: Pick<Batch, 'id' | 'path' | 'resultsFile' | 'holder'>,
-  path?: string,
+  batch: Batch,
+  given?: BatchFile,
 ): Promise<void> {
+  const { id, resultsFile, holder } = batch
   // Whoever runs it heard them when it began.
   if (holder !== undefined) return
   const paths = new Set<string>()
-  for (const each of [path, kept]) {
+  for (const each of [given?.path, batch.path]) {
     if (each === undefined) continue
     // Two may have chosen one name, and this batch not have written it yet.
     for (const found of await foreignResults(ports.batches, each, resultsFile)) paths.add(found)
   }
   const beside = await readBeside(ports, place, paths)
+  const file = given ?? (await fileOfBatch(place, batch))
+  const own = file && (await resultsIn(file.sheet, file.name))
+  if (own !== undefined) beside.push(own)
   if (beside.length === 0) return
   const heard = await new Witnesses(ports, undefined, beside).ofWaiting(
     ports.batches.rows(id, { states: waitingStates }),
@@ -88,6 +95,8 @@ async function readBeside(
   const beside: ResultsFile[] = []
   for (const each of paths) {
     try {
+      // One that another store has chosen, and not written yet.
+      if ((await stat(each)).size === 0) continue
       const found = await readResults(place, each)
       if (found !== undefined) beside.push(found)
     } catch (error) {
@@ -100,9 +109,12 @@ async function readBeside(
 
 async function readResults(place: FilePlace, path: string): Promise<ResultsFile | undefined> {
   const { sheet } = await openBatchFile(place, path)
+  return resultsIn(sheet, basename(path))
+}
+
+async function resultsIn(sheet: Sheet, name: string): Promise<ResultsFile | undefined> {
   const read = resultsReader(sheet.columns)
   if (read === undefined) return undefined
-  const name = basename(path)
   const rows: (ResultsRow | undefined)[] = []
   const byPerson = new Map<string, ResultsRow>()
   for await (const { cells, line } of sheet.rows()) {

@@ -67,16 +67,14 @@ async function orderable(
   { api, prompter, signal, onPackages }: PrepareOptions,
 ): Promise<Package> {
   const id = packageIdOf(given)
-  if (id === undefined) {
-    if (prompter === undefined) {
-      throw new UsageError('--package is required', {
-        hint: 'List the packages with: refcheck packages list --status active',
-      })
-    }
-    return choosePackage(prompter, await api.listPackages({ status: 'active' }, signal))
+  if (id === undefined && prompter === undefined) {
+    throw new UsageError('--package is required', {
+      hint: 'List the packages with: refcheck packages list --status active',
+    })
   }
   const packages = await api.listPackages(undefined, signal)
   await onPackages?.(packages)
+  if (id === undefined && prompter !== undefined) return choosePackage(prompter, packages)
   const pack = packages.find((each) => each.id === id)
   if (pack === undefined) {
     throw new NotFoundError(`package ${id} was not found for this user`, {

@@ -156,3 +156,10 @@ test('the requester is one in any case of the letters, on either side', () => {
 test('a row that was never attempted fits nothing at the beginning of the clock either', () => {
   expect(differences({ ...sent, attemptedAt: undefined, changedAt: 0 }, request(0))).toEqual(['time'])
 })
+
+test('whom a row was for whose name is gone, the fingerprints say', () => {
+  const nameless = { ...sent, recipient: undefined }
+  const by = (...whom: Parameters<typeof differences>[3][]) =>
+    whom.map((each) => differences(nameless, request(attemptedAt), 0, each))
+  expect(by('same', 'similar', 'unknown', 'other')).toEqual([[], ['person'], ['person'], undefined])
+})

@@ -320,11 +320,11 @@ describe.each(backends)('%s', (backend) => {
       })
     })
 
-    test('dropping takes pending rows alone', async () => {
+    test('cancelling takes what was not sent, and leaves what was ordered', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(3))
       await accept(batch.id, 1)
-      expect(await store.batches.cancelWaiting(batch.id, someTime + 50, 'dropped')).toBe(2)
+      expect(await store.batches.cancelWaiting(batch.id, someTime + 50, 'cancelled')).toBe(2)
       expect(await states(batch.id)).toEqual(['1 accepted', '2 cancelled', '3 cancelled'])
     })
 

@@ -14,6 +14,7 @@ export function bound(real: Ledger): Ledger {
     moveAndBegin: (from, change, next, attempt, place) =>
       real.moveAndBegin(from, change, next, attempt, place),
     recordStatus: (id, status, at) => real.recordStatus(id, status, at),
+    whom: (row, person) => real.whom(row, person),
     list: (filter) => real.list(filter),
   }
 }

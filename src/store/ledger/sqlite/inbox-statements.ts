@@ -9,6 +9,10 @@ RETURNING id`
 
 export const repeat = 'UPDATE events SET repeats = repeats + 1 WHERE identity = :identity RETURNING id'
 
+/** A request of somebody who was removed. */
+export const selectForgotten = `
+SELECT 1 FROM submissions WHERE request_id = :request_id AND email IS NULL AND body IS NULL`
+
 export const selectUnclaimed = `
 SELECT request_id, max(id) AS last FROM events e
 WHERE request_id IS NOT NULL AND oddity IS NULL

@@ -4,6 +4,7 @@ import {
   identityOf,
   type InboxEvent,
   type ReceivedEvent,
+  withoutBody,
 } from '../../../domain/webhook/inbox-event.ts'
 import { shortWait, type Holds } from '../holds.ts'
 import { sha256 } from '../fingerprints.ts'
@@ -12,6 +13,7 @@ import {
   insert,
   repeat,
   selectDue,
+  selectForgotten,
   selectLatest,
   selectNextDue,
   selectUnclaimed,
@@ -92,11 +94,21 @@ export class SqliteInbox implements Inbox {
   }
 
   async forwarded(id: number, at: number, answer: string): Promise<void> {
-    this.#database.run(
-      `UPDATE events SET forward = 'done', forwarded_at = :at, attempts = attempts + 1, last_answer = :answer
-        WHERE id = :id`,
-      { id, at, answer },
-    )
+    this.#database.transaction(() => {
+      this.#database.run(
+        `UPDATE events SET forward = 'done', forwarded_at = :at, attempts = attempts + 1, last_answer = :answer
+          WHERE id = :id`,
+        { id, at, answer },
+      )
+      const row = this.#database.get('SELECT * FROM events WHERE id = :id', { id })
+      if (row === undefined || !this.#isForgotten(eventOf(row as EventRow))) return
+      const { body, signature } = withoutBody(eventOf(row as EventRow))
+      this.#database.run('UPDATE events SET body = :body, signature = :signature WHERE id = :id', {
+        id,
+        body,
+        signature,
+      })
+    })
   }
 
   async refused(id: number, retryAt: number, answer: string): Promise<void> {
@@ -121,13 +133,21 @@ export class SqliteInbox implements Inbox {
     this.#database.run(updateLatestStatus, { request_id: requestId.toLowerCase(), status, at: receivedAt })
   }
 
+  /** "What was purged stays so: a repeated event … brings nothing back." */
+  #isForgotten({ requestId }: ReceivedEvent): boolean {
+    const values = { request_id: requestId?.toLowerCase() ?? null }
+    return this.#database.get(selectForgotten, values) !== undefined
+  }
+
   #add(event: ReceivedEvent, forward: boolean): { id: number; repeated: boolean } {
     const identity = identityOf(event, sha256)
+    // What is to be forwarded is kept as it came until it was.
+    const kept = !forward && this.#isForgotten(event) ? withoutBody(event) : event
     const row = this.#database.get(insert, {
       identity,
       received_at: event.receivedAt,
-      body: event.body,
-      signature: event.signature,
+      body: kept.body,
+      signature: kept.signature,
       request_id: event.requestId?.toLowerCase() ?? null,
       status: event.status ?? null,
       event: event.event ?? null,

@@ -1,5 +1,7 @@
 import { changeRow } from './change.ts'
 import type { Database } from './connection.ts'
+import type { Recipient } from '../../../contract/request-body.ts'
+import type { Whom } from '../../../domain/batch/fit.ts'
 import type { QuotaPlace } from '../../../domain/quota/place.ts'
 import { refuseForgetting } from '../../../domain/store/kept-in-memory.ts'
 import type { Change } from '../../../domain/submission/change.ts'
@@ -15,6 +17,7 @@ import type {
 import { InternalError } from '../../../errors/kinds.ts'
 import type { Stop } from '../../../domain/submission/match.ts'
 import { fingerprinting } from './fingerprints.ts'
+import { personPrints, whomByPrints } from '../fingerprints.ts'
 import { batchColumns, orderColumns } from '../new-rows.ts'
 import { attemptColumns, claimedOf, type Claimed, listedOf } from '../claimed.ts'
 import { damagedStore } from '../damage.ts'
@@ -206,6 +209,11 @@ export class SqliteLedger implements Ledger {
     if (body === undefined) throw damagedStore(this.location, { batchId, row })
     this.#database.run(insertAttempt, attemptColumns(stored, attempt))
     return claimedOf({ ...stored, body }, attempt)
+  }
+
+  async whom({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<Whom> {
+    const prints = this.#matching.rowToCompare(batchId, row)?.prints
+    return whomByPrints(prints, personPrints(fingerprinting(this.#database), person))
   }
 
   async recordStatus(requestId: string, status: string, at: number): Promise<void> {
