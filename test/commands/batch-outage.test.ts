@@ -2,17 +2,30 @@ import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
-import { session } from '../harness/session.ts'
+import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
 const down = { kind: 'status', status: 503, when: 'before' } as const
 
+/** The fault from the first order on. Takes it back. */
+function sinceTheFirstOrder({ sandbox, intercept }: Session, on: string): () => void {
+  let takeBack: (() => void) | undefined
+  intercept((request, ask) => {
+    if (request.method === 'POST') takeBack ??= sandbox.inject({ on, times: 1000, fault: down })
+    return ask(request)
+  })
+  return () => {
+    intercept(undefined)
+    takeBack?.()
+  }
+}
+
 test('an outage costs one row: nothing goes out until the service answers well', async () => {
   const clock = new ManualClock({ auto: true })
-  const { type, folder, sandbox, ordered } = await session({ clock })
+  const here = await session({ clock })
+  const { type, folder, ordered } = here
   peopleFile(folder, ['a1@example.com', 'a2+cut-before@example.com', 'a3@example.com'])
-  await type('schema show 102')
-  const takeBack = sandbox.inject({ on: 'GET *', times: 40, fault: down })
+  const takeBack = sinceTheFirstOrder(here, 'GET *')
   const sleep = clock.sleep.bind(clock)
   clock.sleep = async (ms, signal) => {
     if (ms >= 5000) takeBack()
@@ -20,18 +33,15 @@ test('an outage costs one row: nothing goes out until the service answers well',
   }
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> answer 503; try 2 of 4 in 0.3 s
-    2> answer 503; try 3 of 4 in 0.8 s
-    2> answer 503; try 4 of 4 in 2.0 s
     2>
     2> people.csv: 3 rows
     2>   3 orders of package 102
     2> Sending takes under a minute
     2>
     2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
-    2> answer 503; try 2 of 4 in 0.3 s
-    2> answer 503; try 3 of 4 in 0.8 s
-    2> answer 503; try 4 of 4 in 1.7 s
+    2> answer 503; try 2 of 4 in 0.4 s
+    2> answer 503; try 3 of 4 in 1.0 s
+    2> answer 503; try 4 of 4 in 2.0 s
     2> the service failed (503): internal server error; paused; checking again in 5 s
     2> The service answers; continuing.
     batch  BATCH_1
@@ -50,10 +60,10 @@ test('an outage costs one row: nothing goes out until the service answers well',
 })
 
 test('run again while the outage lasts it costs no second row', async () => {
-  const { type, folder, sandbox } = await session()
+  const here = await session()
+  const { type, folder } = here
   peopleFile(folder, emails(3))
-  await type('schema show 102')
-  const takeBack = sandbox.inject({ on: '*', times: 1000, fault: down })
+  const takeBack = sinceTheFirstOrder(here, '*')
   for (const _ of [1, 2, 3]) {
     const { code, json } = await type(`${run} --timeout 1s --json`)
     expect([code, json()]).toMatchObject([8, { counts: { unknown: 1, pending: 2 } }])

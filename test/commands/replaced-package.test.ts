@@ -120,6 +120,8 @@ test('a package chosen at the prompt knows whom the one before it was ordered fo
     ? Which package?: Identity check only (107)
     ? Consent: Consent method (required): email
     2>
+    2> Package 107: Identity check only
+    2>
     2> FOR        FIELD           ANSWER
     2> Recipient  First name      Ann
     2> Recipient  Last name       Low

@@ -174,7 +174,7 @@ describe('an event of somebody who was removed', () => {
 
   const bodyOf = async (id: number) => Buffer.from((await inbox.get(id))?.body ?? []).toString()
 
-  test('that comes again brings nothing back but the request and its status', async () => {
+  test('brings nothing back when it is delivered again: the request and its status are kept', async () => {
     await removed()
     const [added] = await inbox.add([told()], false)
     expect(await bodyOf(added?.id ?? 0)).toBe(
