@@ -41,6 +41,16 @@ export function personPrints(
   }
 }
 
+/** A row's own, as its columns hold them; undefined where one is missing. */
+export function storedPrints(columns: { [column in keyof PersonPrints]: string | null }):
+  | PersonPrints
+  | undefined {
+  const { person_print, email_print, phone_print } = columns
+  return person_print === null || email_print === null || phone_print === null
+    ? undefined
+    : { person_print, email_print, phone_print }
+}
+
 /** Whom a row was for against a person, as far as the fingerprints tell. */
 export function whomByPrints(prints: PersonPrints | undefined, person: PersonPrints): Whom {
   if (prints === undefined) return 'unknown'

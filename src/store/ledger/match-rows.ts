@@ -1,4 +1,4 @@
-import { sha256, type PersonPrints } from './fingerprints.ts'
+import { sha256, type PersonPrints, storedPrints } from './fingerprints.ts'
 import type { Shared } from '../../domain/submission/likeness.ts'
 import {
   type Allowed,
@@ -49,7 +49,7 @@ interface SelectedToCompare extends SubmissionRow {
 export function storedRowOf(selected: unknown): StoredRow | undefined {
   const found = selected as SelectedToCompare | undefined
   if (found === undefined || (found.package_id as number | null) === null) return undefined
-  const { person_print, email_print, phone_print, body, body_sha256 } = found
+  const { body, body_sha256 } = found
   return {
     batchId: found.batch_id,
     row: found.row_number,
@@ -64,10 +64,7 @@ export function storedRowOf(selected: unknown): StoredRow | undefined {
     addedAt: found.added_at,
     kind: found.kind,
     witnesses: witnessesOf(found.witnesses),
-    prints:
-      person_print === null || email_print === null || phone_print === null
-        ? undefined
-        : { person_print, email_print, phone_print },
+    prints: storedPrints(found),
     allowed: {
       duplicate: found.allow_duplicate === 1,
       similar: found.allow_similar === 1,

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { beginOne, newAttempt, someTime } from './batches.ts'
-import { fileBatch, orderRows } from './files.ts'
+import { beginOne, someTime } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
 import type { EventFilter, ReceivedEvent } from '../../../src/domain/webhook/inbox-event.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
@@ -154,43 +153,5 @@ describe('forwarding', () => {
     expect(await inbox.requeue(1)).toBe(true)
     expect((await inbox.due(someTime, 1)).map(({ id }) => id)).toEqual([1])
     expect(await inbox.requeue(99)).toBe(false)
-  })
-})
-
-describe('an event of somebody who was removed', () => {
-  const told = () => received(one, 'ERROR', { body: Buffer.from('{"error_reason":"Ann Lee was not found"}') })
-
-  async function removed(): Promise<void> {
-    const store = await place.store()
-    const batch = fileBatch()
-    await store.batches.add(batch, orderRows(1))
-    const { value: row } = await store.batches.rows(batch.id).next()
-    const attempt = row && (await store.ledger.begin(row, newAttempt()))
-    if (attempt === undefined) throw new Error('it begins')
-    const accepted = { requestId: one, requestStatus: 'RECEIVED', answerStatus: 201 }
-    await store.ledger.move(attempt, { to: 'accepted', at: someTime, ...accepted })
-    await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
-  }
-
-  const bodyOf = async (id: number) => Buffer.from((await inbox.get(id))?.body ?? []).toString()
-
-  test('brings nothing back when it is delivered again: the request and its status are kept', async () => {
-    await removed()
-    const [added] = await inbox.add([told()], false)
-    expect(await bodyOf(added?.id ?? 0)).toBe(
-      `{"event":"request.updated","request_id":"${one}","status":"ERROR"}`,
-    )
-    expect(await inbox.get(added?.id ?? 0)).toMatchObject({ signature: '', status: 'ERROR', requestId: one })
-    const [other] = await inbox.add([received(two, 'ERROR')], false)
-    expect(await inbox.get(other?.id ?? 0)).toMatchObject({ signature: 'a'.repeat(64) })
-  })
-
-  test('is forwarded as it came, and not kept after that', async () => {
-    await removed()
-    const [added] = await inbox.add([told()], true)
-    expect(await bodyOf(added?.id ?? 0)).toContain('Ann Lee')
-    await inbox.forwarded(added?.id ?? 0, someTime + 5, '200')
-    expect(await bodyOf(added?.id ?? 0)).not.toContain('Ann Lee')
-    expect(await inbox.get(added?.id ?? 0)).toMatchObject({ forward: 'done', attempts: 1, lastAnswer: '200' })
   })
 })

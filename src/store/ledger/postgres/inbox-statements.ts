@@ -28,6 +28,11 @@ FROM unnest(CAST(:identities AS text[]), CAST(:times AS int[])) AS came (identit
 WHERE e.identity = came.identity
 RETURNING e.id, e.identity`
 
+/** Those of requests of people who were removed. */
+export const selectForgotten = `
+SELECT request_id FROM submissions
+WHERE request_id = ANY(CAST(:requests AS text[])) AND email IS NULL AND body IS NULL`
+
 export const selectPage = `
 SELECT * FROM events
 WHERE id > :after

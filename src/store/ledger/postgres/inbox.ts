@@ -3,6 +3,7 @@ import {
   identityOf,
   type InboxEvent,
   type ReceivedEvent,
+  withoutBody,
 } from '../../../domain/webhook/inbox-event.ts'
 import { sha256 } from '../fingerprints.ts'
 import { shortWait, type Holds } from '../holds.ts'
@@ -15,6 +16,7 @@ import {
   insert,
   repeat,
   selectDue,
+  selectForgotten,
   selectLatest,
   selectNextDue,
   selectPage,
@@ -50,8 +52,15 @@ export class PostgresInbox implements Inbox {
     const firsts = came.filter(({ identity }) => seen.size < seen.add(identity).size)
     return this.#database.transaction(async (sql) => {
       await sql.run(takeTurn)
+      // What is to be forwarded is kept as it came until it was.
+      const kept = forward
+        ? undefined
+        : await asKept(
+            sql,
+            firsts.map(({ event }) => event),
+          )
       const added = (await sql.all(insert, {
-        ...columnsOf(firsts),
+        ...columnsOf(firsts.map(({ event, identity }, at) => ({ event: kept?.[at] ?? event, identity }))),
         forward: forward ? 'waiting' : 'none',
       })) as Numbered[]
       const ids = new Map(added.map(({ id, identity }) => [identity, id]))
@@ -114,11 +123,22 @@ export class PostgresInbox implements Inbox {
   }
 
   async forwarded(id: number, at: number, answer: string): Promise<void> {
-    await this.#database.run(
-      `UPDATE events SET forward = 'done', forwarded_at = :at, attempts = attempts + 1, last_answer = :answer
-        WHERE id = :id`,
-      { id, at, answer },
-    )
+    await this.#database.transaction(async (sql) => {
+      const row = (await sql.get(
+        `UPDATE events SET forward = 'done', forwarded_at = :at, attempts = attempts + 1, last_answer = :answer
+          WHERE id = :id RETURNING *`,
+        { id, at, answer },
+      )) as EventRow | undefined
+      if (row === undefined) return
+      const [event] = await asKept(sql, [eventOf(row)])
+      if (event === undefined || event.signature === row.signature) return
+      const { body, signature } = event
+      await sql.run('UPDATE events SET body = :body, signature = :signature WHERE id = :id', {
+        id,
+        body: Buffer.from(body),
+        signature,
+      })
+    })
   }
 
   async refused(id: number, retryAt: number, answer: string): Promise<void> {
@@ -140,6 +160,16 @@ export class PostgresInbox implements Inbox {
   onArrival(wake: () => void): Promise<void> {
     return this.#database.listen(eventsChannel, wake)
   }
+}
+
+/** "What was purged stays so: a repeated event … brings nothing back." */
+async function asKept<Event extends ReceivedEvent>(sql: Sql, events: readonly Event[]): Promise<Event[]> {
+  const requests = events.flatMap(({ requestId }) => requestId?.toLowerCase() ?? [])
+  const found = (await sql.all(selectForgotten, { requests })) as { request_id: string }[]
+  const forgotten = new Set(found.map(({ request_id }) => request_id))
+  return events.map((event) =>
+    forgotten.has(event.requestId?.toLowerCase() ?? '') ? withoutBody(event) : event,
+  )
 }
 
 function columnsOf(came: readonly { event: ReceivedEvent; identity: string }[]): Values {

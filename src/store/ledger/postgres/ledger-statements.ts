@@ -88,6 +88,10 @@ SELECT base_url, CAST(:attempt_id AS text), ${databaseNow} FROM batches WHERE id
 ON CONFLICT (service) DO UPDATE SET attempt_id = excluded.attempt_id, at = excluded.at`
 
 /** "Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further". */
+export const selectPrints = `
+SELECT person_print, email_print, phone_print FROM submissions
+WHERE batch_id = :batch_id AND row_number = :row_number`
+
 export const updateStatus = `
 UPDATE submissions SET request_status = :status, request_status_at = :at
 WHERE request_id = :request_id AND request_status NOT IN ${sqlList(terminalStatuses)}`

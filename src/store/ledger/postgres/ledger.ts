@@ -3,6 +3,8 @@ import { changeRow } from './change.ts'
 import { Claims, type Turn } from './claim.ts'
 import { conditions } from './search.ts'
 import type { Database, Sql } from './connection.ts'
+import type { Recipient } from '../../../contract/request-body.ts'
+import type { Whom } from '../../../domain/batch/fit.ts'
 import type { QuotaPlace } from '../../../domain/quota/place.ts'
 import type { Change } from '../../../domain/submission/change.ts'
 import type { Stop } from '../../../domain/submission/match.ts'
@@ -27,6 +29,7 @@ import {
   insertSubmission,
   lockOrphan,
   selectOrphans,
+  selectPrints,
   selectStanding,
   updateStatus,
 } from './ledger-statements.ts'
@@ -34,6 +37,7 @@ import { lockAccount, lockAccountOf } from './locking.ts'
 import { Matching } from './matching.ts'
 import { surely } from './sure.ts'
 import { listedOf } from '../claimed.ts'
+import { personPrints, storedPrints, whomByPrints } from '../fingerprints.ts'
 import type { AddGuard, Begun, Hold, Ledger, MovedAndBegun } from '../ledger.ts'
 import { batchColumns, orderColumns } from '../new-rows.ts'
 import { allowedBy, newToCompare, notShown } from '../stop-of-new.ts'
@@ -156,6 +160,15 @@ export class PostgresLedger implements Ledger {
       // What keeps it from being listed is told when it is begun by itself.
       return { moved, attempt: undefined, stop: turn?.stop }
     }
+  }
+
+  async whom({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<Whom> {
+    const key = { batch_id: batchId, row_number: row }
+    const columns = (await this.#database.get(selectPrints, key)) as
+      | Parameters<typeof storedPrints>[0]
+      | undefined
+    const prints = columns && storedPrints(columns)
+    return whomByPrints(prints, personPrints(this.#keyed.fingerprint, person))
   }
 
   async recordStatus(requestId: string, status: string, at: number): Promise<void> {

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { newAttempt, personOf, someTime } from './batches.ts'
+import { fileBatch, orderRows } from './files.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
+import type { ReceivedEvent } from '../../../src/domain/webhook/inbox-event.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+
+const [one, two] = ['1', '2'].map((digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`) as [
+  string,
+  string,
+]
+
+const ended = (requestId: string): ReceivedEvent => ({
+  receivedAt: someTime,
+  body: Buffer.from('{"error_reason":"Ann Lee was not found"}'),
+  signature: 'a'.repeat(64),
+  requestId,
+  status: 'ERROR',
+  event: 'request.updated',
+  oddity: undefined,
+})
+
+describe.each(backends)('%s: a person who was removed', (backend) => {
+  let place: Scratch
+  let store: Store
+  let key: { batchId: string; row: number }
+
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    store = await place.store()
+    const batch = fileBatch()
+    await store.batches.add(batch, orderRows(1))
+    const { value: row } = await store.batches.rows(batch.id).next()
+    const attempt = row && (await store.ledger.begin(row, newAttempt()))
+    if (attempt === undefined) throw new Error('it begins')
+    key = { batchId: batch.id, row: 1 }
+    await store.ledger.move(attempt, {
+      to: 'accepted',
+      at: someTime,
+      requestId: one,
+      requestStatus: 'RECEIVED',
+    })
+    await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
+  })
+  afterEach(() => place.end())
+
+  const bodyOf = async (id: number) => Buffer.from((await store.inbox.get(id))?.body ?? []).toString()
+
+  test('is brought back by no event: of one more the request and its status are kept', async () => {
+    const added = await store.inbox.add([ended(one), ended(two)], false)
+    const [own = 0, others = 0] = added.map(({ id }) => id)
+    expect(await bodyOf(own)).toBe(`{"event":"request.updated","request_id":"${one}","status":"ERROR"}`)
+    expect(await store.inbox.get(own)).toMatchObject({ signature: '', status: 'ERROR', requestId: one })
+    expect(await bodyOf(others)).toContain('Ann Lee')
+    expect(await store.inbox.get(others)).toMatchObject({ signature: 'a'.repeat(64) })
+  })
+
+  test('is in an event as it came until that is forwarded, and not after it', async () => {
+    const added = await store.inbox.add([ended(one), ended(two)], true)
+    const [own = 0, others = 0] = added.map(({ id }) => id)
+    expect(await bodyOf(own)).toContain('Ann Lee')
+    for (const id of [own, others]) await store.inbox.forwarded(id, someTime + 5, '200')
+    expect(await bodyOf(own)).not.toContain('Ann Lee')
+    expect(await bodyOf(others)).toContain('Ann Lee')
+    expect(await store.inbox.get(own)).toMatchObject({ forward: 'done', attempts: 1, lastAnswer: '200' })
+  })
+
+  test('is known by the fingerprints: the same person, a similar one, and another', async () => {
+    const same = personOf('person1@example.com')
+    expect(await store.ledger.whom(key, same)).toBe('same')
+    expect(await store.ledger.whom(key, { ...same, first_name: 'Bob' })).toBe('similar')
+    expect(await store.ledger.whom(key, { ...same, email: 'b@x.example' })).toBe('similar')
+    expect(await store.ledger.whom(key, { ...same, email: 'b@x.example', phone: '+1999' })).toBe('other')
+    expect(await store.ledger.whom({ ...key, row: 2 }, same)).toBe('unknown')
+  })
+
+  test('is known by nothing once the fingerprints are removed too', async () => {
+    await store.maintenance.purge({ requestId: one }, { dryRun: false, completely: true })
+    expect(await store.ledger.whom(key, personOf('person1@example.com'))).toBe('unknown')
+  })
+})
