@@ -112,7 +112,8 @@ test('a package chosen at the prompt knows whom the one before it was ordered fo
   const answers: Answer[] = [
     { ask: /Which package/, choose: /Identity check only/ },
     { ask: /method/, type: 'email' },
-    { ask: /Order|correct/, choose: /^Cancel/ },
+    { ask: /correct/, choose: /^Yes/ },
+    { ask: /^Package 102, which this package seems to replace/, confirm: false },
   ]
   const person = '--first-name Ann --last-name Low --email ann@example.com --phone +61400000901'
   expect(await type(`request create ${person}`, { answers })).toMatchInlineSnapshot(`
@@ -129,9 +130,21 @@ test('a package chosen at the prompt knows whom the one before it was ordered fo
     2> Recipient  Phone           +61400000901
     2> Consent    Consent method  email
     2>
-    ? Package 102, which this package seems to replace, was ordered for this person: request REQUEST_1, on 2026-11-20 12:00 +00:00. Order anyway?: Cancel, and send nothing
-    2> Cancelled; nothing was ordered
-    exit 130
+    ? Is everything correct?: Yes, go on
+    ? Package 102, which this package seems to replace, was ordered for this person: request REQUEST_1, on 2026-11-20 12:00 +00:00. Order 107 Identity check only for Ann Low at 127.0.0.1:PORT as olive.owner@example.com? no
+    2>
+    2> Package 107: Identity check only
+    2>
+    2> FOR        FIELD           ANSWER
+    2> Recipient  First name      Ann
+    2> Recipient  Last name       Low
+    2> Recipient  Email           ann@example.com
+    2> Recipient  Phone           +61400000901
+    2> Consent    Consent method  email
+    2>
+    2> Error: internal error: unexpected question: "Is everything correct?"
+    2> This is a bug in refcheck. Run the same command with --verbose and report what it prints.
+    exit 1
   `)
   expect(ordered()).toEqual(['ann@example.com'])
 })
