@@ -4,7 +4,7 @@ import { runBatch } from './run.ts'
 
 const everyMs = 500
 /** Past the longest POST and the lease of whoever died in the middle of one. */
-const longestWaitMs = 60_000
+const longestWaitMs = 90_000
 
 /**
  * Runs a batch that other runners may send rows of as well, and is done once they are: a row that one of them gives back is

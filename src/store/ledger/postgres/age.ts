@@ -31,7 +31,9 @@ FROM epoch e`
 const acceptEpoch = `
 UPDATE epoch SET system = :system, timeline = :timeline, accepted_at = ${databaseNow}`
 
-const selectReporters = 'SELECT list, machine, seen_at, reported FROM runners'
+/** Who only forwards events has no list, and sent no order. */
+const selectReporters = `
+SELECT list, machine, seen_at, reported FROM runners WHERE list IS NOT NULL OR attempts > 0`
 
 const holdPendingRows = `
 UPDATE submissions SET state = 'held', held_for = 'store_forgot', changed_at = :at, reason = :reason WHERE state = 'pending'`

@@ -8,13 +8,17 @@ import type { HeldFor, Holds } from '../holds.ts'
 import type { Hold } from '../ledger.ts'
 import { batchKey, databaseNow, runnerIsThere } from './locking.ts'
 
-/** How long a row is its runner's after its claim, whatever becomes of the connection; in ms. */
-export const leaseMs = 10_000
+/** How long a row is its runner’s after its claim, whatever becomes of the connection: past the longest POST. In ms. */
+export const leaseMs = 75_000
 
 const insertRunner = `
 INSERT INTO runners (id, lock, machine, pid, list, began_at, seen_at, leased_until)
 VALUES (:id, :lock, :machine, :pid, :list, ${databaseNow}, ${databaseNow}, 0)
-ON CONFLICT (id) DO UPDATE SET seen_at = ${databaseNow}`
+ON CONFLICT (id) DO UPDATE SET seen_at = ${databaseNow}, list = excluded.list`
+
+/** Who was not heard of for so long, and has no connection, is forgotten. */
+const forgetRunners = `
+DELETE FROM runners r WHERE r.seen_at < ${databaseNow} - 2592000000 AND NOT ${runnerIsThere}`
 
 const lockRunner = 'SELECT pg_advisory_lock_shared(CAST(:lock AS bigint))'
 
@@ -65,6 +69,7 @@ export class Runner implements Holds {
     const found = (await this.#database.get(`SELECT ${databaseNow} AS now`)) as { now: number }
     this.beganAt = found.now
     await this.#database.get(lockRunner, { lock: this.#lock })
+    await this.#database.run(forgetRunners)
     await this.#database.run(insertRunner, {
       id: this.id,
       lock: this.#lock,
@@ -94,7 +99,8 @@ export class Runner implements Holds {
   }
 
   async #release(id: string, how: HeldFor): Promise<void> {
-    if (!this.#held.delete(id)) return
+    // A lock that ended with its connection needs no release.
+    if (!this.#held.delete(id) || this.#database.session === 0) return
     await this.#database.run('DELETE FROM runs WHERE batch_id = :batch_id AND runner = :runner', {
       batch_id: id,
       runner: this.id,

@@ -4,6 +4,9 @@ import { resultsBatch } from '../../../domain/submission/witness.ts'
 import { sqlList } from '../sql.ts'
 import { selectSubmissions } from '../submission-rows.ts'
 
+/** What is told first of several that are alike. */
+const inOrder = 'ORDER BY b.serial, s.row_number'
+
 /** With what an attempt is made of: both are done at once. */
 const selectToCompare = `
 SELECT s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id, s.first_name, s.last_name, s.email, s.phone, s.body,
@@ -42,14 +45,16 @@ export const selectCandidates = `${selectSubmissions}
 WHERE (s.person_print = :person_print OR s.email_print = :email_print OR s.phone_print = :phone_print)
   AND s.state IN ${sqlList(statesThatMatch)}
   AND (CAST(:account AS text) = '' OR b.account IN ('', :account))
-  AND NOT (s.batch_id = :batch_id AND (s.row_number = :row_number OR (:skip_own AND s.person_print <> :person_print)))`
+  AND NOT (s.batch_id = :batch_id AND (s.row_number = :row_number OR (:skip_own AND s.person_print <> :person_print)))
+${inOrder}`
 
 /** The same for many rows that are not in the store yet. */
 export const selectCandidatesOfMany = `${selectSubmissions}
 WHERE (s.person_print = ANY(CAST(:persons AS text[])) OR s.email_print = ANY(CAST(:emails AS text[]))
     OR s.phone_print = ANY(CAST(:phones AS text[])))
   AND s.state IN ${sqlList(statesThatMatch)}
-  AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
+  AND (CAST(:account AS text) = '' OR b.account IN ('', :account))
+${inOrder}`
 
 export const selectFirstForm = `${selectSubmissions}
 WHERE s.person_print IS NULL AND s.fingerprint = ANY(CAST(:forms AS text[])) AND s.state IN ${sqlList(statesThatMatch)}`

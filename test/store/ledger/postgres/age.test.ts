@@ -89,6 +89,16 @@ test('a machine that has not said what it sent is waited for by all; once it has
   ])
 })
 
+test('one process of a machine says what all of them sent', async () => {
+  const first = await alpha.store()
+  const lost = await begin(first, 'lost@example.com')
+  await first.close()
+  await failsOver([lost])
+  const second = await alpha.store()
+  await begin(second, 'next@example.com')
+  expect(await states(second)).toEqual(['lost@example.com unknown', 'next@example.com sending'])
+})
+
 test('a machine that is gone for good: a person goes on without it', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })

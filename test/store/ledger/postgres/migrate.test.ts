@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { beginOne } from '../batches.ts'
+import { type Scratch, scratch } from '../scratch.ts'
+import { connectTo } from './connect.ts'
+import { asked, emptyDatabase } from '../../../harness/postgres.ts'
+import { systemRandom } from '../../../../src/host/random.ts'
+import { formatOf, migrate, newestFormat } from '../../../../src/store/ledger/postgres/migrate.ts'
+
+let place: Scratch
+
+beforeEach(() => {
+  place = scratch()
+})
+afterEach(() => place.end())
+
+const refusal = (url: string): Promise<unknown> => place.store(url).catch((error: unknown) => error)
+
+test('a database without a store says how it is made, and is left as it was', async () => {
+  const url = await emptyDatabase()
+  expect(await refusal(url)).toMatchObject({
+    code: 'io',
+    message: expect.stringMatching(
+      /^cannot use the store "postgres:.*": the database has no tables of refcheck$/,
+    ) as string,
+    hint: 'Make them with: refcheck store migrate',
+  })
+  expect(await asked(url, `SELECT to_regnamespace('refcheck') AS schema`)).toEqual([{ schema: null }])
+})
+
+test('several make it at once: one does, and all answer', async () => {
+  const url = await emptyDatabase()
+  const databases = Array.from({ length: 3 }, () => connectTo(url, { busyMs: 5_000 }))
+  const done = await Promise.all(databases.map((database) => migrate(database, systemRandom)))
+  expect(done.map(({ from }) => from).sort((one, other) => one - other)).toEqual([
+    0,
+    newestFormat,
+    newestFormat,
+  ])
+  expect(await Promise.all(databases.map((database) => formatOf(database)))).toEqual([1, 1, 1])
+  await beginOne((await place.store(url)).ledger, 'a@example.com')
+})
+
+test.each([
+  [99, /made by a newer refcheck \(format 99; this version supports up to 1\)/, /^Update refcheck/],
+  ['0', /has no tables of refcheck/, /store migrate$/],
+])('format %s is refused', async (format, message, hint) => {
+  const url = await emptyDatabase()
+  await migrate(connectTo(url), systemRandom)
+  await asked(url, `UPDATE refcheck.meta SET value = '${format}' WHERE name = 'format'`)
+  expect(await refusal(url)).toMatchObject({
+    code: 'io',
+    message: expect.stringMatching(message) as string,
+    hint: expect.stringMatching(hint) as string,
+  })
+})
+
+test('a user who may only read and write rows orders with it', async () => {
+  const url = await emptyDatabase()
+  await migrate(connectTo(url), systemRandom)
+  const user = `clerk_${new URL(url).pathname.slice(1)}`
+  await asked(
+    url,
+    `CREATE ROLE ${user} LOGIN PASSWORD 'secret'; GRANT USAGE ON SCHEMA refcheck TO ${user};
+     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA refcheck TO ${user}`,
+  )
+  const theirs = new URL(url)
+  theirs.username = user
+  theirs.password = 'secret'
+  const store = await place.store(theirs.href)
+  expect(await beginOne(store.ledger, 'a@example.com')).toMatchObject({ state: 'sending' })
+  expect(await store.ledger.recover(1)).toHaveLength(1)
+  await store.close()
+  await asked(url, `DROP OWNED BY ${user}; DROP ROLE ${user}`)
+})
