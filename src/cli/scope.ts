@@ -43,6 +43,11 @@ export class Scope {
     return this.#made.get(make) as T
   }
 
+  /** Uses what another scope makes, which closes it too. */
+  share(from: Scope, make: (scope: Scope) => unknown): void {
+    this.#made.set(make, from.made(make))
+  }
+
   isMade(make: (scope: Scope) => unknown): boolean {
     return this.#made.has(make)
   }

@@ -5,7 +5,12 @@ import { exchangeText } from '../output/views/notices.ts'
 import { usage } from './usage.ts'
 
 /** The bare wire as this process's environment wants it, with a warning where that is odd. */
-export const http = once(async (scope: Scope): Promise<HttpClient> => {
+export const http = once(made)
+
+/** The same connections for another scope, such as a profile's own. */
+export const shareHttp = (from: Scope, to: Scope): void => to.share(from, made)
+
+async function made(scope: Scope): Promise<HttpClient> {
   const { HttpClient } = await import('../http/client.ts')
   const { reporter, options, context } = scope
   const { clock, env } = context
@@ -25,4 +30,4 @@ export const http = once(async (scope: Scope): Promise<HttpClient> => {
   })
   scope.onClose(() => client.close())
   return client
-})
+}

@@ -8,12 +8,17 @@ import { setting } from './session.ts'
 const busyMsAtTheEnd = 250
 
 /** Orders, events and the quota, all in one place. */
-export const store = once(async (scope: Scope): Promise<Store> => {
+export const store = once(opened)
+
+/** The same store for another scope, such as a profile's own. */
+export const shareStore = (from: Scope, to: Scope): void => to.share(from, opened)
+
+async function opened(scope: Scope): Promise<Store> {
   const { openStore } = await import('../store/ledger/open.ts')
   const { paths, note: onNotice } = scope
   const { clock, random, cwd, env } = scope.context
   const busyMs = scope.isClosing ? busyMsAtTheEnd : undefined
-  const opened = await openStore({
+  const made = await openStore({
     chosen: await chosenStore(scope),
     paths,
     cwd,
@@ -23,9 +28,9 @@ export const store = once(async (scope: Scope): Promise<Store> => {
     busyMs,
     onNotice,
   })
-  scope.onClose(() => opened.close())
-  return opened
-})
+  scope.onClose(() => made.close())
+  return made
+}
 
 /** REFCHECK_STORE, else the setting `store`. */
 export async function chosenStore(scope: Scope): Promise<string | undefined> {

@@ -14,7 +14,7 @@ import { batchGoesOnText, batchStatusView } from '../../output/views/batches.ts'
 import { appliedPlan, type ToOrder } from '../../usecases/batch/apply-plan.ts'
 import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
 import { saysReading, withDefaults } from '../../usecases/batch/reading-defaults.ts'
-import { openBatchFile } from '../../usecases/batch/open-file.ts'
+import { type BatchFile, openBatchFile } from '../../usecases/batch/open-file.ts'
 import { orderFile, type OrderFileTalk } from '../../usecases/batch/order-file.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 
@@ -78,8 +78,13 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         end.failure,
       )
     }
-    const ports = await batchStartPorts(scope, this.signal)
-    const done = await startBatch(ports, end.batchId, { file, max: flags.max, isPlanned: end.isPlanned })
+    await this.carryOn(end.batchId, file, end.isPlanned)
+  }
+
+  /** What is done with the batch that the file is. */
+  protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
+    const ports = await batchStartPorts(this.scope, this.signal)
+    const done = await startBatch(ports, batchId, { file, max: this.flags.max, isPlanned })
     this.answer(batchStatusView(statusOf(done.batch)), done.failure)
   }
 

@@ -81,6 +81,8 @@ export interface Batch extends Omit<NewFileBatch, 'identity'> {
   kind: 'file' | 'single'
   counts: BatchCounts
   halt: Halt | undefined
+  /** Since when it is left for a worker. */
+  queuedAt: number | undefined
   /** Of the newest change of any row. */
   changedAt: number
   /** Who runs it now, as far as a lock can tell; undefined where nobody does. */

@@ -56,5 +56,5 @@ export type ReportSource =
   | { kind: 'batch'; batchId: string }
   /** Every request of the store that is COMPLETED. */
   | { kind: 'completed'; since: number | undefined }
-  /** Every report of the store that is ready, whatever its request's status. */
-  | { kind: 'all' }
+  /** Every report of the store that is ready, whatever its request's status; `isOurs`: of these requests alone. */
+  | { kind: 'all'; isOurs?: ((request: { baseUrl: string; userEmail: string }) => boolean) | undefined }

@@ -36,6 +36,7 @@ export type SelectedBatch = {
   halt_code: string | null
   halt_message: string | null
   halt_hint: string | null
+  queued_at: number | null
 } & Record<`n_${SubmissionState}`, number> &
   Record<`changed_${SubmissionState}`, number | null>
 
@@ -73,6 +74,7 @@ export function batchOf(row: SelectedBatch, holder: Batch['holder']): Batch {
             message: row.halt_message ?? '',
             hint: row.halt_hint ?? undefined,
           },
+    queuedAt: row.queued_at ?? undefined,
     changedAt: Math.max(row.added_at, ...submissionStates.map((state) => row[`changed_${state}`] ?? 0)),
     holder,
   }

@@ -62,6 +62,12 @@ export interface Batches {
 
   recordResultsFile(batchId: string, path: string): Promise<void>
 
+  /** Leaves it for a worker from then on, or with undefined no longer. */
+  recordQueued(batchId: string, at: number | undefined): Promise<void>
+
+  /** Those that are left for a worker, the oldest first. */
+  queued(): Promise<Batch[]>
+
   /** Every row that was not sent, held ones and duplicates too, is `cancelled`; how many. */
   cancelWaiting(batchId: string, at: number, reason: string): Promise<number>
 

@@ -28,6 +28,8 @@ export interface CarryOut extends RunLimits {
   onReconciled?: ((found: Reconciliation) => void) | undefined
   /** Done before the first row goes out, once it is clear that rows may. */
   beforeFirst?: (() => Promise<void>) | undefined
+  /** Left for workers, of which this is one; else whoever runs it takes it from them. */
+  isQueued?: boolean | undefined
   /** The right to run it, where the caller has it already; it is released in the end. */
   held?: Hold | undefined
   /** The batch as it stands before the first row goes out. */
@@ -49,6 +51,8 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
   try {
     const batch = await found(ports, batchId)
     requireSameService(batch, ports)
+    const isTaken = batch.queuedAt !== undefined && options.isQueued !== true
+    if (isTaken) await ports.batches.recordQueued(batchId, undefined)
     const stranger = await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
     const checks = stranger === undefined && options.checksPackage === true && batch.counts.pending > 0
     const error = stranger ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)

@@ -39,6 +39,8 @@ export interface StartOptions {
   max?: number | undefined
   /** Send this row alone. */
   only?: number | undefined
+  /** Run by a worker: see CarryOut. */
+  isQueued?: boolean | undefined
   /** The right to run it, where the caller has it already. */
   held?: Hold | undefined
 }
@@ -47,7 +49,7 @@ export interface StartOptions {
 export async function startBatch(
   ports: StartPorts,
   batchId: string,
-  { file: given, max, only, held, isPlanned }: StartOptions,
+  { file: given, max, only, held, isPlanned, isQueued }: StartOptions,
 ): Promise<CarriedOut> {
   const { inbox, orphans: _, place, meter, waitBudgetMs, onNotice, prompter, ...run } = ports
   const { carryOut } = await import('./carry-out.ts')
@@ -58,6 +60,7 @@ export async function startBatch(
     only,
     checksPackage: isPlanned !== true,
     held,
+    isQueued,
     waitBudgetMs,
     unclaimed: () => inbox.unclaimed(),
     confirmStarterLeft:

@@ -11,7 +11,7 @@ import type { Clock } from '../../host/clock.ts'
 import { waitForRequests, type WaitOptions } from '../request/wait.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
-import { batchRequests, requestsWithReports } from './wanted.ts'
+import { batchRequests, requestsWithReports, type WantedOfStore } from './wanted.ts'
 
 export interface FetchOptions {
   api: Api
@@ -47,7 +47,7 @@ export async function fetchReports(source: ReportSource, options: FetchOptions):
     case 'completed':
       return ofStore(options, { since: source.since, only: 'COMPLETED', quick: false })
     case 'all':
-      return ofStore(options, { quick: true })
+      return ofStore(options, { quick: true, isOurs: source.isOurs })
   }
 }
 
@@ -67,10 +67,10 @@ async function named(
 
 async function ofStore(
   options: FetchOptions,
-  which: { since?: number | undefined; only?: string; quick: boolean },
+  which: Pick<WantedOfStore, 'since' | 'isOurs'> & { only?: string; quick: boolean },
 ): Promise<FilingResult> {
   const { api, ledger } = options
-  const ids = await requestsWithReports(await ledger(), { baseUrl: api.baseUrl, since: which.since })
+  const ids = await requestsWithReports(await ledger(), { ...which, baseUrl: api.baseUrl })
   const onRead = await recorder(options)
   const { only, quick } = which
   return fileReports(

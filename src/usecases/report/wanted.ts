@@ -26,19 +26,29 @@ export async function batchRequests(ledger: Ledger, batchId: string): Promise<st
   })
 }
 
+export interface WantedOfStore {
+  baseUrl: string
+  since?: number | undefined
+  isOurs?: ((request: { baseUrl: string; userEmail: string }) => boolean) | undefined
+}
+
 /**
  * Requests of this service that the store knows and that may have reports: all but those last seen
  * CANCELLED or ERROR, which never change, and those of people who were removed.
  */
 export async function requestsWithReports(
   ledger: Ledger,
-  { baseUrl, since }: { baseUrl: string; since?: number | undefined },
+  { baseUrl, since, isOurs }: WantedOfStore,
 ): Promise<string[]> {
   const { origin } = new URL(baseUrl)
   const rows = await ledger.list({ states: ['accepted'], since })
   return requestIds(
     rows.filter(
-      (row) => isKnown(row) && new URL(row.baseUrl).origin === origin && !fruitless.has(row.requestStatus),
+      (row) =>
+        isKnown(row) &&
+        isOurs?.(row) !== false &&
+        new URL(row.baseUrl).origin === origin &&
+        !fruitless.has(row.requestStatus),
     ),
   )
 }

@@ -39,6 +39,8 @@ export interface RefreshPorts {
   governor?: Pick<Governor, 'take'> | undefined
   /** Milliseconds that waits for places may take together; Infinity unless told. */
   budgetMs?: number | undefined
+  /** Which of them; all of this service unless told. */
+  isOurs?: ((request: ListedRequest) => boolean) | undefined
   signal?: AbortSignal | undefined
   onPaced?: ((seconds: number) => void) | undefined
 }
@@ -48,14 +50,14 @@ export interface RefreshPorts {
  * of another base URL stay as they are.
  */
 export async function refreshRequests(parts: RefreshPorts, filter: RequestFilter): Promise<Refreshed> {
-  const { api, ledger, clock, governor, signal, onPaced, budgetMs = Number.POSITIVE_INFINITY } = parts
+  const { api, ledger, clock, governor, signal, isOurs, onPaced, budgetMs = Number.POSITIVE_INFINITY } = parts
   const deadline = clock.monotonic() + budgetMs
   const failures: Refreshed['failures'] = []
   const origin = new URL(api.baseUrl).origin
   for (const request of await listRequests(parts, { ...filter, status: undefined })) {
     const { request_id, status } = request
     if (request_id === null || terminalStatuses.includes(status ?? '')) continue
-    if (new URL(request.base_url).origin !== origin) continue
+    if (new URL(request.base_url).origin !== origin || isOurs?.(request) === false) continue
     try {
       await governor?.take('poll', {
         signal,

@@ -20,6 +20,7 @@ const batch = (over: Partial<Batch> = {}): Batch => ({
   allowDuplicate: false,
   counts: countsOf({ accepted: 1, pending: 1 }),
   halt: undefined,
+  queuedAt: undefined,
   holder: undefined,
   ...over,
 })

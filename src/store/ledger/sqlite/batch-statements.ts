@@ -53,6 +53,8 @@ SELECT row_number, package_id, body FROM submissions r`
 export const updateHalt = `
 UPDATE batches SET halted_at = :at, halt_code = :code, halt_message = :message, halt_hint = :hint WHERE id = :id`
 
+export const updateQueued = 'UPDATE batches SET queued_at = :at WHERE id = :id'
+
 export const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :id'
 
 /** What was not sent never is. */

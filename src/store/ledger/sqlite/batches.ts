@@ -9,6 +9,7 @@ import {
   selectCounts,
   selectRows,
   updateHalt,
+  updateQueued,
   updateResultsFile,
 } from './batch-statements.ts'
 import type { Batches, RowBody } from '../batches.ts'
@@ -94,10 +95,7 @@ export class SqliteBatches implements Batches {
 
   async list({ singles = false }: { singles?: boolean } = {}): Promise<Batch[]> {
     const only = singles ? '' : `WHERE b.kind = 'file'`
-    const found = this.#database.all(`${selectBatches} ${only} ORDER BY b.added_at DESC, b.rowid DESC`)
-    const batches: Batch[] = []
-    for (const row of found) batches.push((await this.#batch(row)) as Batch)
-    return batches
+    return this.#all(`${only} ORDER BY b.added_at DESC, b.rowid DESC`)
   }
 
   async counts(batchId: string): Promise<BatchCounts> {
@@ -129,6 +127,14 @@ export class SqliteBatches implements Batches {
 
   async recordResultsFile(batchId: string, path: string): Promise<void> {
     this.#database.run(updateResultsFile, { id: batchId, path })
+  }
+
+  async recordQueued(batchId: string, at: number | undefined): Promise<void> {
+    this.#database.run(updateQueued, { id: batchId, at: at ?? null })
+  }
+
+  async queued(): Promise<Batch[]> {
+    return this.#all('WHERE b.queued_at IS NOT NULL ORDER BY b.queued_at, b.rowid')
   }
 
   async cancelWaiting(batchId: string, at: number, reason: string): Promise<number> {
@@ -204,6 +210,13 @@ export class SqliteBatches implements Batches {
       after = last.row_number
       left -= page.length
     }
+  }
+
+  async #all(which: string): Promise<Batch[]> {
+    const batches: Batch[] = []
+    for (const row of this.#database.all(`${selectBatches} ${which}`))
+      batches.push((await this.#batch(row)) as Batch)
+    return batches
   }
 
   async #batch(selected: unknown): Promise<Batch | undefined> {

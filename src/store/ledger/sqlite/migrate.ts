@@ -10,6 +10,7 @@ import { byEmail } from './migrations/0005-by-email.ts'
 import { byChange } from './migrations/0006-by-change.ts'
 import { matching } from './migrations/0007-matching.ts'
 import { witnesses } from './migrations/0008-witnesses.ts'
+import { queue } from './migrations/0009-queue.ts'
 
 /** In order; a store's `user_version` counts those it has been through. */
 const migrations: readonly (string | ((database: Database) => void))[] = [
@@ -21,6 +22,7 @@ const migrations: readonly (string | ((database: Database) => void))[] = [
   byChange,
   matching,
   witnesses,
+  queue,
 ]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */

@@ -1,0 +1,65 @@
+import { BaseCommand } from '../cli/base-command.ts'
+import { durationFlag } from '../cli/flags/duration.ts'
+import { Flags } from '../cli/oclif.ts'
+import { store } from '../compose/store.ts'
+import { workerProfiles, workerQuota } from '../compose/worker.ts'
+import { serveHealth } from '../compose/worker-health.ts'
+import { logEntry, type WorkerEvent } from '../domain/worker/events.ts'
+import { logView } from '../output/views/worker.ts'
+import { work } from '../usecases/worker/work.ts'
+
+const usualRefreshMs = 900_000
+
+export default class Worker extends BaseCommand<typeof Worker> {
+  static override summary = 'Send queued batches, and keep requests and reports up to date'
+  static override description = [
+    'Runs until it is stopped. It orders the rows that "refcheck batch queue" left, within the quota of each key, and reads unfinished requests again. Any number of workers on any number of machines can share one PostgreSQL store.',
+    'Its log is one JSON document a line on standard output, without names, e-mails or what was sent. SIGTERM and Ctrl-C finish the row in flight (at most 60 s) and end it with exit 0. With --health-port it answers /healthz, /readyz and /metrics (Prometheus).',
+  ].join('\n\n')
+  static override examples = [
+    '<%= config.bin %> worker --output /var/lib/refcheck/reports --health-port 9400',
+    '<%= config.bin %> worker --profiles all',
+    '<%= config.bin %> worker --once',
+  ]
+  static override flags = {
+    profiles: Flags.string({
+      summary: 'Work for these profiles, with commas between them, or for all',
+      helpValue: 'NAMES',
+      exclusive: ['profile'],
+    }),
+    output: Flags.string({ summary: 'File reports in this folder', helpValue: 'DIR' }),
+    refresh: durationFlag({ summary: 'Re-read unfinished requests this often (default 15m)' }),
+    once: Flags.boolean({ summary: 'End once nothing is left to do' }),
+    'health-port': Flags.integer({ summary: 'Answer health checks on this port', min: 0, max: 65_535 }),
+    'health-host': Flags.string({
+      summary: 'Address for health checks (default 127.0.0.1)',
+      helpValue: 'HOST',
+      dependsOn: ['health-port'],
+    }),
+  }
+
+  async run(): Promise<void> {
+    const { flags, scope, signal } = this
+    const { clock } = this.context
+    const listeners: ((event: WorkerEvent) => void)[] = [
+      (event) => this.answerLine(logView(logEntry(event, clock.now()))),
+    ]
+    const onEvent = (event: WorkerEvent): void => {
+      for (const listener of listeners) listener(event)
+    }
+    const { profiles, output } = flags
+    const members = await workerProfiles(scope, { profiles, output, signal, onEvent })
+    if (flags['health-port'] !== undefined) {
+      const health = await serveHealth(scope, {
+        host: flags['health-host'] ?? '127.0.0.1',
+        port: flags['health-port'],
+        quota: () => workerQuota(members),
+      })
+      listeners.push((event) => health.take(event))
+      onEvent({ name: 'health', url: health.url })
+    }
+    const { batches } = await store(scope)
+    const refreshMs = flags.refresh ?? usualRefreshMs
+    await work({ batches, profiles: members, clock, signal, refreshMs, once: flags.once, onEvent })
+  }
+}

@@ -1,0 +1,155 @@
+import { join, resolve } from 'node:path'
+
+import { Scope } from '../cli/scope.ts'
+import { type Orderer, ordererOf } from '../domain/batch/queue.ts'
+import type { WorkerEvent } from '../domain/worker/events.ts'
+import { isMissing } from '../domain/report/filed.ts'
+import { RefcheckError } from '../errors/base.ts'
+import { UsageError } from '../errors/kinds.ts'
+import { startBatch } from '../usecases/batch/start.ts'
+import { fileAll } from '../usecases/report/file-all.ts'
+import { refreshRequests } from '../usecases/request/list.ts'
+import type { WorkerProfile } from '../usecases/worker/work.ts'
+import { api, governor } from './api.ts'
+import { batchStartPorts } from './batch.ts'
+import { http, shareHttp } from './http.ts'
+import { openFiling } from './report.ts'
+import { account, session, sessionSources } from './session.ts'
+import { following } from './request.ts'
+import { shareStore, store } from './store.ts'
+
+export interface WorkerChoices {
+  /** Undefined for the one in use; `all`, or names with commas between them. */
+  profiles: string | undefined
+  /** A folder for reports; one below it for each of several profiles. */
+  output: string | undefined
+  signal: AbortSignal
+  onEvent: (event: WorkerEvent) => void
+}
+
+/** A profile with what belongs to it alone. */
+interface Member extends Orderer {
+  scope: Scope
+}
+
+/** Every profile that can be used, on one store and with its own key, quota and account. At least one. */
+export async function workerProfiles(scope: Scope, choices: WorkerChoices): Promise<WorkerProfile[]> {
+  await http(scope)
+  await store(scope)
+  const members: Member[] = []
+  let failure: unknown
+  for (const name of await namesOf(scope, choices.profiles)) {
+    try {
+      members.push(await memberOf(scope, name))
+    } catch (error) {
+      if (!(error instanceof RefcheckError)) throw error
+      failure = error
+      choices.onEvent({ name: 'profile-unusable', profile: name ?? '', code: error.code })
+    }
+  }
+  if (members.length === 0) throw failure
+  return members.map((member) => profileOf(member, members, choices))
+}
+
+/** What is left of each profile's quota. */
+export async function workerQuota(members: readonly WorkerProfile[]) {
+  const left = members.map(async ({ name, quota }) =>
+    (await quota()).map((each) => ({ profile: name, ...each })),
+  )
+  return (await Promise.all(left)).flat()
+}
+
+async function namesOf(scope: Scope, asked: string | undefined): Promise<(string | undefined)[]> {
+  if (asked === undefined) return [scope.options.profile]
+  const known = [...(await (await sessionSources(scope)).settings.profiles()).keys()]
+  if (asked === 'all' && known.length > 0) return known
+  const named = asked === 'all' ? [] : asked.split(',').map((each) => each.trim())
+  const unknown = named.find((each) => !known.includes(each))
+  if (named.length > 0 && unknown === undefined) return named
+  throw new UsageError(
+    unknown === undefined
+      ? '--profiles all: there are no profiles'
+      : `--profiles: no profile named "${unknown}"`,
+    { hint: 'List the profiles with: refcheck auth list' },
+  )
+}
+
+async function memberOf(parent: Scope, name: string | undefined): Promise<Member> {
+  // Quiet, since what a worker says is its log.
+  const scope = new Scope(parent.context, { ...parent.options, profile: name, quiet: true })
+  shareStore(parent, scope)
+  shareHttp(parent, scope)
+  parent.onClose(() => scope.close())
+  const { baseUrl, email } = await session(scope)
+  return { scope, name: name ?? 'default', baseUrl, email, account: await account(scope) }
+}
+
+function profileOf(member: Member, members: readonly Member[], choices: WorkerChoices): WorkerProfile {
+  const { scope, name } = member
+  const { output, signal, onEvent } = choices
+  const isOurs = (request: { baseUrl: string; userEmail: string }): boolean =>
+    ordererOf(request, members) === member
+  const folder = output === undefined || members.length === 1 ? output : join(output, name)
+  return {
+    ...member,
+    async send(batchId) {
+      const named = { profile: name, batchId }
+      const ports = {
+        ...(await batchStartPorts(scope, signal)),
+        prompter: undefined,
+        onNotice: ({ name: notice }: { name: string }) => onEvent({ name: 'notice', ...named, notice }),
+        meter: { onStart: () => undefined, onEvent: rowTeller(named, onEvent) },
+      }
+      return startBatch(ports, batchId, { isQueued: true })
+    },
+    async refresh() {
+      const parts = {
+        ...(await following(scope)),
+        api: await api(scope),
+        ledger: (await store(scope)).ledger,
+        governor: await governor(scope),
+        signal,
+        isOurs: (request: { base_url: string; user_email: string }) =>
+          isOurs({ baseUrl: request.base_url, userEmail: request.user_email }),
+      }
+      return (await refreshRequests(parts, {})).failures.find(({ error }) => error.code !== 'not_found')
+        ?.error
+    },
+    async quota() {
+      const { windows } = await (await governor(scope)).standing()
+      return windows.map(({ seconds, left }) => ({ seconds, left }))
+    },
+    file:
+      folder === undefined
+        ? undefined
+        : async () => {
+            const flags = { overwrite: false, wait: false, timeout: undefined, concurrency: undefined }
+            const typed = resolve(scope.context.cwd, folder)
+            const filing = await openFiling(
+              scope,
+              { ...flags, 'name-template': undefined },
+              { typed, source: { kind: 'all', isOurs }, signal },
+            )
+            const { reports, failure } = await fileAll(filing)
+            return { reports: reports.filter((each) => !isMissing(each) && !each.skipped).length, failure }
+          },
+  }
+}
+
+type StartPorts = Awaited<ReturnType<typeof batchStartPorts>>
+
+function rowTeller(
+  named: { profile: string; batchId: string },
+  onEvent: (event: WorkerEvent) => void,
+): StartPorts['meter']['onEvent'] {
+  return (event) => {
+    if (event.name === 'row') {
+      const { row, state } = event
+      onEvent({ name: 'row', ...named, row, state })
+    } else if (event.name === 'waiting') {
+      onEvent({ name: 'waiting', ...named, cause: event.cause, seconds: event.seconds })
+    } else if (event.name === 'outage') {
+      onEvent({ name: 'waiting', ...named, cause: 'outage', seconds: event.seconds })
+    }
+  }
+}

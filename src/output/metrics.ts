@@ -1,0 +1,59 @@
+import { Counter, Gauge, Registry } from 'prom-client'
+
+import type { WorkerEvent } from '../domain/worker/events.ts'
+
+/** How things stand when somebody asks. */
+export interface WorkerStanding {
+  /** Rows of queued batches. */
+  rows: { pending: number; unknown: number; held: number }
+  /** Since when the oldest batch with rows to send is queued, in seconds; 0 where none waits. */
+  lagSeconds: number
+  /** Whether the store was found too old, and takes no orders. */
+  isClosed: boolean
+  quota: readonly { profile: string; seconds: number; left: number }[]
+}
+
+/** What Prometheus reads of a worker. No label names a person. */
+export class WorkerMetrics {
+  readonly #registry = new Registry()
+  readonly #orders = this.#counter('orders_total', 'Orders by outcome', ['outcome'])
+  readonly #failures = this.#counter('failures_total', 'Failures by what failed and their code', [
+    'what',
+    'code',
+  ])
+  readonly #reports = this.#counter('reports_total', 'Reports that were filed', [])
+  readonly #rows = this.#gauge('queue_rows', 'Rows of queued batches by state', ['state'])
+  readonly #lag = this.#gauge('queue_lag_seconds', 'Since when the oldest batch with rows to send waits', [])
+  readonly #quota = this.#gauge('quota_left', 'Calls left in a window', ['profile', 'window_seconds'])
+  readonly #closed = this.#gauge('store_closed', '1 where the store has forgotten orders and takes none', [])
+
+  take(event: WorkerEvent): void {
+    if (event.name === 'row') this.#orders.inc({ outcome: event.state })
+    if (event.name === 'filed') this.#reports.inc(event.reports)
+    if ('code' in event && event.code !== undefined)
+      this.#failures.inc({ what: event.name, code: event.code })
+  }
+
+  contentType(): string {
+    return this.#registry.contentType
+  }
+
+  text({ rows, lagSeconds, isClosed, quota }: WorkerStanding): Promise<string> {
+    for (const [state, count] of Object.entries(rows)) this.#rows.set({ state }, count)
+    this.#lag.set(lagSeconds)
+    this.#closed.set(isClosed ? 1 : 0)
+    this.#quota.reset()
+    for (const { profile, seconds, left } of quota) {
+      this.#quota.set({ profile, window_seconds: String(seconds) }, left)
+    }
+    return this.#registry.metrics()
+  }
+
+  #counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name: `refcheck_${name}`, help, labelNames, registers: [this.#registry] })
+  }
+
+  #gauge(name: string, help: string, labelNames: string[]): Gauge {
+    return new Gauge({ name: `refcheck_${name}`, help, labelNames, registers: [this.#registry] })
+  }
+}

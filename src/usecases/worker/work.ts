@@ -1,0 +1,143 @@
+import type { Batch } from '../../domain/batch/batch.ts'
+import { type Orderer, ordererOf, turnOf } from '../../domain/batch/queue.ts'
+import type { WorkerEvent } from '../../domain/worker/events.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Batches } from '../../store/ledger/batches.ts'
+import type { CarriedOut } from '../batch/carry-out.ts'
+
+/** One key, and what is done with it. */
+export interface WorkerProfile extends Orderer {
+  send(batchId: string): Promise<CarriedOut>
+  /** Reads unfinished requests again; the failure that ended it. */
+  refresh(): Promise<RefcheckError | undefined>
+  /** Calls that are left in each window. */
+  quota(): Promise<{ seconds: number; left: number }[]>
+  /** Files new reports, where somebody said where. */
+  file: (() => Promise<{ reports: number; failure: RefcheckError | undefined }>) | undefined
+}
+
+export interface WorkPorts {
+  batches: Pick<Batches, 'queued' | 'recordQueued'>
+  profiles: readonly WorkerProfile[]
+  clock: Clock
+  /** Ends it: rows in flight are finished. */
+  signal: AbortSignal
+  /** Milliseconds between two readings of unfinished requests. */
+  refreshMs: number
+  /** Ends it once nothing is left to do just then. */
+  once: boolean
+  onEvent: (event: WorkerEvent) => void
+}
+
+const lookEveryMs = 2_000
+/** After a batch that could not even be begun. */
+const restMs = 60_000
+
+/** Sends what is queued and keeps requests fresh, a batch at a time for each key and keys side by side, until it is stopped. */
+export function work(ports: WorkPorts): Promise<void> {
+  return new Worker(ports).run()
+}
+
+class Worker {
+  readonly #ports: WorkPorts
+  readonly #sending = new Map<string, Promise<void>>()
+  readonly #reading = new Map<string, Promise<void>>()
+  readonly #triedAt = new Map<string, number>()
+  readonly #restsUntil = new Map<string, number>()
+  readonly #readAt = new Map<string, number>()
+  readonly #homeless = new Set<string>()
+
+  constructor(ports: WorkPorts) {
+    this.#ports = ports
+  }
+
+  async run(): Promise<void> {
+    const { signal, clock, profiles, onEvent, once } = this.#ports
+    onEvent({ name: 'started', profiles: profiles.map(({ name }) => name) })
+    while (!signal.aborted) {
+      await this.#look()
+      for (const profile of profiles) this.#keepFresh(profile)
+      if (once && this.#sending.size + this.#reading.size === 0) break
+      await (once
+        ? Promise.race([...this.#sending.values(), ...this.#reading.values()])
+        : clock.sleep(lookEveryMs, signal).catch(() => undefined))
+    }
+    onEvent({ name: 'stopping' })
+    await Promise.all([...this.#sending.values(), ...this.#reading.values()])
+    onEvent({ name: 'stopped' })
+  }
+
+  /** A store that cannot be read is looked at again. */
+  async #look(): Promise<void> {
+    const { batches, onEvent } = this.#ports
+    try {
+      for (const batch of await batches.queued()) await this.#turn(batch)
+    } catch (error) {
+      onEvent({ name: 'store-waits', code: codeOf(error) })
+    }
+  }
+
+  async #turn(batch: Batch): Promise<void> {
+    const { batches, profiles, clock, onEvent } = this.#ports
+    const now = clock.now()
+    const turn = turnOf(batch, now, this.#triedAt.get(batch.id))
+    if (turn.kind === 'done') return batches.recordQueued(batch.id, undefined)
+    if (turn.kind !== 'run' || now < (this.#restsUntil.get(batch.id) ?? 0)) return
+    const profile = ordererOf(batch, profiles)
+    if (profile === undefined) {
+      if (!this.#homeless.has(batch.id)) onEvent({ name: 'batch-without-profile', batchId: batch.id })
+      this.#homeless.add(batch.id)
+      return
+    }
+    if (this.#sending.has(profile.name)) return
+    this.#sending.set(
+      profile.name,
+      this.#send(profile, batch).finally(() => this.#sending.delete(profile.name)),
+    )
+  }
+
+  async #send(profile: WorkerProfile, { id, counts }: Batch): Promise<void> {
+    const { clock, onEvent } = this.#ports
+    const named = { profile: profile.name, batchId: id }
+    onEvent({ name: 'batch-started', ...named, pending: counts.pending })
+    try {
+      const { batch, failure } = await profile.send(id)
+      onEvent({ name: 'batch-ended', ...named, code: failure?.code, counts: batch.counts })
+    } catch (error) {
+      this.#restsUntil.set(id, clock.now() + restMs)
+      onEvent({ name: 'batch-failed', ...named, code: codeOf(error) })
+    }
+    this.#triedAt.set(id, clock.now())
+  }
+
+  #keepFresh(profile: WorkerProfile): void {
+    const { clock, refreshMs, once } = this.#ports
+    const { name } = profile
+    const at = this.#readAt.get(name)
+    const isDue = at === undefined || (!once && clock.monotonic() - at >= refreshMs)
+    if (!isDue || this.#reading.has(name)) return
+    this.#readAt.set(name, clock.monotonic())
+    this.#reading.set(
+      name,
+      this.#read(profile).finally(() => this.#reading.delete(name)),
+    )
+  }
+
+  async #read({ name, refresh, file }: WorkerProfile): Promise<void> {
+    const { onEvent, signal } = this.#ports
+    const failure = await refresh().catch((error: unknown) => error)
+    if (signal.aborted) return
+    onEvent({ name: 'refreshed', profile: name, code: failure === undefined ? undefined : codeOf(failure) })
+    if (file === undefined) return
+    try {
+      const filed = await file()
+      onEvent({ name: 'filed', profile: name, reports: filed.reports, code: filed.failure?.code })
+    } catch (error) {
+      if (!signal.aborted) onEvent({ name: 'filed', profile: name, reports: 0, code: codeOf(error) })
+    }
+  }
+}
+
+/** A bug in one key's work ends nothing of the others. */
+const codeOf = (error: unknown): string => (error instanceof RefcheckError ? error.code : 'internal')

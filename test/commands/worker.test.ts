@@ -1,0 +1,171 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { noCounts } from '../../src/domain/batch/batch.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { session, type Step } from '../harness/session.ts'
+import { world } from '../harness/world.ts'
+
+const queue = 'batch queue people.csv --package 102 --yes'
+
+const anyId = expect.stringMatching(/^[0-9a-f-]{36}$/) as string
+
+/** The log of a worker, without the times. */
+const logged = ({ stdout }: Pick<Step, 'stdout'>): Record<string, unknown>[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const { time: _, ...entry } = JSON.parse(line) as Record<string, unknown>
+      return entry
+    })
+
+test('a file is queued and nothing is sent; a worker orders it and says so without a name', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(2))
+  const answers = [{ ask: /Order checks for 2 people/, confirm: true }]
+  expect(await type('batch queue people.csv --package 102', { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch queue people.csv --package 102
+    2>
+    2> people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Time within the quota: under a minute
+    2>
+    ? Order checks for 2 people: Ana Row1, Ana Row2? yes
+    2> Nothing was sent yet: a worker orders it (refcheck worker).
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  pending
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(ordered()).toEqual([])
+  const told = logged(await type('worker --once')).filter(({ event }) => event !== 'refreshed')
+  expect(told).toEqual([
+    { level: 'info', event: 'started', profiles: ['default'] },
+    { level: 'info', event: 'batch-started', profile: 'default', batch_id: anyId, pending: 2 },
+    { level: 'info', event: 'row', profile: 'default', batch_id: anyId, row: 1, state: 'accepted' },
+    { level: 'info', event: 'row', profile: 'default', batch_id: anyId, row: 2, state: 'accepted' },
+    {
+      level: 'info',
+      event: 'batch-ended',
+      profile: 'default',
+      batch_id: anyId,
+      counts: { ...noCounts(), total: 2, accepted: 2 },
+    },
+    { level: 'info', event: 'stopping' },
+    { level: 'info', event: 'stopped' },
+  ])
+  expect(ordered()).toEqual(emails(2))
+})
+
+test('run again, it finds nothing to do', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(2))
+  await type(queue)
+  await type('worker --once')
+  const again = await type('worker --once')
+  expect(logged(again).map(({ event }) => event)).toEqual(['started', 'refreshed', 'stopping', 'stopped'])
+  expect(ordered()).toHaveLength(2)
+})
+
+test('what a person runs by hand is the worker’s no longer', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(3))
+  await type(queue)
+  await type('batch run people.csv --package 102 --yes --max 1')
+  await type('worker --once')
+  expect(ordered()).toEqual(emails(1))
+  await type(queue)
+  await type('worker --once')
+  expect(ordered()).toEqual(emails(3))
+})
+
+test('a batch of another account or service is left, and that is said once', async () => {
+  const { type, folder, ordered } = await session()
+  peopleFile(folder, emails(1))
+  await type(queue, { exported: { REFCHECK_ACCOUNT: 'acme' } })
+  expect(logged(await type('worker --once'))).toContainEqual(
+    expect.objectContaining({ level: 'warn', event: 'batch-without-profile' }),
+  )
+  expect(ordered()).toEqual([])
+})
+
+test('a key that is refused halts its batch, which stays queued', async () => {
+  const { type, folder, sandbox, clock, ordered } = await session()
+  peopleFile(folder, emails(2))
+  await type(queue)
+  sandbox.setCredits(0)
+  const ended = logged(await type('worker --once')).find(({ event }) => event === 'batch-ended')
+  expect(ended).toMatchObject({ level: 'warn', code: 'forbidden', counts: { pending: 2, accepted: 0 } })
+  sandbox.setCredits(9)
+  await clock.advance(60_000)
+  await type('worker --once')
+  expect(ordered()).toEqual([])
+  await clock.advance(900_000)
+  await type('worker --once')
+  expect(ordered()).toEqual(emails(2))
+})
+
+test('reports are filed where it is told', async () => {
+  const { type, folder, clock } = await session()
+  peopleFile(folder, emails(1))
+  await type(queue)
+  await type('worker --once')
+  await clock.advance(3_600_000)
+  const filed = logged(await type('worker --once --output reports')).find(({ event }) => event === 'filed')
+  expect(filed).toMatchObject({ level: 'info', reports: expect.any(Number) as number })
+  expect(filed?.['reports']).toBeGreaterThan(0)
+})
+
+test('profiles that are not there', async () => {
+  const { type } = await session()
+  expect(await type('worker --profiles all')).toMatchInlineSnapshot(`
+    $ refcheck worker --profiles all
+    2> Error: --profiles all: there are no profiles
+    2> List the profiles with: refcheck auth list
+    exit 2
+  `)
+  expect(await type('worker --profiles acme,other')).toMatchInlineSnapshot(`
+    $ refcheck worker --profiles acme,other
+    2> Error: --profiles: no profile named "acme"
+    2> List the profiles with: refcheck auth list
+    exit 2
+  `)
+})
+
+test('it answers health checks and figures until it is stopped, and then ends in order', async () => {
+  const { run, folder, sandbox } = await world({ clock: systemClock })
+  peopleFile(folder, emails(1))
+  await run(['batch', 'queue', 'people.csv', '--package', '102', '--yes'])
+  const stop = new AbortController()
+  let text = ''
+  const seen = Promise.withResolvers<string>()
+  const working = run(['worker', '--health-port', '0'], {
+    signal: stop.signal,
+    onWrite: (_, written) => {
+      text += written
+      const url = /"url":"([^"]*)"/.exec(text)?.[1]
+      if (url !== undefined && text.includes('batch-ended')) seen.resolve(url)
+    },
+  })
+  const url = await seen.promise
+  expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n')
+  expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  expect((await fetch(`${url}/other`)).status).toBe(404)
+  expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405)
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  expect(metrics).toContain('refcheck_orders_total{outcome="accepted"} 1\n')
+  expect(metrics).toMatch(/refcheck_quota_left\{profile="default",window_seconds="60"\} \d+\n/)
+  expect(metrics).not.toContain('@')
+  stop.abort()
+  expect(await working).toMatchObject({ code: 0, stderr: '' })
+  expect(sandbox.requests()).toHaveLength(1)
+  rmSync(join(folder, 'people.csv'))
+})

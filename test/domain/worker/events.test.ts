@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+
+import { logEntry } from '../../../src/domain/worker/events.ts'
+
+const at = Date.UTC(2026, 10, 21, 9)
+
+test('a line of the log', () => {
+  expect(logEntry({ name: 'row', profile: 'acme', batchId: 'b', row: 3, state: 'accepted' }, at)).toEqual({
+    time: '2026-11-21T09:00:00.000Z',
+    level: 'info',
+    event: 'row',
+    profile: 'acme',
+    batch_id: 'b',
+    row: 3,
+    state: 'accepted',
+  })
+})
+
+test('what somebody should look at is a warning', () => {
+  expect(logEntry({ name: 'refreshed', profile: 'acme', code: undefined }, at)).toMatchObject({
+    level: 'info',
+  })
+  expect(logEntry({ name: 'refreshed', profile: 'acme', code: 'unavailable' }, at)).toMatchObject({
+    level: 'warn',
+  })
+  expect(logEntry({ name: 'batch-without-profile', batchId: 'b' }, at)).toMatchObject({ level: 'warn' })
+})
