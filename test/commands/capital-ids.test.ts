@@ -15,6 +15,7 @@ test('an id that an earlier format kept in capitals is found when it is read aga
   const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
   database.exec('UPDATE submissions SET request_id = upper(request_id)')
   database.exec('ALTER TABLE submissions DROP COLUMN witnesses')
+  database.exec('DROP INDEX batches_queued; ALTER TABLE batches DROP COLUMN queued_at')
   database.exec('PRAGMA user_version = 7')
   database.close()
   await type(`request wait ${id}`)

@@ -32,7 +32,7 @@ test('a file is queued and nothing is sent; a worker orders it and says so witho
     2>
     2> people.csv: 2 rows
     2>   2 orders of package 102
-    2> Time within the quota: under a minute
+    2> Sending takes under a minute
     2>
     ? Order checks for 2 people: Ana Row1, Ana Row2? yes
     2> Nothing was sent yet: a worker orders it (refcheck worker).

@@ -73,15 +73,12 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     })
     if (end.kind === 'known') return this.answer(batchStatusView(statusOf(end.batch)))
     if (end.kind === 'unstarted') {
-      return this.answer(
-        unstartedView(end.plan, file.name, end.packageId, flags['show-changes']),
-        end.failure,
-      )
+      const view = unstartedView(end.plan, file.name, end.packageId, flags['show-changes'])
+      return this.answer(view, end.failure)
     }
     await this.carryOn(end.batchId, file, end.isPlanned)
   }
 
-  /** What is done with the batch that the file is. */
   protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
     const ports = await batchStartPorts(this.scope, this.signal)
     const done = await startBatch(ports, batchId, { file, max: this.flags.max, isPlanned })
@@ -97,8 +94,11 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
       return appliedPlan(place, await api(this.scope), { text, name: plan }, allowancesOf(this.flags))
     }
-    const opened = await openBatchFile(place, file ?? '-', columns)
-    return { file: opened, columns, allowances: allowancesOf(this.flags) }
+    return {
+      file: await openBatchFile(place, file ?? '-', columns),
+      columns,
+      allowances: allowancesOf(this.flags),
+    }
   }
 
   private talk(name: string): OrderFileTalk {
@@ -106,8 +106,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     return {
       onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
       onPlan: (plan) => {
-        if (!this.flags.quiet || !this.flags.yes)
-          reporter.block(planText(plan, name, reporter.terminal, this.flags['show-changes']))
+        if (this.flags.quiet && this.flags.yes) return
+        reporter.block(planText(plan, name, reporter.terminal, this.flags['show-changes']))
       },
       confirm: async (about) => this.confirm(orderQuestion(about, await api(this.scope)), this.flags.yes),
     }

@@ -85,6 +85,7 @@ export const fates = {
     account: 'kept',
     allow_similar: 'kept',
     // An e-mail or a phone that many share may be the person's own.
+    queued_at: 'kept',
     shared: 'emptied',
   },
 } as const satisfies Record<string, Record<string, Fate>>

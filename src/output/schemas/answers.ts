@@ -11,6 +11,7 @@ import * as sandbox from './sandbox.ts'
 import * as session from './session.ts'
 import * as store from './store.ts'
 import * as webhook from './webhook.ts'
+import * as worker from './worker.ts'
 
 const template = z.strictObject({
   path: z.string(),
@@ -21,7 +22,7 @@ const template = z.strictObject({
 })
 
 /** Commands of `webhook listen`'s kind print a document a line. */
-export const printsLines: readonly string[] = ['webhook listen', 'sandbox start']
+export const printsLines: readonly string[] = ['webhook listen', 'sandbox start', 'worker']
 
 const included = z.strictObject({
   status: z.int(),
@@ -42,6 +43,7 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'batch list': batches.list,
   'batch move': batches.standing,
   'batch plan': batches.plan,
+  'batch queue': batches.standing,
   'batch reconcile': batches.reconciled,
   'batch release': batches.standing,
   'batch resume': batches.standing,
@@ -95,4 +97,5 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'webhook send': webhook.sent,
   'webhook sign': webhook.signature,
   'webhook verify': webhook.verified,
+  worker: worker.logged,
 }
