@@ -1,6 +1,11 @@
 import type { Scope } from '../cli/scope.ts'
+import { orderQuestion } from '../domain/submission/confirmation.ts'
+import { statusOf } from '../domain/batch/standing.ts'
 import { batchMeter } from '../output/batch-meter.ts'
+import { planText } from '../output/views/batch-check.ts'
+import { batchGoesOnText } from '../output/views/batches.ts'
 import { batchNoticeText } from '../output/views/batch-notices.ts'
+import type { OrderFileTalk } from '../usecases/batch/order-file.ts'
 import type { FilePlace, NoticePort, ReadingPorts, RunPorts } from '../usecases/batch/ports.ts'
 import type { StartPorts } from '../usecases/batch/start.ts'
 import { api, governor } from './api.ts'
@@ -87,6 +92,22 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
     }),
     waitBudgetMs: scope.options.timeoutMs ?? Number.POSITIVE_INFINITY,
   }
+}
+
+/** What is shown before anything is sent; `confirm` throws where the person does not want it. */
+export function orderTalk(
+  scope: Scope,
+  { quiet, yes, showChanges }: { quiet: boolean; yes: boolean; showChanges: boolean },
+  confirm: (question: string) => Promise<void>,
+): (name: string) => OrderFileTalk {
+  const { reporter } = scope
+  return (name) => ({
+    onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
+    onPlan: (plan) => {
+      if (!quiet || !yes) reporter.block(planText(plan, name, reporter.terminal, showChanges))
+    },
+    confirm: async (about) => confirm(orderQuestion(about, await api(scope))),
+  })
 }
 
 function noticing({ reporter }: Scope): NoticePort {

@@ -4,18 +4,23 @@ import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/col
 import { longTimeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { api } from '../../compose/api.ts'
-import { batchPlanPorts, batchStartPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
+import {
+  batchPlanPorts,
+  batchStartPorts,
+  filePlace,
+  orderTalk,
+  readingDefaults,
+} from '../../compose/batch.ts'
 import { readInput } from '../../compose/input.ts'
 import { type ColumnChoices, errorsCommand } from '../../domain/batch/columns.ts'
-import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { statusOf } from '../../domain/batch/standing.ts'
-import { planText, unstartedView } from '../../output/views/batch-check.ts'
-import { batchGoesOnText, batchStatusView } from '../../output/views/batches.ts'
+import { unstartedView } from '../../output/views/batch-check.ts'
+import { batchStatusView } from '../../output/views/batches.ts'
 import { appliedPlan, type ToOrder } from '../../usecases/batch/apply-plan.ts'
 import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
 import { saysReading, withDefaults } from '../../usecases/batch/reading-defaults.ts'
 import { type BatchFile, openBatchFile } from '../../usecases/batch/open-file.ts'
-import { orderFile, type OrderFileTalk } from '../../usecases/batch/order-file.ts'
+import { orderFile } from '../../usecases/batch/order-file.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 
 export default class BatchRun extends BaseCommand<typeof BatchRun> {
@@ -57,6 +62,9 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     const { flags, scope } = this
     const said = columnChoices(flags)
     const choices = flags.plan === undefined ? await withDefaults(said, await readingDefaults(scope)) : said
+    const talk = orderTalk(scope, { ...flags, showChanges: flags['show-changes'] }, (question) =>
+      this.confirm(question, flags.yes),
+    )
     const { file, end } = await readAsAnswered(choices, scope.prompter(), async () => {
       const opened = await this.file(choices)
       const ports = { ...(await batchPlanPorts(scope)), signal: this.signal }
@@ -69,7 +77,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         results: flags.results,
         errorsCommand: () => errorsCommand(this.args.file ?? '-', opened.columns),
       }
-      return { file: opened.file, end: await orderFile(ports, this.talk(opened.file.name), opened.file, how) }
+      return { file: opened.file, end: await orderFile(ports, talk(opened.file.name), opened.file, how) }
     })
     if (end.kind === 'known') return this.answer(batchStatusView(statusOf(end.batch)))
     if (end.kind === 'unstarted') {
@@ -98,18 +106,6 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       file: await openBatchFile(place, file ?? '-', columns),
       columns,
       allowances: allowancesOf(this.flags),
-    }
-  }
-
-  private talk(name: string): OrderFileTalk {
-    const { reporter } = this.scope
-    return {
-      onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
-      onPlan: (plan) => {
-        if (this.flags.quiet && this.flags.yes) return
-        reporter.block(planText(plan, name, reporter.terminal, this.flags['show-changes']))
-      },
-      confirm: async (about) => this.confirm(orderQuestion(about, await api(this.scope)), this.flags.yes),
     }
   }
 }
