@@ -45,7 +45,9 @@ export async function diagnose(
     proxy: () => proxyInUse(env),
     store: async () => {
       const path = await location()
-      const isThere = path !== ':memory:' && (await stat(path).catch(() => undefined)) !== undefined
+      const isDatabase = path.startsWith('postgres://')
+      const isThere =
+        isDatabase || (path !== ':memory:' && (await stat(path).catch(() => undefined)) !== undefined)
       return { location: path, open: isThere ? () => store(scope) : undefined }
     },
   })
@@ -66,7 +68,8 @@ export async function diagnose(
   return checkMachine([...machine, ...service])
 }
 
-const placesOf = (path: string): string[] => (path === ':memory:' ? [] : [path, `${path}-wal`])
+const placesOf = (path: string): string[] =>
+  path === ':memory:' || path.startsWith('postgres://') ? [] : [path, `${path}-wal`]
 
 async function unreadable(path: string): Promise<string | undefined> {
   try {

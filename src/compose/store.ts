@@ -1,5 +1,6 @@
 import { once, type Scope } from '../cli/scope.ts'
 import { variable } from '../host/env.ts'
+import type { Migrated } from '../domain/store/told.ts'
 import type { Store } from '../store/ledger/store.ts'
 import { findBatch } from '../usecases/batch/standing.ts'
 import { setting } from './session.ts'
@@ -30,6 +31,14 @@ async function opened(scope: Scope): Promise<Store> {
   })
   scope.onClose(() => made.close())
   return made
+}
+
+/** Brings it to the newest format; a file is made where there is none. */
+export async function migratedStore(scope: Scope): Promise<Migrated> {
+  const { migrateStore } = await import('../store/ledger/open.ts')
+  const { clock, random, cwd, env } = scope.context
+  const { paths, note: onNotice } = scope
+  return migrateStore({ chosen: await chosenStore(scope), paths, cwd, clock, random, env, onNotice })
 }
 
 /** REFCHECK_STORE, else the setting `store`. */

@@ -86,7 +86,6 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     }
     await this.carryOn(end.batchId, file, end.isPlanned)
   }
-
   protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
     const ports = await batchStartPorts(this.scope, this.signal)
     const done = await startBatch(ports, batchId, { file, max: this.flags.max, isPlanned })

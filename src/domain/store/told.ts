@@ -15,6 +15,15 @@ export interface StoreInfo {
   events: number
   oldest: number | undefined
   newest: number | undefined
+  /** What a server adds; undefined for a file. */
+  server?: StoreServer | undefined
+}
+
+export interface StoreServer {
+  /** Whether a commit waits for a standby. Without that, a standby that takes over may have forgotten orders. */
+  replication: 'none' | 'asynchronous' | 'synchronous'
+  /** Of one question and its answer. */
+  latencyMs: number
 }
 
 /** Whose data is to be removed. */
@@ -32,4 +41,11 @@ export interface Purged {
   kept: number
   /** Whether no older copy of what was removed is left in the store's files. */
   isScrubbed: boolean
+}
+
+/** A store brought to the newest format; 0 for one that was not there. */
+export interface Migrated {
+  location: string
+  from: number
+  to: number
 }

@@ -85,6 +85,7 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'store backup': store.backup,
   'store check': store.checked,
   'store info': store.info,
+  'store migrate': store.migrated,
   'store purge': store.purged,
   'store same-service': store.sameService,
   'users list': z.array(user),

@@ -15,7 +15,12 @@ export const info = z.strictObject({
   events: count,
   oldest: momentOrNull,
   newest: momentOrNull,
+  /** Of a PostgreSQL database. */
+  replication: z.enum(['none', 'asynchronous', 'synchronous']).optional(),
+  latency_ms: z.number().min(0).optional(),
 })
+
+export const migrated = z.strictObject({ location: z.string(), from: count, to: count })
 
 export const checked = z.strictObject({
   location: z.string(),

@@ -1,3 +1,5 @@
+import { replicationText } from '../../domain/store/replication.ts'
+import type { StoreServer } from '../../domain/store/told.ts'
 import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
@@ -15,18 +17,31 @@ interface Info {
   events: number
   oldest: number | undefined
   newest: number | undefined
+  server?: StoreServer | undefined
 }
 
-export function storeInfoView({ oldest, newest, ...info }: Info): View {
+export function storeInfoView({ oldest, newest, server, ...info }: Info): View {
   const day = (at: number | undefined): string | null =>
     at === undefined ? null : new Date(at).toISOString()
   const rows = Object.entries(info.rows).filter(([, count]) => count > 0)
   return {
-    json: { ...info, sqlite: info.engine.replace(/^SQLite /, ''), oldest: day(oldest), newest: day(newest) },
+    json: {
+      ...info,
+      sqlite: info.engine.replace(/^SQLite /, ''),
+      oldest: day(oldest),
+      newest: day(newest),
+      ...(server && {
+        replication: server.replication,
+        latency_ms: Math.round(server.latencyMs * 100) / 100,
+      }),
+    },
     text: (terminal) =>
       [
         `${styled(terminal, 'bold', sanitize(info.location))}  ${size(info.bytes)}`,
         `format ${info.format}, ${sanitize(info.engine)}`,
+        ...(server === undefined
+          ? []
+          : [`${replicationText[server.replication]}; answers in ${server.latencyMs.toFixed(1)} ms`]),
         `${countInWords(info.batches, 'batch or single order', 'batches and single orders')}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
         `${countInWords(info.events, 'event')} in the inbox`,
         ...(oldest === undefined ? [] : [`from ${localDay(oldest)} to ${localDay(newest ?? oldest)}`]),
@@ -41,6 +56,17 @@ export function storeCheckView(location: string, findings: readonly string[]): V
       findings.length === 0
         ? `${styled(terminal, 'green', 'sound')}  ${sanitize(location)}`
         : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`).join('\n'),
+  }
+}
+
+export function storeMigratedView(migrated: { location: string; from: number; to: number }): View {
+  const { location, from, to } = migrated
+  return {
+    json: migrated,
+    text: () =>
+      from === to
+        ? `${sanitize(location)} has format ${to}, the newest of this version.`
+        : `${sanitize(location)} has format ${to} now; it was ${from === 0 ? 'empty' : `of format ${from}`} before.`,
   }
 }
 

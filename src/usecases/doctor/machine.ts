@@ -1,4 +1,8 @@
 import type { Remark } from '../../domain/doctor/finding.ts'
+import type { Maintenance } from '../../store/ledger/maintenance.ts'
+import type { Store } from '../../store/ledger/store.ts'
+import { replicationText } from '../../domain/store/replication.ts'
+import type { StoreServer } from '../../domain/store/told.ts'
 import { IoError } from '../../errors/kinds.ts'
 import type { Check } from './check-machine.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -25,7 +29,7 @@ export interface MachineParts {
 export interface StoreLook {
   location: string
   /** Undefined where there is none yet. */
-  open: (() => Promise<{ problems(): Promise<string[]> }>) | undefined
+  open: (() => Promise<Pick<Store, 'problems'> & { maintenance: Pick<Maintenance, 'info'> }>) | undefined
 }
 
 /** What this machine has, without a call. */
@@ -93,9 +97,22 @@ async function storeRemark({ store }: MachineParts): Promise<Remark> {
     }
   }
   if (open === undefined) return { message: `not created yet; the first order creates it: ${location}` }
-  const [problem] = await (await open()).problems()
+  const opened = await open()
+  const [problem] = await opened.problems()
+  const server = problem === undefined ? (await opened.maintenance.info()).server : undefined
+  if (server !== undefined) return serverRemark(location, server)
   if (problem === undefined) return { message: `sound: ${location}` }
   throw new IoError(`the store "${location}" is damaged: ${problem}`, {
     hint: 'Order nothing until it is repaired: keep the damaged file, and restore a backup.',
   })
+}
+
+function serverRemark(location: string, { replication }: StoreServer): Remark {
+  const message = `${location}; ${replicationText[replication]}`
+  if (replication !== 'asynchronous') return { message }
+  return {
+    level: 'warn',
+    message,
+    hint: 'Set synchronous_standby_names at the server, or keep the folder of settings of each runner on a disk that lasts.',
+  }
 }

@@ -96,6 +96,8 @@ WHERE batch_id = :batch_id AND state = 'rejected' AND body IS NOT NULL ORDER BY 
 export const updateHalt = `
 UPDATE batches SET halted_at = :at, halt_code = :code, halt_message = :message, halt_hint = :hint WHERE id = :id`
 
+export const updateQueued = 'UPDATE batches SET queued_at = CAST(:at AS bigint) WHERE id = :id'
+
 export const updateResultsFile = 'UPDATE batches SET results_file = :path WHERE id = :id'
 
 /** What was not sent never is. */

@@ -13,6 +13,7 @@ import {
   selectRejected,
   selectRows,
   updateHalt,
+  updateQueued,
   updateResultsFile,
 } from './batch-statements.ts'
 import type { Database, Sql } from './connection.ts'
@@ -41,6 +42,7 @@ import type { Runner } from './holds.ts'
 import type { Keyed } from './keyed.ts'
 import { lockAccount, lockAccountOf } from './locking.ts'
 import { Matching } from './matching.ts'
+import { newsChannel } from './inbox-statements.ts'
 import { surely } from './sure.ts'
 import { batchOf, batchRowOf, bodyOf, countsOf, haltColumns, type SelectedBatch } from '../batch-rows.ts'
 import type { Batches, RowBody } from '../batches.ts'
@@ -116,10 +118,7 @@ export class PostgresBatches implements Batches {
 
   async list({ singles = false }: { singles?: boolean } = {}): Promise<Batch[]> {
     const only = singles ? '' : `WHERE b.kind = 'file'`
-    const found = await this.#database.all(`${selectBatches} ${only} ORDER BY b.added_at DESC, b.serial DESC`)
-    const batches: Batch[] = []
-    for (const row of found) batches.push((await this.#batch(row)) as Batch)
-    return batches
+    return this.#all(`${only} ORDER BY b.added_at DESC, b.serial DESC`)
   }
 
   async counts(batchId: string): Promise<BatchCounts> {
@@ -150,6 +149,17 @@ export class PostgresBatches implements Batches {
     await this.#database.run(updateResultsFile, { id: batchId, path })
   }
 
+  async recordQueued(batchId: string, at: number | undefined): Promise<void> {
+    await this.#database.transaction(async (sql) => {
+      await sql.run(updateQueued, { id: batchId, at: at ?? null })
+      await sql.run(`NOTIFY ${newsChannel}`)
+    })
+  }
+
+  queued(): Promise<Batch[]> {
+    return this.#all('WHERE b.queued_at IS NOT NULL ORDER BY b.queued_at, b.serial')
+  }
+
   async cancelWaiting(batchId: string, at: number, reason: string): Promise<number> {
     return this.#database.run(cancelWaitingRows, { batch_id: batchId, at, reason })
   }
@@ -166,6 +176,14 @@ export class PostgresBatches implements Batches {
       }
       return queued
     })
+  }
+
+  async #all(which: string): Promise<Batch[]> {
+    const batches: Batch[] = []
+    for (const row of await this.#database.all(`${selectBatches} ${which}`)) {
+      batches.push((await this.#batch(row)) as Batch)
+    }
+    return batches
   }
 
   async #insert(sql: Sql, batch: NewFileBatch, rows: readonly NewRow[]): Promise<void> {

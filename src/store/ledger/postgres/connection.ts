@@ -6,6 +6,7 @@ import type { Clock } from '../../../host/clock.ts'
 import { requireDurable, type Settled, settle } from './durability.ts'
 import { isRefusal, noAnswer, sqlState, storeFailure } from './failure.ts'
 import { clientOptions } from './place.ts'
+import { numbered, type Statement, storable } from './statement.ts'
 
 /** By the names that statements use as `:name`. */
 export type Values = Readonly<Record<string, unknown>>
@@ -30,13 +31,6 @@ export interface DatabaseOptions {
   onNotice?: ((notice: string) => void) | undefined
   /** Ends waiting. */
   signal?: AbortSignal | undefined
-}
-
-/** A statement as PostgreSQL takes it, prepared under a name, with the order of its values. */
-interface Statement {
-  name: string
-  text: string
-  order: string[]
 }
 
 /** A statement that has no answer after this is given up, with its connection: a black hole would hold it for ever. */
@@ -105,6 +99,15 @@ export class Database implements Sql {
       await this.#commit(client)
       return result
     })
+  }
+
+  /** Milliseconds of one question and its answer. */
+  async latency(): Promise<number> {
+    const { clock } = this.#options
+    await this.get('SELECT 1')
+    const before = clock.monotonic()
+    await this.get('SELECT 1')
+    return clock.monotonic() - before
   }
 
   /** Runs on each new connection before anything else, such as for the locks that ended with the one before. */
@@ -276,22 +279,6 @@ export class Database implements Sql {
 }
 
 const isDeadlock = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
-
-/** `:name` as `$1`, the same name the same number; a cast (`::text`) stays. */
-function numbered(sql: string, name: string): Statement {
-  const order: string[] = []
-  const text = sql.replaceAll(/(?<![:\w]):([a-z_]\w*)/gi, (_, value: string) => {
-    if (!order.includes(value)) order.push(value)
-    return `$${order.indexOf(value) + 1}`
-  })
-  return { name, text, order }
-}
-
-/** PostgreSQL keeps no NUL in a text. */
-function storable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(storable)
-  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
-}
 
 /** At once, whatever it waits for; a second time does nothing. */
 function destroy(client: Client): void {

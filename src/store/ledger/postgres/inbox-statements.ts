@@ -1,8 +1,8 @@
 import { longestWait } from '../../../domain/webhook/retry.ts'
 import { sqlStatusRank } from '../sql.ts'
 
-/** What adds wake: whoever waits for events. */
-export const eventsChannel = 'refcheck_events'
+/** What new events and queued batches wake: whoever waits for them. */
+export const newsChannel = 'refcheck_news'
 
 /**
  * Adds take turns, so that ids are visible in their order: a reader who has seen one has seen all before it. The number

@@ -12,7 +12,7 @@ import type { Inbox } from '../inbox.ts'
 import type { Hold } from '../ledger.ts'
 import type { Database, Sql, Values } from './connection.ts'
 import {
-  eventsChannel,
+  newsChannel,
   insert,
   repeat,
   selectDue,
@@ -71,7 +71,7 @@ export class PostgresInbox implements Inbox {
       )
       const answers = came.map(({ identity }) => ({ identity, repeated: !fresh.delete(identity) }))
       await countRepeats(sql, answers, ids)
-      if (added.length > 0) await sql.run(`NOTIFY ${eventsChannel}`)
+      if (added.length > 0) await sql.run(`NOTIFY ${newsChannel}`)
       return answers.map(({ identity, repeated }) => ({ id: ids.get(identity) ?? 0, repeated }))
     })
   }
@@ -158,7 +158,7 @@ export class PostgresInbox implements Inbox {
   }
 
   onArrival(wake: () => void): Promise<void> {
-    return this.#database.listen(eventsChannel, wake)
+    return this.#database.listen(newsChannel, wake)
   }
 }
 

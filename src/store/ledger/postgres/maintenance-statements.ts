@@ -21,6 +21,13 @@ SELECT count(*) AS batches, min(added_at) AS oldest, max(added_at) AS newest,
     WHERE c.relkind = 'r' AND c.relnamespace = to_regnamespace('refcheck')) AS bytes
 FROM batches`
 
+/** Its standbys are told to all; what each of them does is not. */
+export const selectReplication = `
+SELECT CASE
+  WHEN current_setting('synchronous_standby_names') <> '' THEN 'synchronous'
+  WHEN (SELECT count(*) FROM pg_stat_replication) > 0 THEN 'asynchronous'
+  ELSE 'none' END AS replication`
+
 export function chosenRows(who: Forgotten): { where: string; values: Values } {
   if ('requestId' in who)
     return { where: 's.request_id = :request_id', values: { request_id: who.requestId.toLowerCase() } }

@@ -1,13 +1,13 @@
 import type { PostgresAge } from './age.ts'
 import type { Database } from './connection.ts'
 import type { Closed } from '../../../domain/store/age.ts'
-import type { Forgotten, Purged, StoreInfo } from '../../../domain/store/told.ts'
+import type { Forgotten, Purged, StoreInfo, StoreServer } from '../../../domain/store/told.ts'
 import { type SubmissionState, submissionStates } from '../../../domain/submission/states.ts'
 import { UsageError } from '../../../errors/kinds.ts'
 import { damageOf } from '../damage.ts'
 import type { Maintenance } from '../maintenance.ts'
 import type { Keyed } from './keyed.ts'
-import { danglingAttempts, selectPrints, selectTotals } from './maintenance-statements.ts'
+import { danglingAttempts, selectPrints, selectReplication, selectTotals } from './maintenance-statements.ts'
 import { formatOf } from './migrate.ts'
 import { purge } from './purge.ts'
 
@@ -26,6 +26,15 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   async info(): Promise<StoreInfo> {
+    const latencyMs = await this.#database.latency()
+    const { replication } = (await this.#database.get(selectReplication)) as {
+      replication: StoreServer['replication']
+    }
+    const info = await this.#contents()
+    return { ...info, server: { replication, latencyMs } }
+  }
+
+  #contents(): Promise<StoreInfo> {
     return this.#database.transaction(async (sql) => {
       const rows = Object.fromEntries(submissionStates.map((state) => [state, 0])) as Record<
         SubmissionState,

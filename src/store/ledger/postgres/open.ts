@@ -9,12 +9,13 @@ import { keyed } from './keyed.ts'
 import { PostgresLedger } from './ledger.ts'
 import { Listing } from './listing.ts'
 import { PostgresMaintenance } from './maintenance.ts'
-import { inspect } from './migrate.ts'
+import { inspect, migrate } from './migrate.ts'
 import { withPassword } from './place.ts'
 import { PostgresOrphans } from './orphans.ts'
 import { PostgresQuota } from './quota.ts'
 import { PostgresWaiting } from './waiting.ts'
 import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
+import type { Migrated } from '../../../domain/store/told.ts'
 import { AttemptLists } from '../attempt-lists.ts'
 import type { StoreOptions } from '../options.ts'
 import type { Store } from '../store.ts'
@@ -22,6 +23,19 @@ import type { Store } from '../store.ts'
 const usualBusyMs = 5_000
 /** A restart, a failover: that long a run waits for its database. */
 const usualPatienceMs = 600_000
+
+/** Makes the tables of a store, or brings them to the newest format. */
+export async function migratePostgresStore(
+  server: PostgresServer,
+  { clock, random, busyMs = usualBusyMs, env = {}, onNotice }: StoreOptions,
+): Promise<Migrated> {
+  const database = new Database(await withPassword(server, env, onNotice), { clock, busyMs })
+  try {
+    return { location: database.location, ...(await migrate(database, random)) }
+  } finally {
+    await database.close()
+  }
+}
 
 /** A store that was made with `store migrate`; throws IoError where it was not. */
 export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {

@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../../harness/batch-file.ts'
+import type { Filter } from '../../harness/filters.ts'
+import { asked, emptyDatabase } from '../../harness/postgres.ts'
+import { madeStore } from '../../harness/postgres-store.ts'
+import { session, type Session } from '../../harness/session.ts'
+
+const filters: Filter[] = [
+  [/postgres:\/\/owner@\S+?(?=[";:,]*(?:\s|$))/g, 'postgres://STORE'],
+  [/PostgreSQL \d+\.\d+/g, 'PostgreSQL N.N'],
+  [/in \d+\.\d ms/g, 'in N.N ms'],
+  [/"latency_ms": [\d.]+/g, '"latency_ms": N'],
+  [/\d+(\.\d+)? [kM]B/g, 'SIZE'],
+  [/"bytes": \d+/g, '"bytes": N'],
+]
+
+const hidden = (url: string): string => /owner:([^@]*)@/.exec(url)?.[1] ?? ''
+
+async function inStore(url: string): Promise<Session> {
+  const here = await session({ filters })
+  const exported = { REFCHECK_STORE: url }
+  return {
+    ...here,
+    type: async (line, options) => {
+      const step = await here.type(line, { exported, ...options })
+      expect(step.text).not.toContain(hidden(url))
+      return step
+    },
+    all: (lines, options) => here.all(lines, { exported, ...options }),
+  }
+}
+
+test('a database is made a store once, and says what it is', async () => {
+  const { all } = await inStore(await emptyDatabase())
+  const lines = [
+    'store info',
+    'store migrate',
+    'store migrate --json',
+    'store info',
+    'store info --json',
+    'store check',
+  ]
+  expect(await all(lines)).toMatchInlineSnapshot(`
+    $ refcheck store info
+    2> Error: cannot use the store "postgres://STORE": the database has no tables of refcheck
+    2> Make them with: refcheck store migrate
+    exit 1
+
+    $ refcheck store migrate
+    postgres://STORE has format 2 now; it was empty before.
+    exit 0
+
+    $ refcheck store migrate --json
+    {
+      "location": "postgres://STORE",
+      "from": 2,
+      "to": 2
+    }
+    exit 0
+
+    $ refcheck store info
+    postgres://STORE  SIZE
+    format 2, PostgreSQL N.N
+    no standby; answers in N.N ms
+    0 batches and single orders: no rows
+    0 events in the inbox
+    exit 0
+
+    $ refcheck store info --json
+    {
+      "location": "postgres://STORE",
+      "bytes": N,
+      "format": 2,
+      "engine": "PostgreSQL N.N",
+      "batches": 0,
+      "rows": {
+        "pending": 0,
+        "sending": 0,
+        "accepted": 0,
+        "rejected": 0,
+        "unknown": 0,
+        "dropped": 0,
+        "held": 0,
+        "invalid": 0,
+        "duplicate": 0,
+        "cancelled": 0
+      },
+      "events": 0,
+      "sqlite": "PostgreSQL N.N",
+      "oldest": null,
+      "newest": null,
+      "replication": "none",
+      "latency_ms": N
+    }
+    exit 0
+
+    $ refcheck store check
+    sound  postgres://STORE
+    exit 0
+  `)
+})
+
+test('it is backed up by other means, purged by the same', async () => {
+  const { all, folder, ordered } = await inStore(await madeStore())
+  peopleFile(folder, emails(2))
+  expect(
+    await all([
+      'batch run people.csv --package 102 --yes --quiet',
+      'store backup copy.sqlite',
+      'store purge --email a1@example.com --yes',
+      'batch run people.csv --package 102 --yes',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --quiet
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+
+    $ refcheck store backup copy.sqlite
+    2> Error: a store on PostgreSQL is backed up by the server’s own means
+    2> Use pg_dump, or pg_basebackup with WAL archiving. A copy in a file: refcheck store move
+    exit 2
+
+    $ refcheck store purge --email a1@example.com --yes
+    Removed personal data of 1 row and 0 events.
+    exit 0
+
+    $ refcheck batch run people.csv --package 102 --yes
+    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(2))
+})
+
+test('doctor says which replication is in force', async () => {
+  const { type } = await inStore(await madeStore())
+  const { stdout } = await type('doctor')
+  expect(stdout).toMatch(/store +postgres:\/\/owner@\S+; no standby/)
+})
+
+test('two workers share what is queued', async () => {
+  const url = await madeStore()
+  const { type, folder, ordered } = await inStore(url)
+  peopleFile(folder, emails(5))
+  await type('batch queue people.csv --package 102 --yes')
+  await Promise.all([type('worker --once'), type('worker --once')])
+  expect(ordered().sort()).toEqual(emails(5))
+  expect(await asked(url, 'SELECT queued_at FROM refcheck.batches')).toEqual([{ queued_at: null }])
+})
+
+test('a newer format, and a role without the right to make tables', async () => {
+  const url = await madeStore()
+  const { all } = await inStore(url)
+  await asked(url, `UPDATE refcheck.meta SET value = '99' WHERE name = 'format'`)
+  expect(await all(['store info', 'store migrate'])).toMatchInlineSnapshot(`
+    $ refcheck store info
+    2> Error: cannot use the store "postgres://STORE": it was made by a newer refcheck (format 99; this version supports up to 2)
+    2> Update refcheck, or choose another store with REFCHECK_STORE.
+    exit 1
+
+    $ refcheck store migrate
+    2> Error: cannot use the store "postgres://STORE": it was made by a newer refcheck (format 99; this version supports up to 2)
+    2> Update refcheck, or choose another store with REFCHECK_STORE.
+    exit 1
+  `)
+})
+
+test.each([
+  ['postgres://u:hunter2@db.example.com/orders', 'needs sslmode=verify-full'],
+  ['postgres://u:hun/ter2@db.example.com/orders', 'is not of the form postgres://user@host:5432/database'],
+  ['postgres://u:hunter2@127.0.0.1:1/orders', 'connection refused'],
+])('an address that cannot be used: %s', async (url, why) => {
+  const here = await session()
+  const { text, code } = await here.type('store info', { exported: { REFCHECK_STORE: url } })
+  expect(text).toContain(why)
+  expect(text).not.toMatch(/hunter2|hun\/|ter2/)
+  expect(code).not.toBe(0)
+})
