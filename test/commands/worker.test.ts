@@ -26,7 +26,7 @@ const logged = ({ stdout }: Pick<Step, 'stdout'>): Record<string, unknown>[] =>
 test('a file is queued and nothing is sent; a worker orders it and says so without a name', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
-  const answers = [{ ask: /Order checks for 2 people/, confirm: true }]
+  const answers = [{ ask: /Order package 102 for 2 people/, confirm: true }]
   expect(await type('batch queue people.csv --package 102', { answers })).toMatchInlineSnapshot(`
     $ refcheck batch queue people.csv --package 102
     2>
@@ -34,7 +34,7 @@ test('a file is queued and nothing is sent; a worker orders it and says so witho
     2>   2 orders of package 102
     2> Sending takes under a minute
     2>
-    ? Order checks for 2 people: Ana Row1, Ana Row2? yes
+    ? Order package 102 for 2 people (Ana Row1, Ana Row2) at 127.0.0.1:PORT as olive.owner@example.com? yes
     2> Nothing was sent yet: a worker orders it (refcheck worker).
     batch  BATCH_1
     people.csv, package 102

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto'
 
 import { Client } from 'pg'
-import { afterAll, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 import { sharedServer } from './shared-postgres.ts'
+
+/** The first file that asks starts the server, which takes its time on a busy machine. */
+beforeAll(async () => {
+  await sharedServer()
+}, 120_000)
 
 /** An empty database of its own on the shared server; goes away with the test. Its `postgres://…`, password and all. */
 export async function emptyDatabase(): Promise<string> {

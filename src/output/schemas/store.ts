@@ -8,7 +8,7 @@ export const info = z.strictObject({
   bytes: count,
   format: count,
   engine: z.string(),
-  /** The version alone, where the engine is SQLite. */
+  /** The version alone where the engine is SQLite, else empty. */
   sqlite: z.string(),
   batches: count,
   rows: z.record(z.enum(submissionStates), count),

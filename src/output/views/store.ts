@@ -27,7 +27,7 @@ export function storeInfoView({ oldest, newest, server, ...info }: Info): View {
   return {
     json: {
       ...info,
-      sqlite: info.engine.replace(/^SQLite /, ''),
+      sqlite: info.engine.startsWith('SQLite ') ? info.engine.slice('SQLite '.length) : '',
       oldest: day(oldest),
       newest: day(newest),
       ...(server && {

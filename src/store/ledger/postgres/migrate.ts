@@ -5,10 +5,9 @@ import { fingerprintKeyBytes, fingerprintKeyName } from '../fingerprints.ts'
 import { databaseNow } from './locking.ts'
 import { metaText, setMeta } from './meta.ts'
 import { first } from './migrations/0001-first.ts'
-import { queue } from './migrations/0002-queue.ts'
 
 /** In order; `format` in a store's `meta` counts those it has been through. */
-const migrations: readonly string[] = [first, queue]
+const migrations: readonly string[] = [first]
 
 const formatName = 'format'
 
