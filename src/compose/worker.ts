@@ -53,8 +53,12 @@ export async function workerProfiles(scope: Scope, choices: WorkerChoices): Prom
 
 /** What is left of each profile's quota. */
 export async function workerQuota(members: readonly WorkerProfile[]) {
-  const left = members.map(async ({ name, quota }) =>
-    (await quota()).map((each) => ({ profile: name, ...each })),
+  const left = members.map(async (member) =>
+    (await member.quota()).map(({ seconds, left: calls }) => ({
+      profile: member.name,
+      seconds,
+      left: calls,
+    })),
   )
   return (await Promise.all(left)).flat()
 }

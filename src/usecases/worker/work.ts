@@ -124,9 +124,10 @@ class Worker {
     )
   }
 
-  async #read({ name, refresh, file }: WorkerProfile): Promise<void> {
+  async #read(profile: WorkerProfile): Promise<void> {
+    const { name, file } = profile
     const { onEvent, signal } = this.#ports
-    const failure = await refresh().catch((error: unknown) => error)
+    const failure = await profile.refresh().catch((error: unknown) => error)
     if (signal.aborted) return
     onEvent({ name: 'refreshed', profile: name, code: failure === undefined ? undefined : codeOf(failure) })
     if (file === undefined) return
