@@ -1,6 +1,7 @@
 import type { Scope } from '../cli/scope.ts'
 import { UsageError } from '../errors/kinds.ts'
 import type { ConformancePorts } from '../usecases/conformance/check-deployment.ts'
+import { variable } from '../host/env.ts'
 import { http } from './http.ts'
 import { sessionSources } from './session.ts'
 import { webhookSecret } from './webhook.ts'
@@ -16,6 +17,7 @@ export async function conformancePorts(scope: Scope): Promise<ConformancePorts> 
       if (error instanceof UsageError) return undefined
       throw error
     }),
+    foreignKey: variable(context.env, 'REFCHECK_FOREIGN_API_KEY'),
     onCase: (id, done, of) => reporter.status(`${done}/${of} ${id}`),
     onWait: (seconds) => reporter.note(`The quota is used up; continuing in ${seconds} s.`),
   }

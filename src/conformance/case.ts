@@ -57,12 +57,23 @@ export interface CaseResult {
   verdict: Verdict
   /** Of a broken rule: what was expected, and what came. */
   findings: string[]
+  /** Worth knowing, though no sentence is broken. */
+  advice: string[]
   /** Of one not judged. */
   reason: string | null
 }
 
+/** A sentence of the document that nothing outside a service shows it to keep. */
+export interface Invisible {
+  section: string
+  rule: string
+  reason: string
+}
+
 export interface ConformanceReport {
   base_url: string
-  counts: { cases: number; holds: number; broken: number; not_judged: number }
+  counts: { cases: number; holds: number; broken: number; not_judged: number; advised: number }
   cases: CaseResult[]
+  /** What no call can show of a service, wherever it runs. */
+  cannot_be_judged: readonly Invisible[]
 }

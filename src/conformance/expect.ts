@@ -1,4 +1,5 @@
 import type { Answer } from './answer.ts'
+import { isObject } from './shape.ts'
 
 /** One of these statuses. */
 export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
@@ -7,19 +8,29 @@ export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
     : [`${answer.label}: expected ${statuses.join(' or ')}, ${answer.summary}`]
 }
 
-/** A 400 whose message names the field, as in "`<field path>: <reason>`"; by any of these paths. */
+/**
+ * A 400 whose message names the field, as in "`<field path>: <reason>`". How a path is written is open: `a[0].b`,
+ * `a.0.b`, `/a/0/b`, `$.a[0].b` and `body.a.b` are one place. It may also be the path of what the field stands in,
+ * where the reason names the field, or of something within it. Where several places could be meant, any of them will do.
+ */
 export function expectRefusedField(answer: Answer, ...paths: string[]): string[] {
   const wrong = expectStatus(answer, 400)
   if (wrong.length > 0) return wrong
-  const [named = '', reason = ''] = (answer.message ?? '').split(/:\s(.*)/s)
-  if (reason.trim() !== '' && paths.map(withoutIndexes).includes(withoutIndexes(named))) return []
+  const [, path = '', reason = ''] = /^(.*?):\s*(.*)$/s.exec(answer.message ?? '') ?? []
+  const isPath = path !== '' && !/\s/.test(path.replaceAll(/\[[^\]]*\]/g, ''))
+  if (isPath && reason.trim() !== '' && paths.some((wanted) => names(path, reason, wanted))) return []
   return [`${answer.label}: expected the message "${paths[0]}: <reason>", ${answer.summary}`]
 }
 
-/** `a[0].b`, `a.0.b` and `a[].b` are ways to write the same place. */
-function withoutIndexes(path: string): string {
-  return path.replaceAll(/\[\d*\]|\.\d+(?=\.|$)/g, '[]')
+/** Whether a message is about the wanted place. */
+function names(path: string, reason: string, wanted: string): boolean {
+  const [at, words] = [namesOf(path), namesOf(wanted)]
+  const [top, leaf] = [words[0] ?? '', words.at(-1) ?? '']
+  return at.includes(top) && (at.includes(leaf) || namesOf(reason).includes(leaf))
 }
+
+/** The names in a path, without indexes. */
+const namesOf = (text: string): string[] => text.match(/[A-Za-z_][\w-]*/g) ?? []
 
 /** "Content-Type application/pdf, binary PDF body". */
 export function expectPdf(answer: Answer): string[] {
@@ -38,8 +49,15 @@ export function expectPdf(answer: Answer): string[] {
   return findings
 }
 
-/** A value of the answer against what it has to be. */
+/** A value of the answer against what it has to be; the order of an object's fields means nothing. */
 export function expectSame(label: string, value: unknown, expected: unknown): string[] {
-  const [got, wanted] = [JSON.stringify(value), JSON.stringify(expected)]
+  const [got, wanted] = [ordered(value), ordered(expected)]
   return got === wanted ? [] : [`${label}: expected ${wanted}, got ${got ?? 'nothing'}`]
+}
+
+/** JSON text with the fields of every object in one order; undefined of nothing. */
+export function ordered(value: unknown): string | undefined {
+  return JSON.stringify(value, (_name, part: unknown) =>
+    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  )
 }

@@ -1,13 +1,13 @@
 import { type Answer, entries, field } from './answer.ts'
-import { NotJudged } from './case.ts'
-import { type Ordered, recipient, richOrder } from './order.ts'
+import { NotAccepted, NotJudged } from './case.ts'
+import { type Ordered, recipient, richOrder, usualRecipient } from './order.ts'
 import type { Visit } from './visit.ts'
 
 /** One read of a request that is followed. */
 export interface Sighting {
   data: unknown
   status: string
-  /** How many events had arrived at the receiver by then, of any request. */
+  /** How many events had arrived at the receiver before the read was made, of any request. */
   deliveries: number
 }
 
@@ -23,35 +23,45 @@ export interface Journey {
 }
 
 /** How a request is to end; other endings than its own need a recipient that leads to them. */
-export type Ending = 'usual' | 'cancelled' | 'error'
+export type Ending = 'usual' | 'cancelled' | 'error' | 'mixed'
+const endings: readonly Ending[] = ['usual', 'cancelled', 'error', 'mixed']
 
-const terminal = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
+export const terminal = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
 const minute = 60_000
 /** Where time is moved: two hours by the minute, then a month by the hour. */
 const minutes = 120
 const hours = 24 * 30
-/** Where it is not: between two reads. */
-const pollMs = 1000
+/** Where it is not: between two reads, at first and at most; each time a quarter longer. */
+const pollMs = { first: 200, most: 2000, growth: 1.25 }
 
-/** Orders from the package with the most checks and reads the request until it is over. Once a run and ending. */
-export function journey(visit: Visit, ending: Ending = 'usual'): Promise<Journey> {
-  return visit.once(`journey ${ending}`, async () => {
-    const email = ending === 'usual' ? recipient.email : visit.target.recipients?.[ending]
-    if (email === undefined) {
-      throw new NotJudged(`no recipient is known whose request ends ${ending.toUpperCase()}`)
-    }
-    return follow(visit, await richOrder(visit, { ...recipient, email }))
-  })
+/** The requests that can be followed here, the usual one first; all are ordered at once, then read in turn. */
+export async function journeys(visit: Visit): Promise<Journey[]> {
+  return [...(await everyJourney(visit)).values()]
 }
 
-/** The journeys that can be made here, the usual one first. */
-export async function journeys(visit: Visit): Promise<Journey[]> {
-  const others = (['cancelled', 'error'] as const).filter(
-    (ending) => visit.target.recipients?.[ending] !== undefined,
-  )
-  const made = [await journey(visit)]
-  for (const ending of others) made.push(await journey(visit, ending))
+/** The request that takes its usual way. */
+export async function journey(visit: Visit): Promise<Journey> {
+  const made = (await everyJourney(visit)).get('usual')
+  if (made === undefined) throw new NotJudged('no request could be followed')
   return made
+}
+
+function everyJourney(visit: Visit): Promise<Map<Ending, Journey>> {
+  return visit.once('journeys', async () => {
+    const begun = new Map<Ending, Journey>()
+    for (const ending of endings) {
+      const email = visit.target.recipients?.[ending]
+      if (ending !== 'usual' && email === undefined) continue
+      const to = ending === 'usual' ? usualRecipient(visit) : { ...recipient, email: email ?? '' }
+      const ordered = await richOrder(visit, to).catch((error: unknown) => {
+        if (ending === 'usual' || !(error instanceof NotAccepted)) throw error
+      })
+      if (ordered === undefined) continue
+      begun.set(ending, { ordered, sightings: [], early: [], failed: [], ended: false })
+    }
+    await follow(visit, [...begun.values()])
+    return begun
+  })
 }
 
 /** The sightings of all journeys in which the request had this status. */
@@ -73,35 +83,45 @@ export async function completed(visit: Visit): Promise<Journey> {
   return made
 }
 
-async function follow(visit: Visit, ordered: Ordered): Promise<Journey> {
-  const { pace } = visit
-  const made: Journey = { ordered, sightings: [], early: [], failed: [], ended: false }
+async function follow(visit: Visit, all: readonly Journey[]): Promise<void> {
+  const { pace, probe } = visit
   const asked = new Set<string>()
   const deadline = pace.now() + visit.watchMs
+  let wait = pollMs.first
   for (let reads = 0; ; reads += 1) {
-    const answer = await visit.probe.get(`/v1/requests/${ordered.requestId}`)
-    const status = field(answer.data, 'status')
-    if (answer.status !== 200 || typeof status !== 'string') {
-      made.failed.push(answer)
-      return made
-    }
-    const deliveries = visit.receiver?.deliveries.length ?? 0
-    made.sightings.push({ data: answer.data, status, deliveries })
-    if (terminal.has(status)) return { ...made, ended: true }
-    await askEarly(visit, answer.data, asked, made.early)
-    if (pace.exact ? reads >= minutes + hours : pace.now() >= deadline) return made
-    await pace.pause(pace.exact ? (reads < minutes ? minute : 60 * minute) : pollMs)
+    for (const made of all) if (isUnderWay(made)) await look(visit, made, asked)
+    // Time that the quota took was not spent watching.
+    const late = pace.exact ? reads >= minutes + hours : pace.now() >= deadline + probe.waitedMs
+    if (late || !all.some(isUnderWay)) return
+    await pace.pause(pace.exact ? (reads < minutes ? minute : 60 * minute) : wait)
+    wait = Math.min(pollMs.most, wait * pollMs.growth)
   }
 }
 
-/** Asks for the report of each check that has an id and no report yet, once. */
+const isUnderWay = ({ ended, failed }: Journey): boolean => !ended && failed.length === 0
+
+async function look(visit: Visit, made: Journey, asked: Set<string>): Promise<void> {
+  const deliveries = visit.receiver?.deliveries.length ?? 0
+  const answer = await visit.probe.get(`/v1/requests/${made.ordered.requestId}`)
+  const status = field(answer.data, 'status')
+  if (answer.status !== 200 || typeof status !== 'string') {
+    made.failed.push(answer)
+    return
+  }
+  made.sightings.push({ data: answer.data, status, deliveries })
+  made.ended = terminal.has(status)
+  await askEarly(visit, answer.data, asked, made.early)
+}
+
+/** Asks for the report of each check that has an id and no report yet, once; and again when it has none in the end. */
 async function askEarly(visit: Visit, data: unknown, asked: Set<string>, early: Answer[]): Promise<void> {
   for (const check of checksOf(data)) {
     const id = field(check, 'id')
     const waiting = field(check, 'type') === 'background' && field(check, 'report_pdf_url') === null
-    if (typeof id !== 'string' || !waiting || asked.has(id)) continue
-    asked.add(id)
-    const answer = await visit.probe.get(`/v1/reports/${id}`, { note: 'before the report is available' })
+    const once = `${String(id)} ${field(check, 'status') === 'CANCELLED'}`
+    if (typeof id !== 'string' || !waiting || asked.has(once)) continue
+    asked.add(once)
+    const answer = await visit.probe.get(`/v1/reports/${id}`, { note: 'while there is no report' })
     if (answer.status === 404 || (await stillWaiting(visit, data, id))) early.push(answer)
   }
 }

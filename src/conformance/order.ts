@@ -39,12 +39,19 @@ export const recipient: Recipient = {
   phone: '+61491570006',
 }
 
+/** The recipient of what is to take its usual way. */
+export function usualRecipient({ target }: Visit): Recipient {
+  return { ...recipient, email: target.recipients?.usual ?? recipient.email }
+}
+
 /** How many packages are tried before it is said that nothing can be ordered. */
 const mostTries = 4
 
 /** An accepted order of the package that asks for least. */
 export function plainOrder(visit: Visit): Promise<Ordered> {
-  return visit.once('plain order', async () => firstAccepted(visit, await lightestFirst(visit), recipient))
+  return visit.once('plain order', async () =>
+    firstAccepted(visit, await lightestFirst(visit), usualRecipient(visit)),
+  )
 }
 
 /** A new order of the package that asks for most, for this recipient. */
@@ -57,7 +64,7 @@ export async function bodyFor(visit: Visit, pack: ListedPackage, to: Recipient):
   const schema = (await schemaOf(visit, pack.id)).data
   const information = entries(field(schema, 'fields', 'additional_information')).flatMap((entry) => {
     const code = field(entry, 'code')
-    const fields = requiredSamples(field(entry, 'fields'))
+    const fields = samples(field(entry, 'fields'))
     return typeof code === 'string' && Object.keys(fields).length > 0 ? [{ code, fields }] : []
   })
   const body = { package_id: pack.id, recipient: to }
@@ -108,10 +115,13 @@ async function firstAccepted(visit: Visit, candidates: ListedPackage[], to: Reci
   throw new NotAccepted(last)
 }
 
-function requiredSamples(fields: unknown): Record<string, unknown> {
+/** Values for the fields of a schema's entry; without `all` for those it requires. */
+export function samples(fields: unknown, all = false): Record<string, unknown> {
   if (!isObject(fields)) return {}
-  const required = Object.entries(fields).filter(([, definition]) => field(definition, 'required') === true)
-  return Object.fromEntries(required.map(([name, definition]) => [name, sample(name, definition)]))
+  const wanted = Object.entries(fields).filter(
+    ([, definition]) => all || field(definition, 'required') === true,
+  )
+  return Object.fromEntries(wanted.map(([name, definition]) => [name, sample(name, definition)]))
 }
 
 /** A value of the type a schema names. */
@@ -128,7 +138,9 @@ function sample(name: string, definition: unknown): unknown {
     case 'object':
       return { example: 'Example' }
     default:
-      return /\bdate\b/i.test(`${name.replaceAll('_', ' ')} ${String(field(definition, 'description'))}`)
+      return /\b(date|born|birthday|yyyy)\b/i.test(
+        `${name.replaceAll('_', ' ')} ${String(field(definition, 'description'))}`,
+      )
         ? '1990-04-30'
         : 'Example'
   }

@@ -41,7 +41,10 @@ export class Probe {
   readonly answers: Answer[] = []
   readonly #options: ProbeOptions
   readonly #base: string
-  #waited = 0
+  /** When each call was made. */
+  readonly calledAt: number[] = []
+  /** Milliseconds that the quota has taken. */
+  waitedMs = 0
 
   constructor(options: ProbeOptions) {
     this.#options = options
@@ -108,6 +111,7 @@ export class Probe {
       body === undefined
         ? await http.send({ method, url, headers, signal })
         : await http.sendOnce({ method, url, headers, body, signal })
+    this.calledAt.push(this.#options.pace.now())
     const answer = new Answer(label, response, path.startsWith('/v1/'))
     this.answers.push(answer)
     return answer
@@ -116,8 +120,8 @@ export class Probe {
   async #waitOut(answer: Answer): Promise<void> {
     const told = Number(answer.header('retry-after') ?? 60)
     const seconds = Number.isFinite(told) ? Math.min(longestWait, Math.max(1, told)) : 60
-    this.#waited += seconds * 1000
-    if (this.#waited > (this.#options.waitBudgetMs ?? Number.POSITIVE_INFINITY)) {
+    this.waitedMs += seconds * 1000
+    if (this.waitedMs > (this.#options.waitBudgetMs ?? Number.POSITIVE_INFINITY)) {
       throw new ThrottledError(`the quota is used up for the next ${seconds} s`, {
         status: 429,
         retryAfter: seconds,

@@ -6,17 +6,25 @@ export interface Delivery {
   contentType: string | null
   signature: string | null
   body: Buffer
+  /** By the clock that the suite goes by. */
+  at: number
   /** What it was answered with; null: nothing, the sender was left waiting. */
   answered: number | null
 }
 
-/** What the receiver says to the next deliveries, first to last; after them 204. */
-export type Reply = number | 'nothing'
+/** What the receiver says to a delivery; `hold`: nothing, until it is released. */
+export type Reply = number | 'hold'
+
+/** Where redirects lead; what arrives there is no delivery of its own. */
+const elsewhere = '/elsewhere'
 
 /** An endpoint for webhook events that keeps what comes, and misbehaves when asked to. */
 export class Receiver {
   readonly deliveries: Delivery[] = []
-  readonly #replies: Reply[] = []
+  /** Decides what each delivery is answered with. */
+  replyTo: (delivery: Delivery) => Reply = () => 204
+  now: () => number = () => 0
+  readonly #held: { delivery: Delivery; answer: (status: number) => void }[] = []
   #listener: Listener | undefined
 
   /** Port 0: any free one. Throws IoError when the port cannot be had. */
@@ -28,9 +36,12 @@ export class Receiver {
     return `${this.#listener?.url ?? ''}/`
   }
 
-  /** Sets what the next deliveries are answered with. */
-  reply(...replies: Reply[]): void {
-    this.#replies.splice(0, Infinity, ...replies)
+  /** Answers what is held. */
+  release(status: number): void {
+    for (const { delivery, answer } of this.#held.splice(0)) {
+      delivery.answered = status
+      answer(status)
+    }
   }
 
   async close(): Promise<void> {
@@ -38,15 +49,23 @@ export class Receiver {
   }
 
   async #take(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname === elsewhere) return new Response(null, { status: 204 })
     const body = Buffer.from(await request.arrayBuffer())
-    const reply = this.#replies.shift() ?? 204
-    this.deliveries.push({
+    const delivery: Delivery = {
       method: request.method,
       contentType: request.headers.get('Content-Type'),
       signature: request.headers.get('X-Service-Signature'),
       body,
-      answered: reply === 'nothing' ? null : reply,
-    })
-    return reply === 'nothing' ? new Promise(() => {}) : new Response(null, { status: reply })
+      at: this.now(),
+      answered: null,
+    }
+    const reply = this.replyTo(delivery)
+    this.deliveries.push(delivery)
+    const status =
+      reply === 'hold'
+        ? await new Promise<number>((answer) => this.#held.push({ delivery, answer }))
+        : (delivery.answered = reply)
+    const headers = status >= 300 && status < 400 ? { Location: elsewhere } : undefined
+    return new Response(null, { status, ...(headers !== undefined && { headers }) })
   }
 }

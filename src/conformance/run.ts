@@ -2,12 +2,14 @@ import { ForbiddenError, ThrottledError, UnauthenticatedError } from '../errors/
 import type { Clock } from '../host/clock.ts'
 import type { HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
+import { apart } from './advice.ts'
 import { type Case, type CaseResult, type ConformanceReport, NotJudged } from './case.ts'
 import { paceOf } from './pace.ts'
 import { Probe } from './probe.ts'
 import { Receiver } from './receiver.ts'
 import { suite } from './suite.ts'
 import type { Control, Target } from './target.ts'
+import { invisible } from './invisible.ts'
 import type { Visit } from './visit.ts'
 
 export interface ConformanceOptions {
@@ -59,12 +61,12 @@ export async function runConformance(
       if (judged instanceof ThrottledError) halted = judged
       const result =
         judged instanceof ThrottledError
-          ? resultOf(each, 'not_judged', [], judged.message)
+          ? resultOf(each, 'not_judged', { reason: judged.message })
           : redact(judged, target)
       cases.push(result)
       options.onCase?.(result, cases.length, chosen.length)
     }
-    return { base_url: target.baseUrl, counts: counted(cases), cases, halted }
+    return { base_url: target.baseUrl, counts: counted(cases), cases, cannot_be_judged: invisible, halted }
   } finally {
     await receiver?.close()
   }
@@ -73,6 +75,7 @@ export async function runConformance(
 function begin(options: ConformanceOptions, control: Control, receiver: Receiver | undefined): Visit {
   const { http, clock, target, signal, waitBudgetMs, onWait } = options
   const pace = paceOf(control, clock, signal)
+  if (receiver !== undefined) receiver.now = () => pace.now()
   const made = new Map<string, Promise<unknown>>()
   return {
     probe: new Probe({ http, target, pace, signal, waitBudgetMs, onWait }),
@@ -120,28 +123,31 @@ function throttled(error: unknown): ThrottledError {
 function resultOf(
   { id, section, rule, kind }: Case,
   verdict: CaseResult['verdict'],
-  findings: string[],
-  reason: string | null,
+  told: Partial<CaseResult> = {},
 ): CaseResult {
-  return { id, section, rule, kind, verdict, findings, reason }
+  return { id, section, rule, kind, verdict, findings: [], advice: [], reason: null, ...told }
 }
 
 async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined): Promise<CaseResult> {
-  const result = (verdict: CaseResult['verdict'], findings: string[], reason: string | null): CaseResult =>
-    resultOf(each, verdict, findings, reason)
+  const result = (verdict: CaseResult['verdict'], told?: Partial<CaseResult>): CaseResult =>
+    resultOf(each, verdict, told)
   try {
-    const findings = [...new Set(await each.run(visit))]
-    if (findings.length === 0) return result('holds', [], null)
-    const more = findings.length - mostFindings
-    const shown = findings.slice(0, mostFindings)
-    return result('broken', more > 0 ? [...shown, `and ${more} more`] : shown, null)
+    const { findings, advice } = apart(await each.run(visit))
+    const told = { findings: few(findings), advice: few(advice) }
+    return result(findings.length === 0 ? 'holds' : 'broken', told)
   } catch (error) {
     signal?.throwIfAborted()
-    if (error instanceof NotJudged) return result('not_judged', [], error.message)
+    if (error instanceof NotJudged) return result('not_judged', { reason: error.message })
     if (error instanceof TransportError)
-      return result('broken', [`the answer was incomplete: ${error.message}`], null)
+      return result('broken', { findings: [`the answer was incomplete: ${error.message}`] })
     throw error
   }
+}
+
+/** As many as somebody reads. */
+function few(lines: string[]): string[] {
+  const more = lines.length - mostFindings
+  return more > 0 ? [...lines.slice(0, mostFindings), `and ${more} more`] : lines
 }
 
 /** A deployment may say our own secrets back to us; they go no further. */
@@ -153,6 +159,7 @@ function redact(result: CaseResult, { apiKey, webhookSecret, stranger }: Target)
   return {
     ...result,
     findings: result.findings.map(conceal),
+    advice: result.advice.map(conceal),
     reason: result.reason === null ? null : conceal(result.reason),
   }
 }
@@ -169,5 +176,11 @@ function hidden(text: string, secret: string): string {
 function counted(cases: readonly CaseResult[]): ConformanceReport['counts'] {
   const of = (verdict: CaseResult['verdict']): number =>
     cases.filter((each) => each.verdict === verdict).length
-  return { cases: cases.length, holds: of('holds'), broken: of('broken'), not_judged: of('not_judged') }
+  return {
+    cases: cases.length,
+    holds: of('holds'),
+    broken: of('broken'),
+    not_judged: of('not_judged'),
+    advised: cases.filter(({ advice }) => advice.length > 0).length,
+  }
 }

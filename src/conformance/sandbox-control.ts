@@ -9,7 +9,10 @@ export const controlPath = '/_sandbox/'
 /** A hand on a sandbox of this machine. */
 export interface SandboxControl extends Control {
   /** What else the suite can use of it: another user, another organisation, and so on. */
-  known: Pick<Target, 'secondEmail' | 'stranger' | 'recipients' | 'inactiveTeams' | 'quota'>
+  known: Pick<
+    Target,
+    'secondEmail' | 'stranger' | 'recipients' | 'inactiveTeams' | 'quota' | 'noCreateEmail' | 'inactiveEmail'
+  >
   /** Puts everything back as it was found. */
   restore(): Promise<void>
 }
@@ -31,8 +34,15 @@ export async function sandboxControl(
       recipients: {
         cancelled: 'conformance+declined@example.com',
         error: 'conformance+error@example.com',
+        mixed: 'conformance+mixed@example.com',
       },
       inactiveTeams: inactiveTeamsOf(before, apiKey),
+      noCreateEmail: mayNotCreate(before, apiKey),
+      inactiveEmail: userOf(
+        before,
+        organisationOf(before, apiKey),
+        (user) => field(user, 'active') === false,
+      ),
       quota: manual ? windowsOf(state) : undefined,
     },
     advance: manual ? (ms) => control.tell('advance', { ms }) : undefined,
@@ -105,17 +115,30 @@ function organisationOf(snapshot: unknown, apiKey: string): unknown {
   return field(own, 'organisation_id')
 }
 
-function activeUserOf(
+function userOf(
   snapshot: unknown,
   organisation: unknown,
   suits: (user: unknown) => boolean,
 ): string | undefined {
   const found = entries(field(snapshot, 'users')).find(
-    (user) =>
-      field(user, 'organisation_id') === organisation && field(user, 'active') === true && suits(user),
+    (user) => field(user, 'organisation_id') === organisation && suits(user),
   )
   const email = field(found, 'email')
   return typeof email === 'string' ? email : undefined
+}
+
+function activeUserOf(
+  snapshot: unknown,
+  organisation: unknown,
+  suits: (user: unknown) => boolean,
+): string | undefined {
+  return userOf(snapshot, organisation, (user) => field(user, 'active') === true && suits(user))
+}
+
+/** Where the sandbox's rules let the role support create requests, there is nobody who may not. */
+function mayNotCreate(snapshot: unknown, apiKey: string): string | undefined {
+  if (field(snapshot, 'settings', 'rules', 'support-creates') !== 'no') return undefined
+  return activeUserOf(snapshot, organisationOf(snapshot, apiKey), (user) => field(user, 'role') === 'support')
 }
 
 const memberOf = (snapshot: unknown, apiKey: string): string | undefined =>

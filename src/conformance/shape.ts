@@ -1,3 +1,4 @@
+import { advise } from './advice.ts'
 import { shown } from './shown.ts'
 
 /*
@@ -59,7 +60,7 @@ export const mapOf =
       ? Object.entries(value).flatMap(([name, entry]) => shape(entry, `${where}.${name}`))
       : expected('an object', value, where)
 
-/** Exactly these fields: none missing, and none that the document does not name. */
+/** None of these fields missing; others are advice: nothing says that version 1 never gets more of them. */
 export const object =
   (fields: Record<string, Shape>): Shape =>
   (value, where) => {
@@ -69,7 +70,7 @@ export const object =
       Object.hasOwn(value, name) ? shape(value[name], prefix + name) : [`${prefix}${name} is missing`],
     )
     const others = Object.keys(value).filter((name) => !Object.hasOwn(fields, name))
-    return [...known, ...others.map((name) => `${prefix}${name} is not a field of the document`)]
+    return [...known, ...others.map((name) => advise(`${prefix}${name} is not a field of the document`))]
   }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -14,7 +14,13 @@ import { statusCases } from './cases/statuses.ts'
 import { throttleCases } from './cases/throttle.ts'
 import { userCases } from './cases/users.ts'
 import { versioningCases } from './cases/versioning.ts'
+import { webhookDeliveryCases } from './cases/webhook-delivery.ts'
 import { webhookCases } from './cases/webhook.ts'
+import { lastingCases } from './cases/lasting.ts'
+import { createFormCases } from './cases/create-forms.ts'
+import { roleCases } from './cases/roles.ts'
+import { quotaScopeCases } from './cases/quota-scope.ts'
+import { reportTokenCases } from './cases/report-tokens.ts'
 
 /**
  * All rules that can be seen over HTTP, in the order they are asked: what only reads, what orders,
@@ -31,10 +37,16 @@ export const suite: readonly Case[] = [
   ...requestCases,
   ...statusCases,
   ...reportCases,
+  ...reportTokenCases,
   ...webhookCases,
+  ...webhookDeliveryCases,
   ...createRefusalCases,
   ...createInformationCases,
+  ...createFormCases,
+  ...roleCases,
   ...throttleCases,
+  ...quotaScopeCases,
+  ...lastingCases,
   ...standingCases,
   ...answerCases,
 ]

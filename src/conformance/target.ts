@@ -15,7 +15,11 @@ export interface Target extends Identity {
   /** The windows of the quota; naming them allows to use them up. */
   quota?: readonly QuotaWindow[] | undefined
   /** Recipients whose requests end in a way of their own. */
-  recipients?: { cancelled?: string | undefined; error?: string | undefined } | undefined
+  recipients?: Partial<Record<'usual' | 'cancelled' | 'error' | 'mixed', string | undefined>> | undefined
+  /** An active user of the organisation whose role may not create requests. */
+  noCreateEmail?: string | undefined
+  /** A user of the organisation who is no longer active. */
+  inactiveEmail?: string | undefined
   /** Ids of teams of the organisation that are no longer active. */
   inactiveTeams?: readonly string[] | undefined
   webhookSecret?: string | undefined

@@ -16,6 +16,11 @@ test.each([
   'additional_information[0].fields.name: is required',
   'additional_information.0.fields.name: is required',
   'additional_information[].fields.name: is required',
+  '/additional_information/0/fields/name: is required',
+  '$.additional_information[0].fields.name: is required',
+  'body.additional_information.reference.name: is required',
+  'additional_information[0].fields: name is required',
+  'additional_information: the entry reference lacks name',
 ])('%s names the field', (message) => {
   expect(expectRefusedField(refused(message), 'additional_information[0].fields.name')).toEqual([])
 })
@@ -23,6 +28,8 @@ test.each([
 test.each([
   'is required',
   'name: is required',
+  'the name: is required',
+  'recipient.name: is required',
   'additional_information[0].fields.name',
   'additional_information[0].fields.name: ',
   'additional_information[0].fields.names: is required',
@@ -51,7 +58,7 @@ test('a shape names what is wrong, what is missing and what is besides', () => {
     'there.id: expected a UUID, got "5"',
     'there.name: expected a string or null, got 7',
     'there.at is missing',
-    'there.extra is not a field of the document',
+    'advice: there.extra is not a field of the document',
   ])
 })
 

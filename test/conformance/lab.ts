@@ -56,8 +56,11 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
     recipients: {
       cancelled: 'conformance+declined@example.com',
       error: 'conformance+error@example.com',
+      mixed: 'conformance+mixed@example.com',
     },
     inactiveTeams: inactiveTeamsOf(sandbox),
+    inactiveEmail: sandbox.people.inactive,
+    ...(mayNotCreate(options) && { noCreateEmail: supportOf(sandbox) }),
     ...(options.quota !== undefined && { quota }),
   }
   return {
@@ -79,6 +82,12 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
     },
   }
 }
+
+const mayNotCreate = ({ rules }: LabOptions): boolean =>
+  typeof rules !== 'object' || rules['support-creates'] !== 'yes'
+
+const supportOf = (sandbox: Sandbox): string | undefined =>
+  sandbox.snapshot().users.find(({ role, active }) => role === 'support' && active)?.email
 
 const inactiveTeamsOf = (sandbox: Sandbox): string[] =>
   sandbox

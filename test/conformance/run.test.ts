@@ -34,6 +34,7 @@ test('what nobody gave the suite is not judged, and never counted as kept', asyn
   expect(reasons.get('webhook.signature')).toBe('no receiver for events was allowed')
   expect(reasons.get('standing.trial')).toBe('the plan of the organisation cannot be changed from here')
   expect(reasons.get('statuses.terminal')).toBe('no request finished while it was watched')
+  expect(reasons.get('roles.may-not-create')).toBe('a user is needed whose role may not create requests')
   expect(report.counts.holds + report.counts.not_judged).toBe(report.counts.cases)
 })
 
@@ -75,7 +76,7 @@ test('a connection that breaks in the middle breaks the case, and the run goes o
       findings: [expect.stringMatching(/^the answer was incomplete: .*: the connection was cut$/) as string],
     },
   ])
-  expect(report.counts).toEqual({ cases: 2, holds: 1, broken: 1, not_judged: 0 })
+  expect(report.counts).toEqual({ cases: 2, holds: 1, broken: 1, not_judged: 0, advised: 0 })
 })
 
 test('the suite does not begin with a key or a user that is refused', async () => {

@@ -1,10 +1,13 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { type Choices, ruleTable } from '../../src/sandbox/service/rules.ts'
 import { controlPath as suitesControlPath } from '../../src/conformance/sandbox-control.ts'
 import { controlPath } from '../../src/sandbox/control/control-path.ts'
 import { broken, lab, notJudged } from './lab.ts'
 import { tight } from './quotas.ts'
+
+// The whole suite is asked, on a machine that may be busy.
+vi.setConfig({ testTimeout: 90_000 })
 
 const ofQuota = ({ id }: { id: string }): boolean =>
   id.startsWith('throttle.') || id === 'answers.retry-after'
@@ -15,6 +18,10 @@ test('the sandbox keeps every rule that can be seen over HTTP', async () => {
   expect(broken(report)).toEqual([])
   expect(notJudged(report).filter(({ id }) => !id.startsWith('throttle.'))).toEqual([
     { id: 'versioning.transport', reason: 'this machine itself is reached without TLS' },
+    {
+      id: 'requests.created-at',
+      reason: 'time is moved here, and no other clock tells when it was accepted',
+    },
     { id: 'answers.retry-after', reason: 'no call was throttled' },
   ])
 })
@@ -45,12 +52,16 @@ test.each([1, 2])('and whatever it chooses where the document leaves it open: ch
   const roomyRun = await (await lab({ rules })).run()
   const tightRun = await (await lab({ rules, quota: tight })).run({ only: ofQuota })
   expect([...broken(roomyRun), ...broken(tightRun)]).toEqual([])
-  expect(notJudged(roomyRun).filter(({ id }) => !ofQuota({ id }))).toHaveLength(1)
+  expect(
+    notJudged(roomyRun)
+      .filter(({ id }) => !ofQuota({ id }))
+      .map(({ id }) => id),
+  ).toEqual(['versioning.transport', 'requests.created-at', 'roles.may-not-create'])
 })
 
 test('a request that is over at once leaves nothing to see on the way', async () => {
   const { run } = await lab({ rules: { 'leaving-received': 'at-once' } })
-  const report = await run({ only: ({ id }) => /^(statuses|webhook|requests)/.test(id) })
+  const report = await run({ only: ({ id }) => /^(statuses|webhook)/.test(id) })
   expect(broken(report)).toEqual([])
   expect(notJudged(report).map(({ id }) => id)).toEqual(['statuses.in-progress', 'statuses.partial'])
 })
@@ -67,18 +78,12 @@ test('events that are repeated although they were acknowledged are allowed', asy
   ])
 })
 
-test('"Failed deliveries may be retried" and "Delivery is at least once": one that never retries breaks the second', async () => {
+test('"Failed deliveries may be retried": one that never retries is told what else is said', async () => {
   const { run } = await lab({ rules: { 'webhook-retries': 'never' } })
-  const report = await run({ only: ({ id }) => id.startsWith('webhook.') })
-  expect(broken(report)).toEqual([
-    {
-      id: 'webhook.again-after-refusal',
-      findings: ['an event that was answered with 500 was never redelivered'],
-    },
-    {
-      id: 'webhook.again-after-silence',
-      findings: ['an event that was answered with nothing was never redelivered'],
-    },
+  const report = await run({ only: ({ id }) => id.startsWith('webhook.again') })
+  expect(broken(report)).toEqual([])
+  expect(report.cases.flatMap(({ advice }) => advice)).toEqual([
+    'an event that was answered with 500 did not come again within a week: "Failed deliveries may be retried", but "Delivery is at least once"',
   ])
 })
 

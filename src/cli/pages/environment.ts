@@ -8,6 +8,8 @@ export default `ENVIRONMENT
   REFCHECK_API_KEY         API key
   REFCHECK_USER_EMAIL      e-mail of the user who makes the calls
   REFCHECK_WEBHOOK_SECRET  secret for the webhook commands
+  REFCHECK_FOREIGN_API_KEY  key of another organisation, for
+                           sandbox conformance --foreign-user
   REFCHECK_ACCOUNT         whose people these are, where one store serves
                            several organisations
   REFCHECK_STORE           file that records the orders, or :memory: (only with

@@ -8,7 +8,7 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
   static override summary = 'Check a deployment against every rule of the API'
   static override description = [
     'Makes calls and compares the answers with the API document; each finding names the rule. By default it only reads. With --allow-create it places about ten orders for a person at example.com, and more if the deployment accepts what it should refuse.',
-    'Rules that cannot be checked there, such as those about INACTIVE packages if there is none, are listed as not judged. Exit 10 if a rule is broken.',
+    'Rules that cannot be checked there are listed as not judged, with what they need; so are sentences that no call can show. What is allowed but surprising is advice. Exit 10 if a rule is broken.',
   ].join('\n')
   static override flags = {
     'base-url': Flags.string({ summary: 'Base URL to check (default: the one in use)', helpValue: 'URL' }),
@@ -17,6 +17,28 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       summary: 'Steer the sandbox on this machine: move its clock, change its plan, and restore both',
     }),
     'second-user': Flags.string({ summary: 'Another active user, preferably a member', helpValue: 'EMAIL' }),
+    'no-create-user': Flags.string({
+      summary: 'An active user whose role may not create requests',
+      helpValue: 'EMAIL',
+    }),
+    'inactive-user': Flags.string({ summary: 'A user who is no longer active', helpValue: 'EMAIL' }),
+    'foreign-user': Flags.string({
+      summary: 'A user of another organisation, whose key is in REFCHECK_FOREIGN_API_KEY',
+      helpValue: 'EMAIL',
+    }),
+    recipient: Flags.string({
+      summary: 'Recipient of the orders (default conformance@example.com)',
+      helpValue: 'EMAIL',
+    }),
+    'recipient-cancelled': Flags.string({
+      summary: 'Recipient whose requests end CANCELLED',
+      helpValue: 'EMAIL',
+    }),
+    'recipient-error': Flags.string({ summary: 'Recipient whose requests end in ERROR', helpValue: 'EMAIL' }),
+    'recipient-mixed': Flags.string({
+      summary: 'Recipient of whose checks some are COMPLETED and some are not',
+      helpValue: 'EMAIL',
+    }),
     'webhook-port': Flags.integer({
       summary: 'Receive events on this port; the organisation’s webhook must lead to it',
       helpValue: 'PORT',
@@ -45,6 +67,15 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
     const { report, failure } = await checkDeployment(await conformancePorts(this.scope), {
       baseUrl,
       secondEmail: flags['second-user'],
+      noCreateEmail: flags['no-create-user'],
+      inactiveEmail: flags['inactive-user'],
+      foreignEmail: flags['foreign-user'],
+      recipients: {
+        usual: flags.recipient,
+        cancelled: flags['recipient-cancelled'],
+        error: flags['recipient-error'],
+        mixed: flags['recipient-mixed'],
+      },
       allowCreate: flags['allow-create'],
       control: flags.control,
       useUpQuota: flags['use-up-quota'],

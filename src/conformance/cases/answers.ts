@@ -54,8 +54,8 @@ export const answerCases: readonly Case[] = [
     run: (visit) =>
       eachJson(visit, ({ json }) => {
         if (!isObject(json)) return 'the body is not a JSON object'
-        const names = Object.keys(json).sort().join(', ')
-        return names === 'data, message, status_message' ? undefined : `the envelope has ${names}`
+        const lacks = ['data', 'status_message', 'message'].filter((name) => !Object.hasOwn(json, name))
+        return lacks.length === 0 ? undefined : `the envelope lacks ${lacks.join(', ')}`
       }),
   },
   {

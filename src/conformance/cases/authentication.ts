@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../contract/loopback.ts'
-import { entries, field } from '../answer.ts'
+import { type Answer, entries, field } from '../answer.ts'
 import { type Case, unless } from '../case.ts'
 import { listed, packages, secondEmail, unknownEmail, userList } from '../discoveries.ts'
 import { expectSame, expectStatus } from '../expect.ts'
@@ -36,13 +36,16 @@ export const authenticationCases: readonly Case[] = [
       const wrong: [string, string][] = [
         ['x'.repeat(32), 'with an unknown key'],
         [apiKey.slice(0, -1), 'with a key that lacks its last character'],
+        [`${apiKey}0`, 'with a key that has a character too many'],
       ]
       const findings: string[] = []
       for (const [key, note] of wrong) {
         const answers = await everyEndpoint(visit, { as: { apiKey: key, userEmail }, note })
         findings.push(...answers.flatMap((answer) => expectStatus(answer, 401)))
       }
-      return findings
+      const both = { apiKey: 'x'.repeat(32), userEmail: unknownEmail }
+      const note = 'with an unknown key, as an unknown user'
+      return [...findings, ...expectStatus(await visit.probe.get('/v1/users', { as: both, note }), 401)]
     },
   },
   {
@@ -123,21 +126,14 @@ export const authenticationCases: readonly Case[] = [
       const { target, probe } = visit
       const mine = await plainOrder(visit)
       const read = await probe.get(`/v1/requests/${mine.requestId}`)
-      const findings = expectSame('requester.email', field(read.data, 'requester', 'email'), target.userEmail)
+      const findings = expectRequester(read, target.userEmail)
       if (target.secondEmail === undefined) return findings
       const second = { apiKey: target.apiKey, userEmail: target.secondEmail }
       const body = await bodyFor(visit, mine.pack, recipient)
       const id = acceptedId(await tryOrder(visit, body, { as: second, note: 'as the second user' }))
       if (id === undefined) return findings
       const theirs = await probe.get(`/v1/requests/${id}`)
-      return [
-        ...findings,
-        ...expectSame(
-          'requester.email of the second user',
-          field(theirs.data, 'requester', 'email'),
-          second.userEmail,
-        ),
-      ]
+      return [...findings, ...expectRequester(theirs, second.userEmail)]
     },
   },
   {
@@ -151,6 +147,12 @@ export const authenticationCases: readonly Case[] = [
     },
   },
 ]
+
+/** Upper and lower case of an address mean nothing. */
+function expectRequester({ data }: Answer, email: string): string[] {
+  const got = field(data, 'requester', 'email')
+  return expectSame('requester.email', typeof got === 'string' ? got.toLowerCase() : got, email.toLowerCase())
+}
 
 /** What a key of another organisation must not reach, and its user not with our key. */
 async function foreignKey(visit: Visit): Promise<string[]> {
@@ -178,6 +180,8 @@ async function foreignKey(visit: Visit): Promise<string[]> {
     findings.push(`${people.label}: a user of our organisation is in the list`)
   }
   if (!visit.mayCreate) return findings
-  const { requestId } = await plainOrder(visit)
-  return [...findings, ...expectStatus(await probe.get(`/v1/requests/${requestId}`, { as, note }), 404)]
+  const { requestId, body } = await plainOrder(visit)
+  findings.push(...expectStatus(await probe.get(`/v1/requests/${requestId}`, { as, note }), 404))
+  if (own.has(body.package_id)) return findings
+  return [...findings, ...expectStatus(await tryOrder(visit, body, { as, note }), 404)]
 }

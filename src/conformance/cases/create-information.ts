@@ -52,7 +52,14 @@ export const createInformationCases: readonly Case[] = [
       const findings = expectRefusedField(answer, 'additional_information')
       for (const [note, path, entry] of wrong) {
         findings.push(
-          ...expectRefusedField(await tryOrder(visit, instead(found, entry), { note }), path, first),
+          ...expectRefusedField(
+            await tryOrder(visit, instead(found, entry), { note }),
+            path,
+            first,
+            // Without its code the entry is also one that is required and missing; either may be told.
+            'additional_information',
+            ...Object.keys(fields).map((name) => `${first}.fields.${name}`),
+          ),
         )
       }
       return findings
@@ -121,12 +128,14 @@ export const createInformationCases: readonly Case[] = [
       const findings: string[] = []
       for (const [place, { code, fields }] of (body.additional_information ?? []).entries()) {
         for (const [name, type] of await typesOf(visit, body.package_id, code)) {
-          const changed = (body.additional_information ?? []).map((each) =>
-            each.code === code ? { code, fields: { ...fields, [name]: misfit(type) } } : each,
-          )
-          const note = `with ${code}.${name} as ${JSON.stringify(misfit(type))} instead of ${String(type)}`
-          const answer = await tryOrder(visit, { ...body, additional_information: changed }, { note })
-          findings.push(...expectRefusedField(answer, `additional_information[${place}].fields.${name}`))
+          for (const value of misfits(type)) {
+            const changed = (body.additional_information ?? []).map((each) =>
+              each.code === code ? { code, fields: { ...fields, [name]: value } } : each,
+            )
+            const note = `with ${code}.${name} as ${JSON.stringify(value)} instead of ${String(type)}`
+            const answer = await tryOrder(visit, { ...body, additional_information: changed }, { note })
+            findings.push(...expectRefusedField(answer, `additional_information[${place}].fields.${name}`))
+          }
         }
       }
       return findings
@@ -144,18 +153,22 @@ async function typesOf(visit: Visit, id: number, code: string): Promise<Map<stri
   return new Map(Object.entries(fields ?? {}).map(([name, definition]) => [name, field(definition, 'type')]))
 }
 
-/** A value that is not of the type. */
-function misfit(type: unknown): unknown {
+/** Values that are not of the type, and might be taken for it. */
+function misfits(type: unknown): unknown[] {
   switch (type) {
     case 'string':
-      return 7
+      return [7, true, ['Example']]
     case 'integer':
-      return 2.5
+      return [2.5, '5', true]
+    case 'number':
+      return ['1.5', true]
+    case 'boolean':
+      return ['true', 1]
     case 'array':
-      return { example: 'Example' }
+      return [{ example: 'Example' }, 'Example']
     case 'object':
-      return ['Example']
+      return [['Example'], '{}']
     default:
-      return 'Example'
+      return []
   }
 }

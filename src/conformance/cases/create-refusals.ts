@@ -14,7 +14,9 @@ async function refusedFields(
 ): Promise<string[]> {
   const findings: string[] = []
   for (const [note, path, body] of wrong) {
-    findings.push(...expectRefusedField(await tryOrder(visit, body, { note }), path))
+    // A part that is not there lacks everything that belongs into it, too.
+    const within = path === 'recipient' ? names.map((name) => `recipient.${name}`) : []
+    findings.push(...expectRefusedField(await tryOrder(visit, body, { note }), path, ...within))
   }
   return findings
 }
@@ -23,6 +25,8 @@ function without<T extends object>(whole: T, name: keyof T): Partial<T> {
   const { [name]: _left, ...rest } = whole
   return rest as Partial<T>
 }
+
+const names = ['first_name', 'last_name', 'email', 'phone'] as const
 
 const withRecipient = (body: Body, part: object): object => ({
   ...body,
@@ -58,7 +62,6 @@ export const createRefusalCases: readonly Case[] = [
     kind: 'create',
     async run(visit) {
       const { body } = await plainOrder(visit)
-      const names = ['first_name', 'last_name', 'email', 'phone'] as const
       return refusedFields(visit, [
         ['without package_id', 'package_id', without(body, 'package_id')],
         ['without recipient', 'recipient', without(body, 'recipient')],

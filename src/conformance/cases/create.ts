@@ -1,6 +1,6 @@
 import { type Answer, field } from '../answer.ts'
 import { type Case, NotAccepted, unless } from '../case.ts'
-import { unusedPackageId, packageOf } from '../discoveries.ts'
+import { packageOf, schemaOf, unusedPackageId } from '../discoveries.ts'
 import { expectRefusedField, expectSame, expectStatus } from '../expect.ts'
 import { acceptedId, bodyFor, plainOrder, recipient, tryOrder } from '../order.ts'
 import { object, oneOf, uuid } from '../shape.ts'
@@ -89,9 +89,12 @@ export const createCases: readonly Case[] = [
     rule: 'status | string | ACTIVE, INACTIVE or DISABLED. Only ACTIVE packages can be used to create requests.',
     kind: 'create',
     async run(visit) {
-      const body = await bodyFor(visit, await packageOf(visit, 'INACTIVE'), recipient)
+      const pack = await packageOf(visit, 'INACTIVE')
+      const body = await bodyFor(visit, pack, recipient)
       const answer = await tryOrder(visit, body, { note: 'for an INACTIVE package' })
-      return expectRefusedField(answer, 'package_id')
+      // Where its schema is not to be read, the body may lack something besides.
+      const unread = (await schemaOf(visit, pack.id)).status !== 200
+      return unread ? expectStatus(answer, 400) : expectRefusedField(answer, 'package_id')
     },
   },
   {

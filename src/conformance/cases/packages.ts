@@ -97,7 +97,8 @@ export const packageCases: readonly Case[] = [
       const [first] = all
       const other = await unusedPackageId(visit)
       const findings = expectPackages(await probe.get(`/v1/packages?id=${other}`), [])
-      findings.push(...expectRefusedField(await probe.get('/v1/packages?id=first'), 'id'))
+      // Of an unsupported value 400 is said for the status alone: an id that is none may also filter nothing, or all.
+      findings.push(...expectStatus(await probe.get('/v1/packages?id=first'), 200, 400))
       if (first === undefined) return findings
       const [same, not] = first.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
       const both = first.status === 'DISABLED' ? 'disabled' : same

@@ -30,7 +30,11 @@ export const pingCases: readonly Case[] = [
     rule: 'Authentication: none. No headers, no body. Exempt from throttling.',
     kind: 'read',
     async run({ probe }) {
-      return expectStatus(await probe.get('/v1/ping', { as: {}, note: 'without headers' }), 200)
+      const bad = { apiKey: 'x'.repeat(32), userEmail: 'nobody@conformance.invalid' }
+      return [
+        ...expectStatus(await probe.get('/v1/ping', { as: {}, note: 'without headers' }), 200),
+        ...expectStatus(await probe.get('/v1/ping', { as: bad, note: 'with an unknown key' }), 200),
+      ]
     },
   },
 ]

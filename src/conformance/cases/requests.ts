@@ -1,4 +1,5 @@
 import { type Answer, field } from '../answer.ts'
+import { advise } from '../advice.ts'
 import { type Case, unless } from '../case.ts'
 import { unknownId } from '../discoveries.ts'
 import { expectSame, expectStatus } from '../expect.ts'
@@ -70,6 +71,32 @@ export const requestCases: readonly Case[] = [
     },
   },
   {
+    id: 'requests.created-at',
+    section: 'Request',
+    rule: 'created_at | string (ISO 8601 timestamp) | When the request was accepted.',
+    kind: 'create',
+    async run(visit) {
+      unless(!visit.pace.exact, 'time is moved here, and no other clock tells when it was accepted')
+      const { ordered, sightings } = await journey(visit)
+      const accepted = Date.parse(ordered.answer.header('date') ?? '')
+      const told = String(field(sightings[0]?.data, 'created_at'))
+      unless(Number.isFinite(accepted) && /(Z|[+-]\d\d:?\d\d)$/.test(told), 'no Date, or no zone is told')
+      const off = Math.round(Math.abs(Date.parse(told) - accepted) / 1000)
+      return off > 120
+        ? [advise(`created_at is ${off} s away from the Date of the answer that accepted it`)]
+        : []
+    },
+  },
+  {
+    id: 'requests.malformed-id',
+    section,
+    rule: 'request_id | string (UUID) | From request creation.',
+    kind: 'read',
+    async run({ probe }) {
+      return expectStatus(await probe.get('/v1/requests/not-a-uuid'), 400, 404)
+    },
+  },
+  {
     id: 'requests.unchanging',
     section,
     rule: 'Read-only and idempotent.',
@@ -96,10 +123,14 @@ export const requestCases: readonly Case[] = [
       const sorted = (all: unknown[]): string[] => all.map((each) => JSON.stringify(each)).sort()
       const references = checks.length - backgrounds.length
       const findings = expectSame(
-        `background checks of package ${ordered.pack.id}`,
-        sorted(names),
-        sorted(ordered.pack.checks),
+        `number of background checks of package ${ordered.pack.id}`,
+        names.length,
+        ordered.pack.checks.length,
       )
+      if (sorted(names).join() !== sorted(ordered.pack.checks).join()) {
+        const told = `checks of the request are named ${sorted(names).join(', ')}, those of its package ${sorted(ordered.pack.checks).join(', ')}`
+        findings.push(advise(told))
+      }
       if (references > 0 === ordered.pack.survey) return findings
       return [...findings, `package ${ordered.pack.id} and its request do not agree about a reference check`]
     },
@@ -147,7 +178,10 @@ export const requestCases: readonly Case[] = [
     async run(visit) {
       const path = `/v1/requests/${(await completed(visit)).ordered.requestId}`
       const tokens = (answer: Answer): string[] => reportUrls(answer.data).map(({ url }) => url)
-      const [first, second] = [tokens(await visit.probe.get(path)), tokens(await visit.probe.get(path))]
+      const first = tokens(await visit.probe.get(path))
+      // The time may be all that differs in a token, and be counted in seconds.
+      await visit.pace.pause(1100)
+      const second = tokens(await visit.probe.get(path))
       unless(first.length > 0, 'no report URL was seen')
       const same = first.filter((url) => second.includes(url))
       return same.length > 0
@@ -157,26 +191,27 @@ export const requestCases: readonly Case[] = [
   },
 ]
 
-/** Null while nothing has begun, there once the check runs, and then for good the same. */
+/** There once the check runs, and then for good. */
 async function checkIds(visit: Visit): Promise<string[]> {
   const findings: string[] = []
   for (const { sightings } of await journeys(visit)) {
-    const known = new Map<number, unknown>()
+    const known = new Set<unknown>()
     // Of a request that ends in ERROR "no checks were created", though it may have been IN_PROGRESS.
     const creates = sightings.at(-1)?.status !== 'ERROR'
     for (const { data, status } of sightings) {
-      for (const [place, each] of checksOf(data).entries()) {
+      const ids = new Set(checksOf(data).map((each) => field(each, 'id')))
+      for (const each of checksOf(data)) {
         const [id, at] = [field(each, 'id'), field(each, 'status')]
-        const what = `checks[${place}] ${String(at)} of a request ${status}`
-        if (status === 'RECEIVED' && id !== null)
-          findings.push(`${what}: expected the id null, got ${shown(id)}`)
         if (creates && (at === 'IN_PROGRESS' || at === 'COMPLETED') && id === null) {
-          findings.push(`${what}: expected an id, got null`)
+          findings.push(`a check ${at} of a request ${status}: expected an id, got null`)
         }
-        const before = known.get(place)
-        if (before !== undefined && status !== 'ERROR' && id !== before)
-          findings.push(`${what}: its id changed`)
-        if (typeof id === 'string') known.set(place, id)
+        if (typeof id === 'string') known.add(id)
+      }
+      const count = checksOf(data).filter((each) => typeof field(each, 'id') === 'string').length
+      const own = [...ids].filter((id) => typeof id === 'string').length
+      if (own < count) findings.push(`two checks of a request ${status} have one id`)
+      if (creates && [...known].some((id) => !ids.has(id))) {
+        findings.push(`a check of a request ${status}: its id changed`)
       }
     }
   }

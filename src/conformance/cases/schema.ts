@@ -1,7 +1,8 @@
 import { entries, field } from '../answer.ts'
+import { advise } from '../advice.ts'
 import { type Case, unless } from '../case.ts'
 import { packages, schemaOf, unusedPackageId } from '../discoveries.ts'
-import { expectSame, expectStatus } from '../expect.ts'
+import { expectSame, expectStatus, ordered } from '../expect.ts'
 import { arrayOf, boolean, integer, isObject, mapOf, object, oneOf, text } from '../shape.ts'
 import type { Visit } from '../visit.ts'
 
@@ -48,6 +49,15 @@ async function schemas(visit: Visit): Promise<{ id: number; data: unknown }[]> {
 }
 
 const informationOf = (data: unknown): unknown[] => entries(field(data, 'fields', 'additional_information'))
+
+/** A schema whose entries stand in one order, whatever order they came in. */
+function unordered(data: unknown): unknown {
+  const sorted = informationOf(data)
+    .map((entry) => ordered(entry) ?? '')
+    .sort()
+  const { fields, ...rest } = isObject(data) ? data : { fields: undefined }
+  return { ...rest, recipient: field(fields, 'recipient'), additional_information: sorted }
+}
 
 export const schemaCases: readonly Case[] = [
   {
@@ -108,6 +118,36 @@ export const schemaCases: readonly Case[] = [
     },
   },
   {
+    id: 'schema.no-more-than-checks',
+    section,
+    rule: 'fields.additional_information | array | One entry per check that needs extra information. Checks needing none are omitted. Empty array when nothing is needed.',
+    kind: 'read',
+    async run(visit) {
+      const known = new Map((await packages(visit)).map((each) => [each.id, each]))
+      return (await schemas(visit)).flatMap(({ id, data }) => {
+        const pack = known.get(id)
+        const checks = (pack?.checks.length ?? 0) + (pack?.survey === true ? 1 : 0)
+        const count = informationOf(data).length
+        return pack === undefined || count <= checks
+          ? []
+          : [`schema ${id} has ${count} entries, its package has ${checks} checks`]
+      })
+    },
+  },
+  {
+    id: 'schema.recipient-required',
+    section: 'POST /v1/requests',
+    rule: 'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
+    kind: 'read',
+    async run(visit) {
+      return (await schemas(visit)).flatMap(({ id, data }) =>
+        Object.entries(field(data, 'fields', 'recipient') ?? {})
+          .filter(([, definition]) => field(definition, 'required') === false)
+          .map(([name]) => advise(`schema ${id} does not require ${name}, though every request needs it`)),
+      )
+    },
+  },
+  {
     id: 'schema.stable',
     section: 'Package status',
     rule: 'the schema of an existing package id stays stable.',
@@ -116,7 +156,7 @@ export const schemaCases: readonly Case[] = [
       const findings: string[] = []
       for (const { id, data } of (await schemas(visit)).slice(0, 3)) {
         const again = await visit.probe.get(`/v1/packages/${id}/schema`, { note: 'read again' })
-        findings.push(...expectSame(again.label, again.data, data))
+        findings.push(...expectSame(again.label, unordered(again.data), unordered(data)))
       }
       return findings
     },
@@ -127,7 +167,11 @@ export const schemaCases: readonly Case[] = [
     rule: 'Errors: 401; 403 (user not an active member, or no access to the package); 404 (package not found or not available to the organisation and user); 429; 5xx.',
     kind: 'read',
     async run(visit) {
-      return expectStatus(await visit.probe.get(`/v1/packages/${await unusedPackageId(visit)}/schema`), 404)
+      const { probe } = visit
+      return [
+        ...expectStatus(await probe.get(`/v1/packages/${await unusedPackageId(visit)}/schema`), 404),
+        ...expectStatus(await probe.get('/v1/packages/first/schema'), 400, 404),
+      ]
     },
   },
 ]

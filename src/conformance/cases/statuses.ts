@@ -1,10 +1,9 @@
 import { entries, field } from '../answer.ts'
-import { type Case, unless } from '../case.ts'
+import type { Case } from '../case.ts'
 import { checksOf, journeys, type Sighting, sightingsOf } from '../journey.ts'
 import type { Visit } from '../visit.ts'
 
 const section = 'Request status'
-const day = 24 * 3_600_000
 const finished = new Set(['COMPLETED', 'CANCELLED', 'ERROR'])
 
 const statusesOf = (data: unknown): string[] => checksOf(data).map((check) => String(field(check, 'status')))
@@ -89,27 +88,6 @@ export const statusCases: readonly Case[] = [
           return back || undone ? [`a request went from ${before} back to ${status}`] : []
         }),
       )
-    },
-  },
-  {
-    id: 'statuses.terminal',
-    section,
-    rule: 'Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further.',
-    kind: 'create',
-    async run(visit) {
-      const ended = (await journeys(visit)).filter((each) => each.ended)
-      unless(ended.length > 0, 'no request finished while it was watched')
-      const findings: string[] = []
-      for (let time = 0; time < 2; time += 1) {
-        if (visit.pace.exact) await visit.pace.pause(day)
-        for (const { ordered, sightings } of ended) {
-          const before = sightings.at(-1)?.status
-          const answer = await visit.probe.get(`/v1/requests/${ordered.requestId}`)
-          const status = field(answer.data, 'status')
-          if (status !== before) findings.push(`a request went from ${before} to ${String(status)}`)
-        }
-      }
-      return findings
     },
   },
   {

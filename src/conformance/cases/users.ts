@@ -123,6 +123,22 @@ export const userCases: readonly Case[] = [
     },
   },
   {
+    id: 'users.inactive',
+    section: 'GET /v1/users',
+    rule: 'Inactive users and inactive teams are excluded.',
+    kind: 'read',
+    async run(visit) {
+      const { apiKey, inactiveEmail: userEmail } = visit.target
+      unless(userEmail !== undefined, 'a user is needed of whom it is known that they are no longer active')
+      const listed = (await users(visit)).some(
+        (user) => nameOf(user).toLowerCase() === userEmail.toLowerCase(),
+      )
+      const note = 'as a user who is no longer active'
+      const answer = await visit.probe.get('/v1/users', { as: { apiKey, userEmail }, note })
+      return [...(listed ? [`${userEmail} is listed`] : []), ...expectStatus(answer, 403)]
+    },
+  },
+  {
     id: 'users.job-title',
     section: 'User',
     rule: 'job_title | string | Empty string when not set.',

@@ -4,8 +4,9 @@ import type { View } from '../view.ts'
 
 export interface ConformanceAnswer {
   base_url: string
-  counts: { cases: number; holds: number; broken: number; not_judged: number }
+  counts: { cases: number; holds: number; broken: number; not_judged: number; advised: number }
   cases: readonly JudgedCase[]
+  cannot_be_judged: readonly { section: string; rule: string; reason: string }[]
 }
 
 interface JudgedCase {
@@ -14,6 +15,7 @@ interface JudgedCase {
   rule: string
   verdict: 'holds' | 'broken' | 'not_judged'
   findings: readonly string[]
+  advice: readonly string[]
   reason: string | null
 }
 
@@ -22,9 +24,13 @@ export function conformanceView(report: ConformanceAnswer): View {
   return {
     json: report,
     text: (terminal) =>
-      [...brokenText(report, terminal), ...notJudgedText(report, terminal), sumText(report, terminal)].join(
-        '\n',
-      ),
+      [
+        ...brokenText(report, terminal),
+        ...adviceText(report, terminal),
+        ...notJudgedText(report, terminal),
+        ...invisibleText(report, terminal),
+        sumText(report, terminal),
+      ].join('\n'),
   }
 }
 
@@ -36,6 +42,23 @@ function brokenText({ cases }: ConformanceAnswer, terminal: Terminal): string[] 
       const found = findings.map((finding) => `  - ${sanitize(finding)}\n`).join('')
       return `${head}\n  "${rule}"\n${found}`
     })
+}
+
+function adviceText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
+  return cases
+    .filter(({ advice }) => advice.length > 0)
+    .map(({ id, section, rule, advice }) => {
+      const head = `${styled(terminal, 'yellow', 'advice')}  ${styled(terminal, 'bold', id)}  ${section}`
+      const told = advice.map((line) => `  - ${sanitize(line)}\n`).join('')
+      return `${head}\n  "${rule}"\n${told}`
+    })
+}
+
+/** Told after a whole run; a part of it is about something else. */
+function invisibleText({ cases, cannot_be_judged: all }: ConformanceAnswer, terminal: Terminal): string[] {
+  if (cases.length < 50) return []
+  const lines = all.map(({ rule, reason }) => `  "${rule}"\n    ${reason}`)
+  return [styled(terminal, 'dim', 'cannot be judged from outside'), ...lines, '']
 }
 
 function notJudgedText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {

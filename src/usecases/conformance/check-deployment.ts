@@ -14,6 +14,11 @@ export interface ConformanceOptions {
   /** Default: the one of the profile or the environment. */
   baseUrl: string | undefined
   secondEmail: string | undefined
+  noCreateEmail: string | undefined
+  inactiveEmail: string | undefined
+  /** A user of another organisation; its key comes with the ports. */
+  foreignEmail: string | undefined
+  recipients: NonNullable<Target['recipients']>
   allowCreate: boolean
   /** The service is a sandbox of this machine, which may be steered; it is left as it was found. */
   control: boolean
@@ -46,6 +51,8 @@ export interface ConformancePorts {
   sources: SessionSources
   /** Undefined where none is known. */
   webhookSecret: string | undefined
+  /** Key of another organisation; undefined where none is known. */
+  foreignKey: string | undefined
   onCase: (id: string, done: number, of: number) => void
   /** The quota is used up; it goes on in so many seconds. */
   onWait: (seconds: number) => void
@@ -67,8 +74,8 @@ export async function checkDeployment(
       clock,
       target: {
         ...control?.known,
-        ...target,
-        secondEmail: target.secondEmail ?? control?.known.secondEmail,
+        ...given(target),
+        recipients: { ...control?.known.recipients, ...given(options.recipients) },
         quota: useUpQuota ? windowsOf(target.baseUrl, ports.sources.env) : control?.known.quota,
       },
       control,
@@ -97,9 +104,14 @@ function failureOf({ counts: { broken, cases } }: ConformanceReport): Incomplete
 
 /** A kept key goes to the origin it was saved for and nowhere else; resolveSession sees to it. */
 async function targetOf(
-  { sources, webhookSecret }: ConformancePorts,
-  { baseUrl, secondEmail }: Pick<ConformanceOptions, 'baseUrl' | 'secondEmail'>,
+  { sources, webhookSecret, foreignKey }: ConformancePorts,
+  { baseUrl, secondEmail, noCreateEmail, inactiveEmail, foreignEmail }: ConformanceOptions,
 ): Promise<Target> {
+  if (foreignEmail !== undefined && foreignKey === undefined) {
+    throw new UsageError('--foreign-user needs the key of that organisation', {
+      hint: 'Set REFCHECK_FOREIGN_API_KEY to it.',
+    })
+  }
   const env = baseUrl === undefined ? sources.env : { ...sources.env, REFCHECK_BASE_URL: baseUrl }
   const session = await resolveSession({ ...sources, env }).catch((error: unknown) => {
     throw baseUrl === undefined ? error : aboutFlag(error)
@@ -109,8 +121,19 @@ async function targetOf(
     apiKey: session.apiKey,
     userEmail: session.email,
     secondEmail,
+    noCreateEmail,
+    inactiveEmail,
     webhookSecret,
+    stranger:
+      foreignEmail === undefined || foreignKey === undefined
+        ? undefined
+        : { apiKey: foreignKey, userEmail: foreignEmail },
   }
+}
+
+/** Without what nobody told, so that it takes the place of nothing. */
+function given<T extends object>(told: T): T {
+  return Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)) as T
 }
 
 /** What is said of the variable is meant of the flag that stood in for it. */

@@ -55,14 +55,6 @@ export const answerDefects: Defect[] = [
       }),
   },
   {
-    name: 'a fourth field in the envelope',
-    caughtBy: 'answers.envelope',
-    around: (sandbox) =>
-      onJson(sandbox, (told) => {
-        told.body['code'] = told.status
-      }),
-  },
-  {
     name: 'HTML for an unknown place',
     caughtBy: 'answers.content-type',
     around: (sandbox) => async (request, connection) => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { broken } from '../lab.ts'
 import { examined } from './examined.ts'
@@ -6,6 +6,9 @@ import { reportDefects } from './reports.ts'
 import { requestDefects } from './requests.ts'
 import { throttleDefects } from './throttle.ts'
 import { webhookDefects } from './webhook.ts'
+
+// The whole suite is asked, on a machine that may be busy.
+vi.setConfig({ testTimeout: 90_000 })
 
 const defects = [...requestDefects, ...reportDefects, ...throttleDefects, ...webhookDefects]
 

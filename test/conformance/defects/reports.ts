@@ -129,7 +129,7 @@ export const reportDefects: Defect[] = [
   {
     name: 'reports without cache headers',
     caughtBy: 'answers.cache-headers',
-    also: 'reports',
+    also: 'reports.by-headers',
     around: (sandbox) =>
       onPdf(
         sandbox,

@@ -58,9 +58,6 @@ export const requestDefects: Defect[] = [
   ofChecks('no report_pdf_url until there is one', 'requests.background-fields', (check) => {
     if (check.report_pdf_url === null) delete check.report_pdf_url
   }),
-  ofChecks('a check that names its package', 'requests.shape', (check) => {
-    Object.assign(check, { package_id: 101 })
-  }),
   ofReads('created_at in seconds since 1970', 'requests.shape', (request) => {
     Object.assign(request, { created_at: 1_772_442_000 })
   }),

@@ -145,7 +145,10 @@ export const throttleDefects: Defect[] = [
   retryAfter('always a minute', 'throttle.minute-retry-after', () => 60),
   retryAfter('a second too few', 'throttle.minute-retry-after', (seconds) => Math.max(1, seconds - 1)),
   retryAfter('no Retry-After', 'throttle.minute-retry-after', () => undefined),
-  { ...retryAfter('no Retry-After on any 429', 'answers.retry-after', () => undefined), also: 'throttle' },
+  {
+    ...retryAfter('no Retry-After on any 429', 'answers.retry-after', () => undefined),
+    also: 'throttle.minute',
+  },
   {
     name: 'no quota of the hour',
     caughtBy: 'throttle.hour',

@@ -92,11 +92,6 @@ export const webhookDefects: Defect[] = [
     deliver: changed((event) => ({ ...event, event: 'request.changed' })),
   },
   {
-    name: 'an event that holds the request',
-    caughtBy: 'webhook.body',
-    deliver: changed((event) => ({ ...event, data: { status: event.status } })),
-  },
-  {
     name: 'an event about another request',
     caughtBy: 'webhook.body',
     deliver: changed((event) => ({ ...event, request_id: '33333333-3333-4333-8333-333333333333' })),
@@ -144,14 +139,6 @@ export const webhookDefects: Defect[] = [
     name: 'an event as a form',
     caughtBy: 'webhook.content-type',
     deliver: headed((headers) => ({ ...headers, 'Content-Type': 'application/x-www-form-urlencoded' })),
-  },
-  {
-    name: 'no second attempt after a 500',
-    caughtBy: 'webhook.again-after-refusal',
-    deliver: believing(async (answered) => {
-      await answered
-      return 204
-    }),
   },
   {
     name: 'a redirect is taken for an acknowledgement',

@@ -41,12 +41,13 @@ export const conductRules: Rule[] = [
       'authentication.attributed',
       'packages.by-role',
     ),
-    unseen(
+    seen(
       'An action not permitted by the role gives 403.',
-      'Which role may do what is not said, so no 403 and no success of a role is right or wrong.',
+      'roles.may-not-create',
+      'roles.creates-or-is-refused',
     ),
     seen('Signed report token: report URLs in request reads carry `?t=<signed_token>`.', 'reports.url'),
-    seen('The token is valid for 1 hour.', 'reports.token-life'),
+    seen('The token is valid for 1 hour.', 'reports.token-life', 'reports.token-lasts'),
     seen(
       'An invalid or expired token gives 401; a fresh URL is obtained by reading the request again.',
       'reports.token-invalid',
@@ -105,6 +106,8 @@ export const conductRules: Rule[] = [
       'The receiver must return a 2xx within 10 seconds. A non-2xx response, network failure or timeout is a delivery failure.',
       'webhook.again-after-silence',
       'webhook.again-after-refusal',
+      'webhook.any-2xx',
+      'webhook.slow-acknowledgement',
     ),
     seen('Failed deliveries may be retried.', 'webhook.again-after-refusal'),
     unseen('Retry count and schedule: not shown.', because.open),
@@ -177,6 +180,7 @@ export const conductRules: Rule[] = [
     seen(
       'The 429 Retry-After value is the number of seconds left in the window that was breached (per-minute or per-hour, whichever was hit first).',
       ...throttled,
+      'throttle.whole-seconds',
     ),
     unseen('GET requests may be retried after a 5xx.', because.client),
   ]),
@@ -187,6 +191,8 @@ export const conductRules: Rule[] = [
       'throttle.fixed-window',
       'throttle.per-key',
       'throttle.every-endpoint',
+      'throttle.all-endpoints-together',
+      'throttle.all-users-together',
     ),
     seen(
       'Per-hour quota | 1000 requests per 1-hour fixed window, per API key | All authenticated endpoints',

@@ -69,6 +69,7 @@ export const endpointRules: Rule[] = [
       'If creating a request returns 400 for an unknown or missing field, fetch the schema again before retrying.',
       'create.information-unknown',
       'create.information-required',
+      'create.unknown-fields',
     ),
   ]),
   ...under('POST /v1/requests', [
@@ -83,6 +84,7 @@ export const endpointRules: Rule[] = [
       'create.wrong-types',
       'create.missing-fields',
       'create.package-inactive',
+      'create.package-forms',
     ),
     seen(
       'recipient | object | Yes | Details required by the package.',
@@ -95,11 +97,13 @@ export const endpointRules: Rule[] = [
       'recipient.email | string | Yes | Must be a valid email address.',
       'create.email',
       'create.missing-fields',
+      'create.valid-emails',
     ),
     seen(
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
       'create.phone',
       'create.missing-fields',
+      'schema.recipient-required',
     ),
     seen(
       'additional_information | array | No | Check-specific information as defined by the package schema.',
@@ -110,11 +114,13 @@ export const endpointRules: Rule[] = [
       'additional_information[].code | string | Yes | Check code from the package schema. Each code may appear only once.',
       'create.duplicate-codes',
       'create.information-form',
+      'create.information-of-no-check',
     ),
     seen(
       'additional_information[].fields | object | Yes | Field values per the package schema.',
       'create.information-form',
       'create.information-types',
+      'create.information-whole',
     ),
     seen(
       'Response 201: data = `{request_id: string (UUID), status: string}` where status is RECEIVED. A 201 confirms acceptance only; it does not mean checks have started or finished.',
@@ -128,6 +134,7 @@ export const endpointRules: Rule[] = [
       'create.duplicate-codes',
       'create.information-required',
       'create.package-inactive',
+      'create.information-entry-left-out',
     ),
     seen('401 | Authentication headers missing or invalid.', ...auth401),
     seen(
@@ -155,7 +162,7 @@ export const endpointRules: Rule[] = [
     ),
   ]),
   ...under('GET /v1/requests/{request_id}', [
-    seen('request_id | string (UUID) | From request creation.', 'create.readable'),
+    seen('request_id | string (UUID) | From request creation.', 'create.readable', 'requests.malformed-id'),
     seen(
       'Response 200: data = Request (with checks and referees). Read-only and idempotent. Each read produces fresh signed report URLs.',
       'requests.shape',
@@ -191,6 +198,7 @@ export const endpointRules: Rule[] = [
       'Response 200: Content-Type application/pdf, binary PDF body.',
       'reports.by-headers',
       'reports.by-token',
+      'reports.every-report',
     ),
     seen(
       'Errors: 401 (headers missing or invalid, or `t` invalid or expired); 403 (user not an active member of the organisation of the API key); 404 (report not found, not yet available, or not associated with the organisation); 429 (applies to requests using headers); 5xx.',
@@ -201,6 +209,7 @@ export const endpointRules: Rule[] = [
       'reports.token-life',
       'throttle.token-exempt',
       ...matrix,
+      'reports.refused-headers',
     ),
   ]),
   ...under('GET /v1/reports/{check_id}/referees/{referee_id}', [
@@ -227,6 +236,7 @@ export const endpointRules: Rule[] = [
       'users.active-teams',
       'standing.inactive-user',
       'authentication.other-organisation',
+      'users.inactive',
     ),
     seen('Errors: 401, 403, 429, 5xx.', ...matrix),
     seen('Purpose: identify emails usable as the user email header.', 'authentication.second-user'),

@@ -107,6 +107,7 @@ export const resourceRules: Rule[] = [
       'fields.additional_information | array | One entry per check that needs extra information. Checks needing none are omitted. Empty array when nothing is needed.',
       'schema.needing-none-omitted',
       ofSchema,
+      'schema.no-more-than-checks',
     ),
     seen('fields.additional_information[].display_name | string | Display name of the check.', ofSchema),
     seen(
@@ -124,6 +125,7 @@ export const resourceRules: Rule[] = [
       '...fields.<field_name>.required | boolean | Whether the field must be supplied.',
       ofSchema,
       'create.information-required',
+      'create.information-null',
     ),
     seen('...fields.<field_name>.description | string | Help text.', ofSchema),
   ]),
@@ -135,13 +137,19 @@ export const resourceRules: Rule[] = [
       'created_at | string (ISO 8601 timestamp) | When the request was accepted.',
       ofRequest,
       'requests.unchanging',
+      'requests.created-at',
     ),
     seen(
       'requester.email | string | Email of the service user the request is attributed to.',
       'authentication.attributed',
       ofRequest,
     ),
-    seen('recipient | object | first_name, last_name, email, phone (strings).', ofRequest, 'create.readable'),
+    seen(
+      'recipient | object | first_name, last_name, email, phone (strings).',
+      ofRequest,
+      'create.readable',
+      'create.kept-as-sent',
+    ),
     seen('checks | array | Reference and background checks of the request.', ofRequest),
   ]),
   ...under('Check (element of checks)', [

@@ -1,0 +1,60 @@
+import { field } from './answer.ts'
+import { unless } from './case.ts'
+import { journeys, terminal } from './journey.ts'
+import type { Delivery, Receiver } from './receiver.ts'
+import type { Visit } from './visit.ts'
+
+/** What arrived at the receiver, as cases read it. */
+
+export function receiverOf({ receiver }: Visit): Receiver {
+  unless(receiver !== undefined, 'no receiver for events was allowed')
+  return receiver
+}
+
+export const jsonOf = ({ body }: Delivery): unknown => {
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+export const about = (delivery: Delivery, requestId: string): boolean =>
+  String(field(jsonOf(delivery), 'request_id')).toLowerCase() === requestId.toLowerCase()
+
+export const statusOf = (delivery: Delivery): string => String(field(jsonOf(delivery), 'status'))
+
+/** "The pair (request_id, status) identifies a status update". */
+export const updateOf = (delivery: Delivery): string =>
+  `${String(field(jsonOf(delivery), 'request_id'))} ${statusOf(delivery)}`
+
+/** How far on a status is; a request never goes back. */
+const ranks = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL']
+export const rankOf = (status: string): number =>
+  terminal.has(status) ? ranks.length : ranks.indexOf(status)
+
+/** Real milliseconds that the last event may take where time goes by itself. */
+const lastEventMs = 5000
+const stepMs = 200
+
+/** Everything that arrived, once the requests that can be followed have been. */
+export async function arrived(visit: Visit): Promise<readonly Delivery[]> {
+  const receiver = receiverOf(visit)
+  const followed = await journeys(visit)
+  unless(
+    followed.some(({ sightings }) => new Set(sightings.map(({ status }) => status)).size > 1),
+    'no request changed its status in the time it was watched',
+  )
+  await visit.once('last events', async () => {
+    const ended = followed.filter((each) => each.ended)
+    const there = (): boolean =>
+      ended.every(({ ordered, sightings }) => {
+        const mine = receiver.deliveries.filter((each) => about(each, ordered.requestId))
+        return mine.some((each) => statusOf(each) === sightings.at(-1)?.status)
+      })
+    for (let waited = 0; !visit.pace.exact && !there() && waited < lastEventMs; waited += stepMs) {
+      await visit.pace.pause(stepMs)
+    }
+  })
+  return receiver.deliveries
+}

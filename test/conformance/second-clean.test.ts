@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+import { expect, test, vi } from 'vitest'
+
+import { broken, notJudged } from './lab.ts'
+import type { Knobs } from './second/knobs.ts'
+import { second, tightWindows } from './second-lab.ts'
+
+// The whole suite is asked, on a machine that may be busy.
+vi.setConfig({ testTimeout: 90_000 })
+
+const ofQuota = ({ id }: { id: string }): boolean =>
+  id.startsWith('throttle.') || id === 'answers.retry-after'
+
+test('a second service that keeps to the document breaks no rule', async () => {
+  const { run } = await second()
+  const report = await run({ only: (each) => !ofQuota(each) })
+  expect(broken(report)).toEqual([])
+  expect(notJudged(report)).toEqual([
+    { id: 'versioning.transport', reason: 'this machine itself is reached without TLS' },
+    {
+      id: 'requests.created-at',
+      reason: 'time is moved here, and no other clock tells when it was accepted',
+    },
+  ])
+})
+
+test('nor the rules of the quota', async () => {
+  const { run } = await second({ windows: tightWindows })
+  const report = await run({ only: ofQuota })
+  expect(broken(report)).toEqual([])
+  expect(notJudged(report)).toEqual([])
+})
+
+const ways: [string, RegExp, Partial<Knobs>][] = [
+  [
+    'paths as JavaScript writes them',
+    /^create/,
+    { writePath: (path) => path.join('.').replaceAll(/\.(\d+)/g, '[$1]') },
+  ],
+  ['paths with dots and a root', /^create/, { writePath: (path) => ['$', ...path].join('.') }],
+  [
+    'the first of several faults, no field besides',
+    /^(create|users|packages)/,
+    { told: 'first', extras: false },
+  ],
+  ['ids when a check begins', /^(requests|statuses|reports)/, { idFromStart: false }],
+  ['every event twice', /^(webhook|statuses)/, { duplicates: true }],
+  ['failed deliveries are not retried', /^webhook/, { retries: [] }],
+  ['retried within seconds', /^webhook/, { retries: [2, 4] }],
+  ['events one minute late', /^(webhook|statuses)/, { lateMs: 61_000 }],
+  [
+    'names in other words',
+    /^requests/,
+    {
+      answer(told, { path }) {
+        if (!path.startsWith('/v1/requests/') || Buffer.isBuffer(told.body)) return
+        const { checks = [] } = (told.body.data ?? {}) as { checks?: Record<string, unknown>[] }
+        for (const check of checks) if (check['type'] === 'background') check['check_name'] = 'In other words'
+      },
+    },
+  ],
+]
+
+test.each(ways)('it may do otherwise: %s', async (_name, topics, knobs) => {
+  const { run } = await second({ knobs })
+  expect(broken(await run({ only: ({ id }) => topics.test(id) }))).toEqual([])
+})
+
+test.each<[string, Partial<Knobs>]>([['windows that begin with the first call', { window: 'first-call' }]])(
+  'or %s',
+  async (_name, knobs) => {
+    const { run } = await second({ knobs, windows: tightWindows })
+    expect(broken(await run({ only: ofQuota }))).toEqual([])
+  },
+)
+
+test('a window that nobody can use up in time is not judged', async () => {
+  const { run } = await second({
+    windows: [
+      { calls: 30, ms: 1 },
+      { calls: 200, ms: 3_600_000 },
+    ],
+    speed: 600,
+  })
+  const report = await run({ only: ({ id }) => id === 'throttle.minute' })
+  expect(broken(report)).toEqual([])
+})
+
+test('it imports nothing of the program', () => {
+  const folder = new URL('second/', import.meta.url)
+  const imports = readdirSync(folder).flatMap((name) =>
+    [...readFileSync(new URL(name, folder), 'utf8').matchAll(/from '([^']+)'/g)].map(([, from]) => from),
+  )
+  expect([...new Set(imports)].filter((from) => from?.startsWith('..'))).toEqual([])
+})

@@ -1,0 +1,80 @@
+import { onTestFinished } from 'vitest'
+
+import type { ConformanceReport } from '../../src/conformance/case.ts'
+import { type ConformanceOptions, runConformance } from '../../src/conformance/run.ts'
+import type { Control, Target } from '../../src/conformance/target.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { HttpClient } from '../../src/http/client.ts'
+import { closedTeam, keys, people, secret } from './second/data.ts'
+import { SecondService, type SecondOptions } from './second/service.ts'
+
+/** Small windows, in the service's own terms. */
+export const tightWindows = [
+  { calls: 7, ms: 60_000 },
+  { calls: 45, ms: 3_600_000 },
+]
+
+/** The second service, and everything the suite can be given about it. */
+export async function second(options: SecondOptions = {}) {
+  const service = new SecondService(options)
+  await service.listen()
+  const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
+  onTestFinished(async () => {
+    await http.close()
+    await service.close()
+  })
+  const target: Target = {
+    baseUrl: service.base,
+    apiKey: keys.home,
+    userEmail: people.owner,
+    webhookSecret: secret,
+    secondEmail: people.member,
+    stranger: { apiKey: keys.abroad, userEmail: people.foreigner },
+    recipients: {
+      cancelled: 'declines@second.example.org',
+      error: 'fails@second.example.org',
+      mixed: 'mixed@second.example.org',
+    },
+    inactiveTeams: [closedTeam.id],
+    noCreateEmail: people.analyst,
+    inactiveEmail: people.gone,
+    ...(options.windows !== undefined && {
+      quota: options.windows.map(({ calls, ms }) => ({ calls, seconds: ms / 1000 })),
+    }),
+  }
+  return {
+    service,
+    target,
+    run: (given: Partial<ConformanceOptions> = {}): Promise<ConformanceReport> =>
+      runConformance({
+        http,
+        clock: systemClock,
+        target,
+        control: controlOf(service),
+        allowCreate: true,
+        receivePort: 0,
+        ...given,
+      }),
+  }
+}
+
+function controlOf(service: SecondService): Control {
+  return {
+    ...(service.speed === undefined && { advance: (ms: number) => service.advance(ms) }),
+    async pointWebhook(url) {
+      service.events.url = url
+    },
+    async setPlan(plan) {
+      service.plan = plan
+    },
+    async deactivateUser(email) {
+      for (const user of service.users) if (user.email === email) user.active = false
+    },
+    async revokeKey() {
+      service.keys.shift()
+    },
+    async failNextUsers() {
+      service.fails = 1
+    },
+  }
+}
