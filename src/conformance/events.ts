@@ -33,9 +33,8 @@ const ranks = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL']
 export const rankOf = (status: string): number =>
   terminal.has(status) ? ranks.length : ranks.indexOf(status)
 
-/** Real milliseconds that the last event may take where time goes by itself. */
-const lastEventMs = 5000
-const stepMs = 200
+/** Milliseconds that the last event may take, and between two looks: where time goes by itself, and where it is moved. */
+const patience = { real: { longest: 5000, step: 200 }, exact: { longest: 3_600_000, step: 60_000 } }
 
 /** Everything that arrived, once the requests that can be followed have been. */
 export async function arrived(visit: Visit): Promise<readonly Delivery[]> {
@@ -52,9 +51,8 @@ export async function arrived(visit: Visit): Promise<readonly Delivery[]> {
         const mine = receiver.deliveries.filter((each) => about(each, ordered.requestId))
         return mine.some((each) => statusOf(each) === sightings.at(-1)?.status)
       })
-    for (let waited = 0; !visit.pace.exact && !there() && waited < lastEventMs; waited += stepMs) {
-      await visit.pace.pause(stepMs)
-    }
+    const { longest, step } = visit.pace.exact ? patience.exact : patience.real
+    for (let waited = 0; !there() && waited < longest; waited += step) await visit.pace.pause(step)
   })
   return receiver.deliveries
 }

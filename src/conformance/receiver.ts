@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+
 import { listen, type Listener } from '../server/listen.ts'
 
 /** One event as it arrived. */
@@ -18,6 +20,9 @@ export type Reply = number | 'hold'
 /** Where redirects lead; what arrives there is no delivery of its own. */
 const elsewhere = '/elsewhere'
 
+/** Real milliseconds that an answer may be on its way. */
+const onTheWayMs = 100
+
 /** An endpoint for webhook events that keeps what comes, and misbehaves when asked to. */
 export class Receiver {
   readonly deliveries: Delivery[] = []
@@ -36,12 +41,14 @@ export class Receiver {
     return `${this.#listener?.url ?? ''}/`
   }
 
-  /** Answers what is held. */
-  release(status: number): void {
+  /** Answers what is held, and lets the answers arrive before anything else happens. */
+  async release(status: number): Promise<void> {
+    if (this.#held.length === 0) return
     for (const { delivery, answer } of this.#held.splice(0)) {
       delivery.answered = status
       answer(status)
     }
+    await setTimeout(onTheWayMs)
   }
 
   async close(): Promise<void> {

@@ -83,7 +83,7 @@ test('"Failed deliveries may be retried": one that never retries is told what el
   const report = await run({ only: ({ id }) => id.startsWith('webhook.again') })
   expect(broken(report)).toEqual([])
   expect(report.cases.flatMap(({ advice }) => advice)).toEqual([
-    'an event that was answered with 500 did not come again within a week: "Failed deliveries may be retried", but "Delivery is at least once"',
+    'an event that was answered with 500 was not redelivered within a week: "Failed deliveries may be retried", but "Delivery is at least once"',
   ])
 })
 

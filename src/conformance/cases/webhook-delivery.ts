@@ -113,7 +113,7 @@ async function answering(
   const release = async (): Promise<void> => {
     if (!holding) return
     await pace.pause(releaseMs < 10 * second ? releaseMs - step : releaseMs)
-    receiver.release(200)
+    await receiver.release(200)
     holding = false
   }
   try {
@@ -126,7 +126,7 @@ async function answering(
     await release()
   } finally {
     receiver.replyTo = () => 204
-    receiver.release(200)
+    await receiver.release(200)
   }
   unless(updates.size > 0, 'no event came that could be answered')
   const first = new Map<string, number | null>()
@@ -181,7 +181,7 @@ function neverAgain({ pace, watchMs }: Visit): string[] {
   const time = pace.exact ? 'a week' : `${watchMs / second} s`
   return [
     advise(
-      `an event that was answered with 500 did not come again within ${time}: "Failed deliveries may be retried", but "Delivery is at least once"`,
+      `an event that was answered with 500 was not redelivered within ${time}: "Failed deliveries may be retried", but "Delivery is at least once"`,
     ),
   ]
 }
@@ -219,11 +219,11 @@ async function needlesslyAgain(visit: Visit, made: Answered, how: string): Promi
     return those.every((update) => repeated.includes(update))
   })
   if (promptAgain.length > 0 || prompt.size < 2) {
-    return [advise(`events that were answered ${how} came again; those answered with 204 do too`)]
+    return [advise(`events that were answered ${how} were redelivered, as some answered with 204 were`)]
   }
   return byStatus.length === 0
     ? []
     : [
-        `events that were answered ${how} (${byStatus.join(', ')}) came again, none that was answered with 204 at once did`,
+        `events that were answered ${how} (${byStatus.join(', ')}) were redelivered, none that was answered with 204 at once was`,
       ]
 }

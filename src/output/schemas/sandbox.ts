@@ -58,7 +58,7 @@ export const demo = z.strictObject({ request_ids: z.array(z.string()), reports_f
 
 export const conformance = z.strictObject({
   base_url: z.string(),
-  counts: z.strictObject({ cases: count, holds: count, broken: count, not_judged: count }),
+  counts: z.strictObject({ cases: count, holds: count, broken: count, not_judged: count, advised: count }),
   cases: z.array(
     z.strictObject({
       id: z.string(),
@@ -67,7 +67,9 @@ export const conformance = z.strictObject({
       kind: z.enum(['read', 'create', 'slow', 'control']),
       verdict: z.enum(['holds', 'broken', 'not_judged']),
       findings: z.array(z.string()),
+      advice: z.array(z.string()),
       reason: textOrNull,
     }),
   ),
+  cannot_be_judged: z.array(z.strictObject({ section: z.string(), rule: z.string(), reason: z.string() })),
 })

@@ -13,7 +13,7 @@ interface Delivery {
 }
 
 /** Real milliseconds in which an answer that is coming comes. */
-const patience = 120
+const patience = 500
 
 /** Sends events, and again where they were not acknowledged. */
 export class Events {
@@ -22,7 +22,7 @@ export class Events {
   readonly #secret: string
   readonly #now: () => number
   readonly #deliveries: Delivery[] = []
-  readonly #flying = new Set<Promise<void>>()
+  readonly #flying = new Map<Promise<void>, number>()
 
   constructor(knobs: Knobs, secret: string, now: () => number) {
     this.#knobs = knobs
@@ -69,7 +69,7 @@ export class Events {
     for (const delivery of this.#deliveries) {
       if (delivery.state === 'waiting' && delivery.dueAt <= now) {
         const flight = this.#attempt(delivery)
-        this.#flying.add(flight)
+        this.#flying.set(flight, Date.now())
         void flight.finally(() => this.#flying.delete(flight))
       } else if (delivery.state === 'flying' && delivery.startedAt + this.#knobs.acknowledgementMs <= now) {
         this.#failed(delivery)
@@ -79,7 +79,8 @@ export class Events {
 
   /** Waits for the answers under way, but not for those that do not come. */
   async settle(): Promise<void> {
-    if (this.#flying.size > 0) await Promise.race([Promise.all(this.#flying), sleep(patience)])
+    const young = [...this.#flying].filter(([, since]) => Date.now() - since < patience)
+    if (young.length > 0) await Promise.race([Promise.all(young.map(([flight]) => flight)), sleep(patience)])
   }
 
   close(): void {
