@@ -21,8 +21,9 @@ export function paceOf(control: Control, clock: Clock, signal: AbortSignal | und
     now: () => passed,
     async pause(ms) {
       signal?.throwIfAborted()
-      passed += ms
-      await advance(ms)
+      const whole = Math.round(ms)
+      passed += whole
+      await advance(whole)
     },
   }
 }

@@ -70,7 +70,6 @@ test('a sandbox that may be steered is asked everything, and left as it was foun
   const { run, sandbox } = await world({ clock })
   const outcome = await run([...asked, '--allow-create', '--control', '--json'])
   const report = outcome.json() as ConformanceReport
-  console.log(JSON.stringify(report.cases.filter(({ verdict }) => verdict !== 'holds').map(({ id, reason, findings }) => [id, reason, findings])))
   expect(report.cases.filter(({ verdict }) => verdict !== 'holds').map(({ id }) => id)).toEqual([
     'versioning.transport',
     'requests.created-at',

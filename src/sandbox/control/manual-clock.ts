@@ -65,9 +65,9 @@ export class ManualClock implements Clock {
     void held.then(() => this.#held.delete(held))
   }
 
-  /** Moves on by `ms`; what was asked for at the same time comes after. */
+  /** Moves on by `ms`, of which parts are rounded: what is written of a moment has whole milliseconds; what was asked for at the same time comes after. */
   advance(ms: number): Promise<void> {
-    this.#advancing = this.#advancing.then(() => this.#moveTo(this.#now + Math.max(0, ms)))
+    this.#advancing = this.#advancing.then(() => this.#moveTo(this.#now + Math.max(0, Math.round(ms))))
     return this.#advancing
   }
 
