@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
 import express from 'express'
@@ -89,10 +90,10 @@ export class SecondService {
       response.status(told.status).set(told.headers)
       response.send(Buffer.isBuffer(told.body) ? told.body : JSON.stringify(told.body))
     })
-    await new Promise<void>((resolve) => {
-      this.#server = app.listen(port, '127.0.0.1', () => resolve())
-    })
-    const { port: own } = this.#server?.address() as AddressInfo
+    const server = app.listen(port, '127.0.0.1')
+    this.#server = server
+    await once(server, 'listening')
+    const { port: own } = server.address() as AddressInfo
     this.base = `http://127.0.0.1:${own}`
     if (this.speed !== undefined) this.#ticker = setInterval(() => this.#tick(), 20)
   }
