@@ -114,6 +114,7 @@ test('a package chosen at the prompt knows whom the one before it was ordered fo
     { ask: /method/, type: 'email' },
     { ask: /correct/, choose: /^Yes/ },
     { ask: /^Package 102, which this package seems to replace/, confirm: false },
+    { ask: /correct/, choose: /^Cancel/ },
   ]
   const person = '--first-name Ann --last-name Low --email ann@example.com --phone +61400000901'
   expect(await type(`request create ${person}`, { answers })).toMatchInlineSnapshot(`
@@ -142,9 +143,10 @@ test('a package chosen at the prompt knows whom the one before it was ordered fo
     2> Recipient  Phone           +61400000901
     2> Consent    Consent method  email
     2>
-    2> Error: internal error: unexpected question: "Is everything correct?"
-    2> This is a bug in refcheck. Run the same command with --verbose and report what it prints.
-    exit 1
+    ? Is everything correct?: Cancel, and send nothing
+    2> Cancelled; nothing was ordered
+    2> Go on from these answers with: refcheck request create --package 107 --first-name Ann --last-name Low --email ann@example.com --phone +61400000901 --field consent.consent_method=email
+    exit 130
   `)
   expect(ordered()).toEqual(['ann@example.com'])
 })
