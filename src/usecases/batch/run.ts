@@ -236,10 +236,8 @@ class Run {
     attempt: Attempt,
     offeredId: string | undefined,
   ): Promise<Accepted | undefined> {
-    const { packageId, recipient } = row
-    if (offeredId === undefined || packageId === undefined || recipient === undefined) return undefined
-    const order = { package_id: packageId, recipient }
-    const request = await prove(this.#ports, { ...attempt, state: 'unknown' }, order, offeredId)
+    if (offeredId === undefined) return undefined
+    const request = await prove(this.#ports, { ...attempt, state: 'unknown' }, offeredId)
     if (request === undefined) return undefined
     this.#event(row, 'accepted')
     const { request_id: requestId, status: requestStatus } = request

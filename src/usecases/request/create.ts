@@ -153,7 +153,7 @@ async function proveOrGiveUp(
 ): Promise<Created> {
   const { offeredId, reason, error } = outcome
   if (offeredId !== undefined && !ports.signal?.aborted) {
-    const request = await prove(ports, version, order, offeredId)
+    const request = await prove(ports, version, offeredId)
     if (request !== undefined) return created(ports, version, request.request_id, request.status)
   }
   const hint = settleHint({ ...version, state: 'unknown', offeredId })

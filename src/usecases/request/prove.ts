@@ -1,26 +1,26 @@
-import type { RequestBody } from '../../contract/request-body.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { samePerson } from '../../domain/submission/identity.ts'
+import { differences } from '../../domain/batch/fit.ts'
 import type { RowVersion } from '../../domain/submission/submission.ts'
 import type { OrderPorts } from './ports.ts'
 
 /**
  * Reads the id that came with a failed answer: "After a 5xx, if a request_id was obtained, read the
- * request before creating another." A 200 with this package and person, on an id that no other order of
- * the store has, proves the order: it becomes `accepted`. Undefined where nothing is proven.
+ * request before creating another." A 200 with this package, person, requester and time, on an id that no other order
+ * of the store has, proves the order: it becomes `accepted`. Undefined where nothing is proven.
  */
 export async function prove(
   ports: OrderPorts,
   unknown: RowVersion,
-  order: RequestBody,
   offeredId: string,
 ): Promise<RequestResource | undefined> {
-  const { ledger, clock, onEvent } = ports
+  const { api, ledger, clock, onEvent } = ports
   onEvent?.({ name: 'proving', requestId: offeredId })
   const request = await read(ports, offeredId)
   if (request === undefined) return undefined
   if (request.request_id.toLowerCase() !== offeredId.toLowerCase()) return undefined
-  if (request.package_id !== order.package_id || !samePerson(request.recipient, order.recipient))
+  const rows = await ledger.list({ batchId: unknown.batchId, states: ['unknown'] })
+  const sent = rows.find(({ row }) => row === unknown.row)
+  if (sent === undefined || differences(sent, request, api.clockDifferenceMs())?.length !== 0)
     return undefined
   if ((await ledger.list({ requestId: request.request_id })).length > 0) return undefined
   const took = await ledger.move(unknown, {
@@ -30,7 +30,7 @@ export async function prove(
     requestStatus: request.status,
     decision: {
       by: 'refcheck',
-      why: 'the answer named this request, and reading it showed the same package and person',
+      why: 'the answer named this request, and reading it showed the same package, person, requester and time',
     },
   })
   return took ? request : undefined

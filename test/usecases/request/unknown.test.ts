@@ -66,6 +66,8 @@ describe('an outcome that is unknown', () => {
     test.each([
       ['another person', requestOf(orderFor('someone@example.com'))],
       ['another package', requestOf({ ...order, package_id: 13 })],
+      ['another requester', { ...requestOf(order), requester: { email: 'other@example.com' } }],
+      ['an order of the day before', { ...requestOf(order), created_at: '2026-11-20T09:30:00.000Z' }],
       ['another request', requestOf(order, 'RECEIVED', '00000000-0000-4000-8000-000000000009')],
       ['an error', new UnavailableError('the service failed (500)')],
     ])('a read that shows %s proves nothing', async (_what, shown) => {
