@@ -9,6 +9,8 @@ export interface Sighting {
   status: string
   /** How many events had arrived at the receiver before the read was made, of any request. */
   deliveries: number
+  /** And when it was answered. */
+  afterwards: number
 }
 
 /** A request from its creation to its end, or as far as it was watched. */
@@ -108,7 +110,8 @@ async function look(visit: Visit, made: Journey, asked: Set<string>): Promise<vo
     made.failed.push(answer)
     return
   }
-  made.sightings.push({ data: answer.data, status, deliveries })
+  const afterwards = visit.receiver?.deliveries.length ?? 0
+  made.sightings.push({ data: answer.data, status, deliveries, afterwards })
   made.ended = terminal.has(status)
   await askEarly(visit, answer.data, asked, made.early)
 }

@@ -167,10 +167,10 @@ function isPast(told: string, read: string): boolean {
 function needless({ ordered, sightings }: Journey, all: readonly Delivery[]): string[] {
   const acknowledged = new Set<string>()
   const findings: string[] = []
-  for (const [at, { data, status, deliveries }] of sightings.entries()) {
+  for (const [at, { data, status, afterwards }] of sightings.entries()) {
     const before = sightings[at - 1]
     const checksOnly = before?.status === status && checkStatuses(before.data) !== checkStatuses(data)
-    for (const each of all.slice(before?.deliveries ?? 0, deliveries)) {
+    for (const each of all.slice(before?.afterwards ?? 0, afterwards)) {
       if (!about(each, ordered.requestId)) continue
       const again = acknowledged.has(statusOf(each))
       unless(
