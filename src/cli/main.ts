@@ -11,6 +11,7 @@ import { terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
 import { type Context, within } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
+import { shellWord } from '../domain/wording/shell-word.ts'
 import { isParseFailure, unframed, usageError } from './parse-failure.ts'
 import type { BuiltCommand } from './start/built-command.ts'
 import { AlreadyReported } from './already-reported.ts'
@@ -116,7 +117,7 @@ function report(error: unknown, argv: readonly string[], context: Context): numb
   if (error instanceof AlreadyReported) return exitCodes[error.failure.code]
   const exit = plainExit(error)
   if (exit !== undefined) return exit
-  const failure = asRefcheckError(error, context)
+  const failure = asRefcheckError(error, argv, context)
   if (wantsJson(argv)) context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
   else tell(failure, argv, context)
   return exitCodes[failure.code]
@@ -133,11 +134,11 @@ function plainExit(error: unknown): number | undefined {
   return oclif?.exit ?? 0
 }
 
-function asRefcheckError(error: unknown, context: Context): RefcheckError {
+function asRefcheckError(error: unknown, argv: readonly string[], context: Context): RefcheckError {
   if (error instanceof RefcheckError) return unframed(error)
   if (context.interrupts.stopped)
     return new InterruptedError('interrupted', {
-      hint: 'Run the same command again to continue.',
+      hint: againHint(argv),
       cause: error,
     })
   if (isParseFailure(error)) return usageError(error)
@@ -146,6 +147,13 @@ function asRefcheckError(error: unknown, context: Context): RefcheckError {
     hint: 'This is a bug in refcheck. Run the same command with --verbose and report what it prints.',
     cause: error,
   })
+}
+
+/** The token of a signed URL is not shown, not even to who typed it. */
+function againHint(argv: readonly string[]): string {
+  return argv.some((word) => /[?&]t=/.test(word))
+    ? 'Run the same command again to continue.'
+    : `Continue with: ${['refcheck', ...argv].map(shellWord).join(' ')}`
 }
 
 /** A library's own reading or writing that the system refused. */

@@ -1,6 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 
 import { UsageError } from '../errors/kinds.ts'
+import { shellWord } from '../domain/wording/shell-word.ts'
 import { redact } from './redact.ts'
 
 /** Longer words are no misspelt names; the distance costs time by the product of both lengths. */
@@ -22,7 +23,7 @@ function suggestion(words: readonly string[], known: readonly string[]): string 
   if (found !== undefined) {
     const rest = words.slice(found.length)
     const shown = rest.every((word) => redact(word) === word && !/key|secret|token|password/i.test(word))
-    return `Did you mean: ${['refcheck', found.name, ...(shown ? rest.map(quoted) : [])].join(' ')}`
+    return `Did you mean: ${['refcheck', found.name, ...(shown ? rest.map(shellWord) : [])].join(' ')}`
   }
   const topics = [
     ...new Set(known.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? '')),
@@ -80,8 +81,4 @@ function letters(word: string): string {
 function nameLength(words: readonly string[]): number {
   const end = words.findIndex((word) => !/^[a-z][a-z-]*$/i.test(word))
   return Math.max(1, Math.min(3, end === -1 ? 3 : end))
-}
-
-function quoted(argument: string): string {
-  return /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
 }

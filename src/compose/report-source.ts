@@ -21,7 +21,7 @@ export async function reportSource(
 ): Promise<ReportSource> {
   if (referee !== undefined && checkId === undefined) {
     throw new UsageError('--referee requires the CHECK_ID of a reference check', {
-      hint: 'Both ids are shown by: refcheck request get REQUEST_ID',
+      hint: '"refcheck request get" with the id of its request shows both ids.',
     })
   }
   if (since !== undefined && !isAll) {

@@ -259,9 +259,9 @@ test('a dropped row is never sent', async () => {
   `)
   expect(await here.type(`batch rows ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_1
-    ROW  STATE     EMAIL                      OUTCOME
-    1    accepted  a1@example.com             REQUEST_1
-    2    dropped   a2+cut-before@example.com  dropped by a person’s decision
+    ROW  LINE  STATE     EMAIL                      OUTCOME
+    1    2     accepted  a1@example.com             REQUEST_1
+    2    3     dropped   a2+cut-before@example.com  dropped by a person’s decision
     exit 0
   `)
   expect(here.ordered()).toEqual(['a1@example.com'])

@@ -63,7 +63,7 @@ test('it is said how many rows results as CSV leave out, and the CSV orders nobo
     out.csv: 1 row
       0 orders to send
       1 row ordered before, not sent
-        row 1: request REQUEST_1
+        line 2: request REQUEST_1
     2> Error: nothing was sent: the row was ordered before (2026-11-20 12:00 +00:00)
     exit 2
   `)

@@ -113,8 +113,8 @@ test('with one person more it orders that one: the others are duplicates', async
     2> more.csv: 3 rows
     2>   1 order of package 102
     2>   2 rows ordered before, not sent
-    2>     row 1: request REQUEST_1
-    2>     row 2: request REQUEST_2
+    2>     line 2: request REQUEST_1
+    2>     line 3: request REQUEST_2
     2> Sending takes under a minute
     2>
     {
@@ -145,10 +145,10 @@ test('with one person more it orders that one: the others are duplicates', async
   const { batch_id } = more.json() as { batch_id: string }
   expect(await type(`batch rows ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_2
-    ROW  STATE      EMAIL           OUTCOME
-    1    duplicate  a1@example.com  is the same order as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
-    2    duplicate  a2@example.com  is the same order as request REQUEST_2 (row 2 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
-    3    accepted   a3@example.com  REQUEST_3
+    ROW  LINE  STATE      EMAIL           OUTCOME
+    1    2     duplicate  a1@example.com  is the same order as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
+    2    3     duplicate  a2@example.com  is the same order as request REQUEST_2 (row 2 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
+    3    4     accepted   a3@example.com  REQUEST_3
     exit 0
   `)
   expect(ordered()).toEqual(emails(3))
@@ -165,7 +165,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
     2> people.csv: 2 rows
     2>   1 order of package 102
     2>   1 row ordered before, not sent
-    2>     row 1: request REQUEST_1
+    2>     line 2: request REQUEST_1
     2> Sending takes under a minute
     2>
     batch  BATCH_1

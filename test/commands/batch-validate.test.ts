@@ -328,8 +328,8 @@ test('the same order twice, written in other ways, is told with both rows and is
     5     Ana Si​lva  last_name  Si​lva  holds U+200B, an invisible character; type it again; if it is right, add --accept-line 5
 
     The same person and package more than once; only the first is sent:
-      row 3 is the same as row 1
-      row 4 is the same as row 1
+      line 4 is the same as line 2
+      line 5 is the same as line 2
 
     Changed before sending:
       1 × white space around the value is removed

@@ -113,7 +113,7 @@ test('three rows of one file with one e-mail: the first goes, the others are hel
     2>   1 order of package 102
     2>   2 rows held, not sent until you release them
     2>     the same e-mail as Ann Low (office@example.com)
-    2>       Bob Low (row 2), Cyd Low (row 3)
+    2>       Bob Low (line 3), Cyd Low (line 4)
     2> Sending takes under a minute
     2>
     {
@@ -195,10 +195,10 @@ test('three rows of one file with one e-mail: the first goes, the others are hel
     exit 0
 
     $ refcheck batch rows BATCH_1
-    ROW  STATE      EMAIL               OUTCOME
-    1    accepted   office@example.com  REQUEST_1
-    2    pending    office@example.com  -
-    3    cancelled  office@example.com  cancelled before it was sent
+    ROW  LINE  STATE      EMAIL               OUTCOME
+    1    2     accepted   office@example.com  REQUEST_1
+    2    3     pending    office@example.com  -
+    3    4     cancelled  office@example.com  cancelled before it was sent
     exit 0
 
     $ refcheck batch resume BATCH_1 --yes
@@ -229,7 +229,7 @@ test('people of a halted file, fixed and run again: told to wait in that batch, 
     again.csv: 1 row
       0 orders to send
       1 row already waiting in a batch, not sent
-        row 1: row 1 of batch BATCH_1 (pending)
+        line 2: row 1 of batch BATCH_1 (pending)
     2> Error: nothing was sent: 1 row waits in batch BATCH_1
     2> Resume that batch with: refcheck batch resume BATCH_1
     exit 10
@@ -255,8 +255,8 @@ test('a duplicate of a row that was never ordered is looked at again, and ordere
     2> more.csv: 3 rows
     2>   1 order of package 102
     2>   2 rows already waiting in a batch, not sent
-    2>     row 1: row 1 of batch BATCH_1 (pending)
-    2>     row 2: row 2 of batch BATCH_1 (pending)
+    2>     line 2: row 1 of batch BATCH_1 (pending)
+    2>     line 3: row 2 of batch BATCH_1 (pending)
     2> Sending takes under a minute
     2>
     batch  BATCH_2
@@ -313,7 +313,7 @@ test('whoever is under one account is not seen by another, and by everybody with
     people.csv: 1 row
       0 orders to send
       1 row ordered before, not sent
-        row 1: request REQUEST_1
+        line 2: request REQUEST_1
     2> Error: nothing was sent: the row was ordered before (2026-11-20 12:00 +00:00)
     exit 2
   `)
@@ -336,8 +336,8 @@ test('a release covers the order that a row is listed with, and no other that no
   const release = `batch release ${held.batch_id} --row 1`
   expect(await all([`batch rows ${held.batch_id}`, release, release])).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_2
-    ROW  STATE  EMAIL               OUTCOME
-    1    held   office@example.com  held: has the same e-mail and name as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
+    ROW  LINE  STATE  EMAIL               OUTCOME
+    1    2     held   office@example.com  held: has the same e-mail and name as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
     exit 0
 
     $ refcheck batch release BATCH_2 --row 1

@@ -173,7 +173,7 @@ test('an expired URL given by hand: exit 3, and its token is not repeated', asyn
   expect(stderr).not.toContain(new URL(url).searchParams.get('t'))
   expect(stderr).toMatchInlineSnapshot(`
     "Error: the report URL was refused: its token is invalid or has expired
-    A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_ID --json
+    A signed URL is valid for one hour. Get a new one with "refcheck request get --json" and the id of its request.
     "
   `)
 })
@@ -204,7 +204,7 @@ test('what cannot be downloaded: exit codes and what to do', async () => {
 
     $ refcheck report download --referee 7
     2> Error: --referee requires the CHECK_ID of a reference check
-    2> Both ids are shown by: refcheck request get REQUEST_ID
+    2> "refcheck request get" with the id of its request shows both ids.
     exit 2
 
     $ refcheck report download abc
@@ -214,7 +214,7 @@ test('what cannot be downloaded: exit codes and what to do', async () => {
 
     $ refcheck report download 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     2> Error: the report of check 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found
-    2> Check the ids and whether the report is ready with: refcheck request get REQUEST_ID
+    2> Check the ids and whether the report is ready with "refcheck request get" and the id of its request.
     exit 5
 
     $ refcheck report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55

@@ -24,7 +24,7 @@ test('a token that has expired for all reports of a request costs one more read;
     unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
     unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
     2> Error: 4 reports are unavailable; the first: the report URL was refused: its token is invalid or has expired
-    2> A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_ID --json
+    2> A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_1 --json
     exit 10
   `)
   expect(here.quotaCalls()).toBe(2)
@@ -58,7 +58,7 @@ test('a 404 of one report leaves the others too', async () => {
     stored  reports/Example-Priya_Credit-history-check_HASH.pdf  # kB
     unavailable  Priya Example: resource not found
     2> Error: resource not found
-    2> Check the ids and whether the report is ready with: refcheck request get REQUEST_ID
+    2> Check the ids and whether the report is ready with: refcheck request get REQUEST_1
     exit 10
   `)
   expect(pdfsIn(here.reports)).toHaveLength(3)
@@ -155,7 +155,7 @@ test('flags that cannot be combined or lead elsewhere: exit 2, and nothing is wr
 
     $ refcheck report download --all-completed --referee 7
     2> Error: --referee requires the CHECK_ID of a reference check
-    2> Both ids are shown by: refcheck request get REQUEST_ID
+    2> "refcheck request get" with the id of its request shows both ids.
     exit 2
 
     $ refcheck report download --all-completed --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55

@@ -59,143 +59,143 @@ test('a report URL that leads elsewhere: exit 2 before a connection, no token to
   expect(told.join('\n')).toMatchInlineSnapshot(`
     "another host
     Error: refused the report URL: it points to https://evil.example, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     plain http elsewhere
     Error: refused the report URL: it points to http://evil.example, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     another port
     Error: refused the report URL: it points to http://127.0.0.1:1, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     https on the port of http
     Error: refused the report URL: it points to https://127.0.0.1:PORT, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     another name of this machine
     Error: refused the report URL: it points to http://localhost:PORT, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     another form of its address
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     its address as a number
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     its address in octal
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     its address in IPv6
     Error: refused the report URL: it points to http://[::ffff:7f00:1]:PORT, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a user name
     Error: refused the report URL: it has a user name in it
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     our host as a user name
     Error: refused the report URL: it has a user name in it
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a backslash before an @
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     backslashes
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     no scheme
     Error: refused the report URL: it is not a URL
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a path alone
     Error: refused the report URL: it is not a URL
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     one slash
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     another scheme
     Error: refused the report URL: it points to ftp://127.0.0.1:PORT, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a file
     Error: refused the report URL: it points to file://, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a script
     Error: refused the report URL: it points to javascript://, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     data
     Error: refused the report URL: it points to data://, not to http://127.0.0.1:PORT
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     no URL
     Error: refused the report URL: it is not a URL
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     nothing
     Error: refused the report URL: it is not a URL
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     another path
     Error: refused the report URL: its path is not that of a report
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a path with dots
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a path with encoded dots
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     two slashes in the path
     Error: refused the report URL: its path is not that of a report
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     no token
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     an empty token
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     two tokens
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     another parameter
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a fragment
     Error: refused the report URL: it does not have exactly one token "t"
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a line break
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     upper case
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     a space before it
     Error: refused the report URL: it differs from the URLs that the service makes
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
 
     nine thousand characters
     Error: refused the report URL: it is longer than 4096 characters
-    Get a new URL with: refcheck request get REQUEST_ID --json
+    Get a new URL with "refcheck request get --json" and the id of its request.
     "
   `)
   expect(calls()).toEqual([])

@@ -32,11 +32,11 @@ test('batch validate names similar people, grouped, and mentions a couple’s ph
 
       2 rows held, not sent until you release them
         the same e-mail and phone as Ann Low (ann@example.com)
-          Anne Low (row 2)
+          Anne Low (line 3)
         the same e-mail as Cid Ray (cyd@example.com)
-          Cyd Ray (row 4)
+          Cyd Ray (line 5)
       1 row has the phone of another person: it is sent
-        Bob Low (row 3) and Ann Low (ann@example.com)
+        Bob Low (line 4) and Ann Low (ann@example.com)
     2> Order them with: refcheck batch run people.csv --package 102
     exit 0
   `)
@@ -106,7 +106,7 @@ test('batch validate names similar people, grouped, and mentions a couple’s ph
 
       1 row held, not sent until you release it
         the same e-mail as Cid Ray (cyd@example.com)
-          Cyd Ray (row 4)
+          Cyd Ray (line 5)
     2> Order them with: refcheck batch run people.csv --package 102 --allow-similar
     exit 0
   `)
@@ -120,11 +120,11 @@ test('batch plan and the plan of batch run say the same', async () => {
     2>   2 orders of package 102
     2>   2 rows held, not sent until you release them
     2>     the same e-mail and phone as Ann Low (ann@example.com)
-    2>       Anne Low (row 2)
+    2>       Anne Low (line 3)
     2>     the same e-mail as Cid Ray (cyd@example.com)
-    2>       Cyd Ray (row 4)
+    2>       Cyd Ray (line 5)
     2>   1 row has the phone of another person: it is sent
-    2>     Bob Low (row 3) and Ann Low (ann@example.com)
+    2>     Bob Low (line 4) and Ann Low (ann@example.com)
     2> Sending takes under a minute
     {
       "refcheck_plan": 1,
@@ -183,11 +183,11 @@ test('batch plan and the plan of batch run say the same', async () => {
     2>   2 orders of package 102
     2>   2 rows held, not sent until you release them
     2>     the same e-mail and phone as Ann Low (ann@example.com)
-    2>       Anne Low (row 2)
+    2>       Anne Low (line 3)
     2>     the same e-mail as Cid Ray (cyd@example.com)
-    2>       Cyd Ray (row 4)
+    2>       Cyd Ray (line 5)
     2>   1 row has the phone of another person: it is sent
-    2>     Bob Low (row 3) and Ann Low (ann@example.com)
+    2>     Bob Low (line 4) and Ann Low (ann@example.com)
     2> Sending takes under a minute
     2>
     ? Order package 102 for 2 people (Ann Low, Bob Low) at 127.0.0.1:PORT as olive.owner@example.com, and leave out 2 rows? no

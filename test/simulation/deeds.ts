@@ -83,7 +83,7 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
     checksPackage: true,
     unclaimed: () => ports.inbox.unclaimed(),
     confirmStarterLeft: () => Promise.resolve(true),
-    writeResults: () => Promise.resolve(undefined),
+    writeResults: () => Promise.resolve(false),
   })
 }
 

@@ -5,14 +5,14 @@ import { apiPath } from '../path.ts'
 import { signedReportUrl } from '../signed-report-url.ts'
 
 const reportHints = {
-  404: 'Check the ids and whether the report is ready with: refcheck request get REQUEST_ID',
+  404: 'Check the ids and whether the report is ready with "refcheck request get" and the id of its request.',
 }
 
 /** "An invalid or expired token gives 401; a fresh URL is obtained by reading the request again." */
 const signedHints = {
   ...reportHints,
   refused: 'the report URL was refused: its token is invalid or has expired',
-  401: 'A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_ID --json',
+  401: 'A signed URL is valid for one hour. Get a new one with "refcheck request get --json" and the id of its request.',
 }
 
 /** GET /v1/reports/{check_id} and /v1/reports/{check_id}/referees/{referee_id}, with the authentication headers. */

@@ -5,12 +5,13 @@ import { rowStates } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listRows } from '../../usecases/batch/standing.ts'
+import { filePlace } from '../../compose/batch.ts'
 import { storedBatches } from '../../compose/store.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch and their states'
   static override description =
-    'Rows are the file’s data rows, counted from 1. States: pending, sending, accepted, rejected, unknown, duplicate, held, invalid, cancelled, dropped (see: refcheck help batches). The last column says why a row was not accepted.'
+    'ROW counts the people of the file from 1, as --row takes it; LINE is where the spreadsheet program shows them, as long as the file is as it was. States: pending, sending, accepted, rejected, unknown, duplicate, held, invalid, cancelled, dropped (see: refcheck help batches). The last column says why a row was not accepted.'
   static override examples = [
     '<%= config.bin %> batch rows 3f2b8c1e',
     '<%= config.bin %> batch rows 3f2b8c1e --state rejected,invalid --csv',
@@ -29,7 +30,8 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
   async run(): Promise<void> {
     const states = rowStates(this.flags.state)
     const stored = await storedBatches(this.scope)
-    const { id } = await findBatch(stored, this.args.batch_id)
-    this.answerList(batchRowsView(await listRows(stored, id, states)), listFormat(this.flags))
+    const batch = await findBatch(stored, this.args.batch_id)
+    const place = filePlace(this.scope)
+    this.answerList(batchRowsView(await listRows({ ...stored, place }, batch, states)), listFormat(this.flags))
   }
 }

@@ -13,6 +13,8 @@ export interface BatchCheck {
   problems: RowProblem[]
   /** The row that came first, and the one that orders the same again. */
   duplicates: [first: number, again: number][]
+  /** Where a row stands as a spreadsheet program counts, by row. */
+  lines: number[]
   /** Values that are changed before sending, every one. */
   changes: RowChange[]
   /** Orders of each package that would be sent. */
@@ -26,8 +28,9 @@ export function checked(reading: RowReading, duplicates: Duplicates): RowReading
 
 export function count(
   check: BatchCheck,
-  { row, problems, changes, duplicateOf, packageId }: RowReading,
+  { row, source, problems, changes, duplicateOf, packageId }: RowReading,
 ): void {
+  check.lines[row] = source.line
   check.rows += 1
   if (problems.length > 0) {
     check.invalid += 1

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { BatchCounts, BatchPreview, NewRow } from './batch.ts'
+import type { BatchCounts, BatchPreview } from './batch.ts'
 import type { AboutToOrder } from '../submission/confirmation.ts'
 import { quotaSeconds } from './estimate.ts'
 import type { FileReading } from './new-row.ts'
@@ -48,7 +48,7 @@ export function planOf(
     packages: [...packages]
       .map(([package_id, orders]) => ({ package_id, orders }))
       .sort((a, b) => b.orders - a.orders),
-    matches: matches.map(({ row, stop }) => ({ row: row.row, line: lineOf(row), stop })),
+    matches: matches.map(({ row, stop }) => ({ row: row.row, line: check.lines[row.row], stop })),
     repeated: counts.duplicate - matches.length,
     held: stops.flatMap(({ row, stop }) =>
       stop.becomes === 'held' && row.state === 'pending'
@@ -64,8 +64,6 @@ export function planOf(
     endsAt: now + seconds * 1000,
   }
 }
-
-const lineOf = (row: NewRow): number | undefined => (row.state === 'pending' ? row.line : undefined)
 
 /** A plan as it is kept for a later `batch run --plan`: the file it is for, and how it is read. */
 export interface KeptPlan {

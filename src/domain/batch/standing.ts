@@ -43,6 +43,8 @@ export interface ListedBatch {
 /** One row (cli-contract, "Streams"). */
 export interface ListedRow {
   row: number
+  /** Where it stands in the file as a spreadsheet program counts; null where that file is not as it was. */
+  line: number | null
   state: SubmissionState
   request_id: string | null
   attempts: number
@@ -120,9 +122,10 @@ function stateOf({ holder, halt, counts }: Batch): string {
   return halt === undefined ? 'stopped' : 'halted'
 }
 
-export function listedRow(row: BatchRow): ListedRow {
+export function listedRow(row: BatchRow, line: number | null = null): ListedRow {
   return {
     row: row.row,
+    line,
     state: row.state,
     // A duplicate's is that of the order it matches: a file that is run again keeps what was known of its rows.
     request_id: row.requestId ?? row.matches?.requestId ?? null,

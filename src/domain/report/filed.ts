@@ -110,8 +110,19 @@ export function missingReport(target: ReportTarget, error: RefcheckError): Missi
     checkId: target.checkId,
     refereeId: target.refereeId ?? null,
     person: `${target.person.firstName} ${target.person.lastName}`,
-    error,
+    error: ofRequest(error, target.requestId),
   }
+}
+
+/** Who asked for the report alone did not know its request. */
+function ofRequest(error: RefcheckError, requestId: string): RefcheckError {
+  const { message, status, hint = '' } = error
+  const Same = error.constructor as typeof NotFoundError
+  const known = hint.replace(
+    /with "refcheck request get( --json)?" and the id of its request\.$/,
+    `with: refcheck request get ${requestId}$1`,
+  )
+  return known === hint ? error : new Same(message, { status, hint: known, cause: error })
 }
 
 /** What to do where no report will ever come: nothing. */

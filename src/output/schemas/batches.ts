@@ -67,7 +67,7 @@ export const standing = z.strictObject({
 export const rows = z.array(
   z.strictObject({
     row,
-    line: line.optional(),
+    line,
     state,
     request_id: textOrNull,
     attempts: count,

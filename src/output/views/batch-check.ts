@@ -89,21 +89,26 @@ export function checkText(plan: Plan, name: string, terminal: Terminal, showChan
       table(problems.slice(0, mostProblems), problemColumns, terminal) + more(problems.length, mostProblems),
     )
   }
-  if (duplicates.length > 0) parts.push(pairs(duplicates))
+  if (duplicates.length > 0) parts.push(pairs(plan.check))
   const stopped = [...matchLines(plan.matches), ...heldLines(plan.held), ...phoneLines(plan.phones)]
   if (stopped.length > 0) parts.push(stopped.join('\n'))
   if (changes.length > 0) parts.push(changesText(changes, showChanges))
   return parts.join('\n\n')
 }
 
-function pairs(duplicates: BatchCheck['duplicates']): string {
+function pairs({ duplicates, lines: standsAt }: BatchCheck): string {
   const lines = duplicates
     .slice(0, mostPairs)
-    .map(([first, again]) => `  row ${again} is the same as row ${first}`)
+    .map(([first, again]) => `  ${place(again, standsAt[again])} is the same as ${place(first, standsAt[first])}`)
   return (
     ['The same person and package more than once; only the first is sent:', ...lines].join('\n') +
     more(duplicates.length, mostPairs)
   )
+}
+
+/** A person counts lines as the spreadsheet program does; a row alone is named where its line is not known. */
+function place(row: number, line: number | undefined): string {
+  return line === undefined ? `row ${row}` : `line ${line}`
 }
 
 function more(all: number, shown: number): string {
@@ -152,7 +157,7 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
   if (matches.length === 0) return []
   return [
     `  ${countInWords(matches.length, 'row')} ${why}`,
-    ...matches.slice(0, mostPairs).map(({ row, stop }) => `    row ${row}: ${sanitize(whatMatches(stop))}`),
+    ...matches.slice(0, mostPairs).map(({ row, line, stop }) => `    ${place(row, line)}: ${sanitize(whatMatches(stop))}`),
   ]
 }
 
@@ -163,8 +168,8 @@ function phoneLines(phones: Plan['phones']): string[] {
   const lines = phones
     .slice(0, mostNamed)
     .map(
-      ({ row, person, order }) =>
-        `    ${person.first_name} ${person.last_name} (row ${row}) and ${personOf(order)}`,
+      ({ row, line, person, order }) =>
+        `    ${person.first_name} ${person.last_name} (${place(row, line)}) and ${personOf(order)}`,
     )
   return [
     `  ${countInWords(phones.length, 'row')} ${phones.length === 1 ? few : many}: ${phones.length === 1 ? 'it is' : 'they are'} sent`,
@@ -184,7 +189,7 @@ function heldLines(held: Plan['held']): string[] {
   const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
     const people = rows
       .slice(0, mostNamed)
-      .map(({ row, person }) => `${person.first_name} ${person.last_name} (row ${row})`)
+      .map(({ row, line, person }) => `${person.first_name} ${person.last_name} (${place(row, line)})`)
     const rest = rows.length > mostNamed ? ` and ${rows.length - mostNamed} more` : ''
     return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
   })

@@ -104,6 +104,7 @@ export function batchRowsView(rows: readonly ListedRow[]): ListView<ListedRow> {
     rows,
     columns: [
       { name: 'row', value: (row) => row.row },
+      { name: 'line', value: (row) => row.line, extra: rows.every(({ line }) => line === null) },
       { name: 'state', value: (row) => row.state, style: (row) => stateStyle(row.state) },
       { name: 'email', value: (row) => row.email },
       { name: 'request_id', value: (row) => row.request_id, extra: true },

@@ -19,8 +19,8 @@ export interface CarryOut extends RunLimits {
   checksPackage?: boolean | undefined
   /** Ids of requests that events told of and no order holds. */
   unclaimed: () => Promise<Iterable<string>>
-  /** Writes the results file of what stands now. */
-  writeResults: (batch: Batch) => Promise<void>
+  /** Writes the results file of what stands now; whether there is one then. */
+  writeResults: (batch: Batch) => Promise<boolean>
   /** The results file could not be written. */
   onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
   /** Asks whether the user who began it has left; undefined where nobody can be asked. */
@@ -72,7 +72,8 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
       await ports.batches.recordHalt(batchId, { at: ports.clock.now(), code, message, hint })
     }
     if (end.kind !== 'interrupted') await settleUnknown(ports, await found(ports, batchId), options)
-    const unwritten = await writeResults(await found(ports, batchId), options)
+    const written = await writeResults(await found(ports, batchId), options)
+    const unwritten = typeof written === 'boolean' ? undefined : written
     const left = await found(ports, batchId)
     const stops = await ports.waiting.stops(batchId)
     const failure = verdict(batchId, left.counts, end, stops, await firstHeld(ports, left))
@@ -81,7 +82,7 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
     if (unwritten !== undefined && !ends) options.onUnwritten?.(unwritten, left)
     // This process is about to let go of it.
     return {
-      batch: { ...left, holder: undefined },
+      batch: { ...left, holder: undefined, resultsFile: written === true ? left.resultsFile : undefined },
       failure: ends ? resultsUnwritten(batchId, unwritten) : failure,
     }
   } finally {
@@ -97,10 +98,9 @@ async function firstHeld({ batches }: RunPorts, { id, counts }: Batch): Promise<
 }
 
 /** The results file only tells what the store knows: a failure of it never hides what became of the rows. */
-async function writeResults(batch: Batch, options: CarryOut): Promise<RefcheckError | undefined> {
+async function writeResults(batch: Batch, options: CarryOut): Promise<RefcheckError | boolean> {
   try {
-    await options.writeResults(batch)
-    return undefined
+    return await options.writeResults(batch)
   } catch (error) {
     if (!(error instanceof RefcheckError)) throw error
     return error

@@ -21,6 +21,7 @@ export async function checkedBatch(
     leftOut: 0,
     problems: [],
     duplicates: [],
+    lines: [],
     changes: [],
     packages: new Map(),
   }

@@ -187,15 +187,16 @@ export async function loadForResults(): Promise<void> {
   ])
 }
 
-/** Writes the person's file with what became of each row. */
-export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<void> {
+/** Writes the person's file with what became of each row; whether it is to have one. */
+export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<boolean> {
   const { resultsFile } = batch
-  if (resultsFile === undefined) return
+  if (resultsFile === undefined) return false
   const [{ resultColumns }, { resultRows }] = await Promise.all([
     import('../../domain/batch/results-columns.ts'),
     import('./results-rows.ts'),
   ])
   await writeTable(resultsFile, sheet, resultColumns, resultRows(sheet, batches, batch))
+  return true
 }
 
 /** The file that a batch was made from, as long as it is what it was; undefined once it is not. */
@@ -215,6 +216,15 @@ export async function fileOfBatch(place: FilePlace, batch: Batch): Promise<Batch
     // Gone, or no table any more: the store has all that is needed to go on.
     return undefined
   }
+}
+
+/** Where the rows of a batch stand in its file, by row; none where that is not what it was. */
+export async function linesOfRows(place: FilePlace, batch: Batch): Promise<ReadonlyMap<number, number>> {
+  const lines = new Map<number, number>()
+  const file = await fileOfBatch(place, batch)
+  if (file === undefined) return lines
+  for await (const { row, line } of file.sheet.rows()) lines.set(row, line)
+  return lines
 }
 
 async function writeTable(

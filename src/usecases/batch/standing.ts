@@ -8,6 +8,8 @@ import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
+import type { FilePlace } from './ports.ts'
+import { linesOfRows } from './results-file.ts'
 
 export interface BatchPorts {
   batches: Batches
@@ -52,11 +54,12 @@ export async function listBatches({ batches, ledger, clock }: BatchPorts): Promi
 
 /** A batch's rows in the order of the file. */
 export async function listRows(
-  { batches }: BatchPorts,
-  batchId: string,
+  { batches, place }: Pick<BatchPorts, 'batches'> & { place: FilePlace },
+  batch: Batch,
   states: readonly SubmissionState[] | undefined,
 ): Promise<ListedRow[]> {
+  const lines = await linesOfRows(place, batch)
   const rows: ListedRow[] = []
-  for await (const row of batches.rows(batchId, { states })) rows.push(listedRow(row))
+  for await (const row of batches.rows(batch.id, { states })) rows.push(listedRow(row, lines.get(row.row)))
   return rows
 }

@@ -83,6 +83,7 @@ export async function startBatch(
       if (batch.resultsFile !== undefined) {
         onNotice({ name: 'file-changed', file: batch.name, batchId: batch.id })
       }
+      return false
     },
     onUnwritten: ({ message }, { id }) => onNotice({ name: 'results-unwritten', why: message, batchId: id }),
   })

@@ -12,6 +12,7 @@ const nothing = (): BatchCheck => ({
   leftOut: 0,
   problems: [],
   duplicates: [],
+  lines: [],
   changes: [],
   packages: new Map(),
 })

@@ -14,6 +14,7 @@ const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
   leftOut: 0,
   problems: [],
   duplicates: [[1, 3]],
+  lines: [],
   changes: [],
   packages: new Map([
     [7, 1],

@@ -23,6 +23,7 @@ const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
     leftOut: 0,
     problems: [],
     duplicates: [],
+    lines: [],
     changes: [],
     packages: new Map(),
     ...over,
