@@ -32,6 +32,9 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)
     const place = filePlace(this.scope)
-    this.answerList(batchRowsView(await listRows({ ...stored, place }, batch, states)), listFormat(this.flags))
+    this.answerList(
+      batchRowsView(await listRows({ ...stored, place }, batch, states)),
+      listFormat(this.flags),
+    )
   }
 }

@@ -99,7 +99,10 @@ export function checkText(plan: Plan, name: string, terminal: Terminal, showChan
 function pairs({ duplicates, lines: standsAt }: BatchCheck): string {
   const lines = duplicates
     .slice(0, mostPairs)
-    .map(([first, again]) => `  ${place(again, standsAt[again])} is the same as ${place(first, standsAt[first])}`)
+    .map(
+      ([first, again]) =>
+        `  ${place(again, standsAt[again])} is the same as ${place(first, standsAt[first])}`,
+    )
   return (
     ['The same person and package more than once; only the first is sent:', ...lines].join('\n') +
     more(duplicates.length, mostPairs)
@@ -157,7 +160,9 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
   if (matches.length === 0) return []
   return [
     `  ${countInWords(matches.length, 'row')} ${why}`,
-    ...matches.slice(0, mostPairs).map(({ row, line, stop }) => `    ${place(row, line)}: ${sanitize(whatMatches(stop))}`),
+    ...matches
+      .slice(0, mostPairs)
+      .map(({ row, line, stop }) => `    ${place(row, line)}: ${sanitize(whatMatches(stop))}`),
   ]
 }
 
