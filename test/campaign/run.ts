@@ -11,6 +11,8 @@ import { killBatches } from '../acceptance/batch/campaign.ts'
 import { printTable } from '../bench/measuring.ts'
 import { seeded } from '../harness/seeded-random.ts'
 import { type Case, cases } from './cases.ts'
+import { type FleetTally, fleet } from './fleet/fleet.ts'
+import { receivers } from './fleet/receivers.ts'
 import { overlapping } from './overlapping.ts'
 import { simulated } from './simulated.ts'
 import { Stage } from './stage.ts'
@@ -48,6 +50,8 @@ const parts: [what: string, count: () => Promise<Counted>][] = [
     () => files(count),
   ]),
   ['simulated storms on one store file', simulations],
+  ['fleet: 3 machines, one PostgreSQL that fails over', machines],
+  ['fleet: 2 receivers, one PostgreSQL', receiving],
   ...someCases().map(({ section, what, play }): [string, () => Promise<Counted>] => [
     `${section}: ${what}`,
     () => played(play, section),
@@ -138,6 +142,48 @@ async function simulations(): Promise<Counted> {
     lost,
     unknownPerKill: undefined,
     failure: broken.length === 0 ? undefined : broken[0],
+  }
+}
+
+/** Of a small share a failover that loses commits, and a quota that fills within seconds. */
+async function machines(): Promise<Counted> {
+  const isSmall = Number(values.share) < 0.1
+  const plan = {
+    rows: Math.max(32, share(3000)),
+    files: isSmall ? 2 : 6,
+    kills: share(200),
+    pauses: share(100),
+    restarts: share(12),
+    failovers: isSmall ? 0 : share(3),
+    losing: share(3),
+    quota: isSmall ? [{ calls: 60, seconds: 15 }] : [{ calls: 600, seconds: 60 }],
+  }
+  const tally = await fleet(plan, seeded(seed * 10 + 1))
+  const passed = tally.fullest.filter(({ orders, calls }) => orders > calls)
+  return {
+    many: `${tally.orders} orders, ${deedsOf(tally)}`,
+    twice: tally.twice,
+    lost: tally.lost,
+    unknownPerKill: tally.unknown / Math.max(1, tally.deeds.kills),
+    failure:
+      tally.failures[0] ??
+      passed.map(({ orders, calls, seconds }) => `${orders} orders in ${seconds} s, not ${calls}`)[0],
+  }
+}
+
+function deedsOf({ deeds, throttled }: FleetTally): string {
+  return `${deeds.kills} kills, ${deeds.pauses} pauses, ${deeds.restarts} restarts, ${deeds.failovers + deeds.losing} failovers (${deeds.losing} losing commits), ${throttled} answers 429`
+}
+
+async function receiving(): Promise<Counted> {
+  const { kills: killed, acknowledged, lost, ...wrong } = await receivers(share(50), seeded(seed * 10 + 2))
+  const isWrong = Object.values(wrong).some((many) => many > 0)
+  return {
+    many: `${acknowledged} events, ${killed} kills`,
+    twice: 0,
+    lost,
+    unknownPerKill: undefined,
+    failure: isWrong ? JSON.stringify(wrong) : undefined,
   }
 }
 

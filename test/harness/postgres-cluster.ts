@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import {
   chownSync,
   cpSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statfsSync,
@@ -61,6 +63,12 @@ function roomiestPlace(): string {
   return bavail * bsize > 4e9 ? memory : tmpdir()
 }
 
+function ownFolder(): string {
+  const folder = mkdtempSync(join(roomiestPlace(), 'refcheck-postgres-'))
+  if (account.uid !== undefined) chownSync(folder, account.uid, account.gid)
+  return folder
+}
+
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -100,8 +108,7 @@ export class Cluster {
 
   /** `settings`: `name=value`, on top of what initdb chose. */
   static async start(settings: string[] = []): Promise<Cluster> {
-    const folder = mkdtempSync(join(roomiestPlace(), 'refcheck-postgres-'))
-    if (account.uid !== undefined) chownSync(folder, account.uid, account.gid)
+    const folder = ownFolder()
     const bin = join(programs(folder), 'bin')
     const password = randomBytes(12).toString('hex')
     const file = join(folder, 'password')
@@ -140,6 +147,34 @@ export class Cluster {
     } finally {
       await client.end()
     }
+  }
+
+  /** A server that follows it, asking at `port`, which leads here; it is told apart by `name`. */
+  async standby(name: string, port = this.port): Promise<Cluster> {
+    const folder = ownFolder()
+    const bin = join(programs(folder), 'bin')
+    const standby = new Cluster(folder, bin, await freePort(), this.#password, [...this.#settings])
+    const client = new Client({ connectionString: this.url('postgres') })
+    await client.connect()
+    await client.query('SELECT pg_backup_start($1, true)', [name])
+    // Files that go away meanwhile are none of a backup's business.
+    await once(spawn('cp', ['-a', this.#data, standby.#data], { stdio: 'ignore' }), 'close')
+    const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')
+    await client.end()
+    const log = join(standby.#data, 'pg_wal')
+    for (const old of ['postmaster.pid', 'postmaster.opts']) rmSync(join(standby.#data, old), { force: true })
+    for (const segment of readdirSync(log)) rmSync(join(log, segment), { recursive: true })
+    const connection = `host=127.0.0.1 port=${port} user=${superuser} password=${this.#password} application_name=${name}`
+    for (const [file, text] of [
+      ['backup_label', (rows as { labelfile: string }[])[0]?.labelfile ?? ''],
+      ['standby.signal', ''],
+      ['postgresql.auto.conf', `primary_conninfo = '${connection}'\n`],
+    ] as const) {
+      writeFileSync(join(standby.#data, file), text)
+      if (account.uid !== undefined) chownSync(join(standby.#data, file), account.uid, account.gid)
+    }
+    await standby.#run()
+    return standby
   }
 
   /** What the server wrote about itself. */

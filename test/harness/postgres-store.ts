@@ -1,8 +1,4 @@
-import { postgresServer } from '../../src/domain/store/postgres-address.ts'
-import { systemClock } from '../../src/host/clock.ts'
-import { systemRandom } from '../../src/host/random.ts'
-import { Database } from '../../src/store/ledger/postgres/connection.ts'
-import { migrate } from '../../src/store/ledger/postgres/migrate.ts'
+import { makeStore } from './made-store.ts'
 import { asked, madeDatabase } from './postgres.ts'
 
 let suite: Promise<string> | undefined
@@ -16,11 +12,7 @@ export function suiteStore(): Promise<string> {
 /** The same for one who drops it. */
 export async function madeStore(): Promise<string> {
   const url = await madeDatabase()
-  const read = postgresServer(url)
-  if ('why' in read) throw new Error(read.why)
-  const database = new Database(read.server, { clock: systemClock, busyMs: 5_000 })
-  await migrate(database, systemRandom)
-  await database.close()
+  await makeStore(url)
   return url
 }
 

@@ -19,7 +19,7 @@ export interface Tally {
 }
 
 const secret = 'a-secret-of-the-campaign'
-const statuses = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED']
+export const statuses = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED']
 const senders = 8
 /** Until what the last run has not handed on counts as stranded. */
 const longestMs = 60_000
@@ -118,7 +118,7 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
 }
 
 /** First times alone: one that was handed on when the receiver died may come once more. */
-function misplaced(taken: readonly string[]): number {
+export function misplaced(taken: readonly string[]): number {
   const reached = new Map<string, number>()
   let wrong = 0
   for (const body of new Set(taken)) {

@@ -1,0 +1,34 @@
+import type { Sandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import type { QuotaWindow } from '../../../src/sandbox/service/quota.ts'
+
+export interface Calls {
+  /** Moments in ms, in order. */
+  creates: readonly number[]
+  /** All that the service counts. */
+  all: readonly number[]
+  /** Answers that said the quota was passed. */
+  throttled: number
+}
+
+/** What the service's log says of every call, from now on. */
+export function watched(sandbox: Sandbox): Calls {
+  const calls = { creates: [] as number[], all: [] as number[], throttled: 0 }
+  sandbox.log.subscribe((entry) => {
+    if (entry.kind !== 'call' || entry.path.startsWith('/v1/reports/')) return
+    if (entry.status === 429) calls.throttled += 1
+    else calls.all.push(entry.at)
+    if (entry.status === 201 && entry.path === '/v1/requests') calls.creates.push(entry.at)
+  })
+  return calls
+}
+
+/** The most in any stretch of a window's length, wherever it begins. */
+export function fullest(moments: readonly number[], { seconds }: QuotaWindow): number {
+  let most = 0
+  let first = 0
+  for (const [at, moment] of moments.entries()) {
+    while ((moments[first] ?? moment) <= moment - seconds * 1000) first += 1
+    most = Math.max(most, at - first + 1)
+  }
+  return most
+}

@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { batchRun, lines, people, type Person } from '../cast.ts'
+import type { Ended } from '../stage.ts'
+import { fullest, watched } from './calls.ts'
+import { Machine } from './machine.ts'
+import { PostgresPair } from './postgres-pair.ts'
+import { wreck } from './wreck.ts'
+import { makeStore } from '../../harness/made-store.ts'
+import { systemClock } from '../../../src/host/clock.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import type { Recipient } from '../../../src/contract/request-body.ts'
+import type { RequestResource } from '../../../src/contract/request.ts'
+import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import type { QuotaWindow } from '../../../src/sandbox/service/quota.ts'
+import { listen } from '../../../src/server/listen.ts'
+import { openStore } from '../../../src/store/ledger/open.ts'
+
+export interface Plan {
+  rows: number
+  files: number
+  kills: number
+  /** Longer than a lease. */
+  pauses: number
+  /** Of the database, as after a power cut. */
+  restarts: number
+  /** To a standby that has every commit. */
+  failovers: number
+  /** To one that lacks the last ones. */
+  losing: number
+  quota: readonly QuotaWindow[]
+}
+
+export interface FleetTally {
+  orders: number
+  /** What was done to it. */
+  deeds: Record<'kills' | 'pauses' | 'restarts' | 'failovers' | 'losing', number>
+  /** People with more than one order. */
+  twice: number
+  /** Orders that no row knows, and people of the files who were never ordered; neither where a row of theirs is unknown. */
+  lost: number
+  unknown: number
+  /** Windows with the most orders in any stretch of their length. */
+  fullest: (QuotaWindow & { orders: number })[]
+  /** Answers of the service that said the quota was passed. */
+  throttled: number
+  /** What commands said that ended as none should. */
+  failures: string[]
+}
+
+/** Clocks of the machines, in ms. */
+const skews = [0, 30_000, -30_000]
+/** How often a command is run again that did not end as it should, as while a machine has not reported. */
+const tries = 20
+/** Done; all ordered before; some unknown; some wait or are held. */
+const ends = new Set([0, 2, 8, 10])
+
+/** Three machines share files, a key and one PostgreSQL, while everything goes wrong around them. */
+export async function fleet(plan: Plan, rng: () => number): Promise<FleetTally> {
+  const folder = mkdtempSync(join(tmpdir(), 'refcheck-fleet-'))
+  const sandbox = createSandbox({ clock: systemClock, quota: plan.quota })
+  const calls = watched(sandbox)
+  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
+  const pair = await PostgresPair.start()
+  try {
+    await makeStore(pair.url)
+    const env = {
+      REFCHECK_STORE: pair.url,
+      REFCHECK_BASE_URL: listener.url,
+      REFCHECK_API_KEY: sandbox.credentials.apiKey,
+      REFCHECK_USER_EMAIL: sandbox.credentials.userEmail,
+      REFCHECK_QUOTA: plan.quota.map((window) => `${window.calls}/${window.seconds}`).join(','),
+    }
+    const files = overlapping(plan, rng)
+    const machines = skews.map(
+      (skewMs, at) => new Machine({ folder: join(folder, `machine${at}`), skewMs, env }),
+    )
+    for (const machine of machines) {
+      for (const [at, all] of files.entries()) machine.write(fileName(at), lines(all))
+    }
+    const failures: string[] = []
+    const working = machines.map((machine, at) => workThrough(machine, files.length, at * 2, failures))
+    const deeds = await wreck({ plan, rng, machines, pair, orders: () => calls.creates.length })
+    await Promise.all(working)
+    for (const machine of machines) failures.push(...problem(await machine.run(['store', 'check'])))
+    // What was left waiting for somebody else's outcome goes on, as when an operator runs a file again.
+    const last: string[] = []
+    await workThrough(
+      new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env }),
+      files.length,
+      0,
+      last,
+    )
+    return {
+      ...(await count(sandbox.requests(), files.flat(), { folder, url: pair.url })),
+      deeds,
+      fullest: plan.quota.map((window) => ({ ...window, orders: fullest(calls.creates, window) })),
+      throttled: calls.throttled,
+      failures: [...failures, ...last],
+    }
+  } finally {
+    await listener.close()
+    await pair.stop()
+    sandbox.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const fileName = (at: number): string => `people-${at}.csv`
+
+/** Files of which each shares a fifth of its people with the next. */
+function overlapping({ rows, files }: Plan, rng: () => number): Person[][] {
+  const each = Math.ceil(rows / files)
+  const shared = Math.floor(each / 5)
+  const everybody = people(files * (each - shared) + shared)
+  return Array.from({ length: files }, (_, at) => {
+    const from = at * (each - shared)
+    return everybody
+      .slice(from, from + each)
+      .map((who) => ({ who, at: rng() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ who }) => who)
+  })
+}
+
+/** Every file, from one of them on, each until it ends as it should. */
+async function workThrough(
+  machine: Machine,
+  files: number,
+  first: number,
+  failures: string[],
+): Promise<void> {
+  for (let at = 0; at < files; at += 1) {
+    let ended: Ended = { code: null, stdout: '', stderr: '' }
+    for (let run = 0; run < tries && !ends.has(ended.code ?? -1); run += ended.code === null ? 0 : 1) {
+      ended = await machine.run(batchRun(fileName((first + at) % files)))
+      if (ended.code === 1) await machine.run(['store', 'check'])
+    }
+    failures.push(...problem(ended))
+  }
+  machine.isDone = true
+}
+
+function problem({ code, stdout, stderr }: Ended): string[] {
+  if (ends.has(code ?? -1)) return []
+  return [`exit ${code}: ${stderr.slice(-400)} ${stdout.slice(-200)}`]
+}
+
+/** By person and by id, after what the store knows. */
+async function count(
+  requests: readonly RequestResource[],
+  everybody: readonly Person[],
+  { folder, url }: { folder: string; url: string },
+): Promise<Pick<FleetTally, 'orders' | 'twice' | 'lost' | 'unknown'>> {
+  const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
+  const store = await openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
+  try {
+    const rows = await store.ledger.list({})
+    const orders = new Map<string, number>()
+    for (const { recipient } of requests) orders.set(recipient.email, (orders.get(recipient.email) ?? 0) + 1)
+    const known = new Set(rows.flatMap(({ requestId }) => requestId ?? []))
+    // A runner that was killed leaves a row in flight until its lease is over.
+    const open = rows.filter(({ state }) => state === 'unknown' || state === 'sending')
+    const emails = new Set(open.flatMap(({ recipient }) => recipient?.email ?? []))
+    const nameless = open.filter(({ recipient }) => recipient === undefined)
+    /** Whose row was put back from a machine's list is known by fingerprints alone. */
+    const isOpen = async (person: Recipient): Promise<boolean> => {
+      if (emails.has(person.email)) return true
+      for (const row of nameless) if ((await store.ledger.whom(row, person)) === 'same') return true
+      return false
+    }
+    let lost = 0
+    for (const { request_id, recipient } of requests)
+      if (!known.has(request_id) && !(await isOpen(recipient))) lost += 1
+    for (const { first, last, email, phone } of new Map(
+      everybody.map((each) => [each.email, each]),
+    ).values()) {
+      const person = { first_name: first, last_name: last, email, phone }
+      if (!orders.has(email) && !(await isOpen(person))) lost += 1
+    }
+    const twice = [...orders.values()].filter((many) => many > 1).length
+    return { orders: requests.length, twice, lost, unknown: open.length }
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,91 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { Cluster } from '../../harness/postgres-cluster.ts'
+import { SwitchedPort } from '../../harness/switched-port.ts'
+
+/** Enough to follow from, however long the link was cut. */
+const settings = ['wal_keep_size=256MB', 'max_connections=60']
+const followsWithinMs = 30_000
+
+export interface Failover {
+  /** Whether the last commits reach the standby. */
+  how: 'synchronous' | 'asynchronous'
+  /** What happens between the cut of the link and the end of the primary; with `asynchronous` alone. */
+  meanwhile: () => Promise<void>
+}
+
+/** A primary behind one address that stays, and a standby for each failover. */
+export class PostgresPair {
+  readonly #address: SwitchedPort
+  #primary: Cluster
+  readonly #database: string
+  #standbys = 0
+
+  private constructor(primary: Cluster, address: SwitchedPort, database: string) {
+    this.#primary = primary
+    this.#address = address
+    this.#database = database
+  }
+
+  static async start(): Promise<PostgresPair> {
+    const primary = await Cluster.start([...settings])
+    const address = await SwitchedPort.open(primary.port)
+    return new PostgresPair(primary, address, await primary.create())
+  }
+
+  /** The same whichever server is behind it. */
+  get url(): string {
+    return this.#primary.url(this.#database).replace(`:${this.#primary.port}/`, `:${this.#address.port}/`)
+  }
+
+  /** As after a power cut, and on again. */
+  async restart(): Promise<void> {
+    await this.#primary.kill()
+    await this.#primary.again()
+  }
+
+  /** A standby takes over from a primary that is gone for good. */
+  async failOver({ how, meanwhile }: Failover): Promise<void> {
+    const before = this.#primary
+    const link = await SwitchedPort.open(before.port)
+    this.#standbys += 1
+    const name = `standby${this.#standbys}`
+    const after = await before.standby(name, link.port)
+    await follows(before, name, 'async')
+    if (how === 'synchronous') {
+      await before.ask(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+      await before.ask('SELECT pg_reload_conf()')
+      await follows(before, name, 'sync')
+    } else {
+      link.lead(undefined)
+    }
+    await meanwhile()
+    await before.kill()
+    await after.ask('SELECT pg_promote()')
+    this.#primary = after
+    this.#address.lead(after.port)
+    await link.close()
+    await before.stop()
+  }
+
+  ask(sql: string): Promise<Record<string, unknown>[]> {
+    return this.#primary.ask(sql, this.#database)
+  }
+
+  async stop(): Promise<void> {
+    await this.#address.close()
+    await this.#primary.stop()
+  }
+}
+
+async function follows(primary: Cluster, name: string, how: 'async' | 'sync'): Promise<void> {
+  const deadline = Date.now() + followsWithinMs
+  for (;;) {
+    const found = await primary.ask(
+      `SELECT 1 FROM pg_stat_replication WHERE application_name = '${name}' AND state = 'streaming' AND sync_state = '${how}'`,
+    )
+    if (found.length > 0) return
+    if (Date.now() > deadline) throw new Error(`the standby does not follow: ${primary.log().slice(-500)}`)
+    await pause(50)
+  }
+}

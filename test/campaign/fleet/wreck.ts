@@ -1,0 +1,74 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+import type { FleetTally, Plan } from './fleet.ts'
+import type { Machine } from './machine.ts'
+import type { PostgresPair } from './postgres-pair.ts'
+
+export interface Wreck {
+  plan: Plan
+  rng: () => number
+  machines: readonly Machine[]
+  pair: PostgresPair
+  /** That have reached the service. */
+  orders: () => number
+}
+
+type Deed = keyof FleetTally['deeds']
+
+/** More than may lie between the commit of an attempt and its first byte. */
+const pausedMs = 12_000
+/** What waits for orders waits no longer: there may be none while machines are paused. */
+const longestWaitMs = 8_000
+/** Of a moment after an order, so that what comes next is hit too. */
+const laterMs = 60
+
+/** All that a plan says, in an order of its own, spread over the orders; ends when every machine is done. */
+export async function wreck({ plan, rng, machines, pair, orders }: Wreck): Promise<FleetTally['deeds']> {
+  const done = { kills: 0, pauses: 0, restarts: 0, failovers: 0, losing: 0 }
+  const paused: Promise<void>[] = []
+  const isOver = (): boolean => machines.every(({ isDone }) => isDone)
+  const until = async (count: number): Promise<void> => {
+    const deadline = Date.now() + longestWaitMs
+    while (orders() < count && Date.now() < deadline && !isOver()) await pause(5)
+  }
+  const running = async (): Promise<Machine | undefined> => {
+    for (const deadline = Date.now() + longestWaitMs; Date.now() < deadline && !isOver(); await pause(5)) {
+      const awake = machines.filter((each) => each.isBusy && !each.isPaused)
+      const one = awake[Math.floor(rng() * awake.length)]
+      if (one !== undefined) return one
+    }
+    return undefined
+  }
+  const failOver = async (how: 'synchronous' | 'asynchronous'): Promise<void> => {
+    await pair.failOver({ how, meanwhile: () => until(orders() + 2) })
+    // Whoever has nothing more to send says what it sent all the same, or the others wait for it.
+    for (const machine of machines) if (machine.isDone) await machine.run(['store', 'check'])
+  }
+  const acts: Record<Deed, () => unknown> = {
+    kills: async () => (await running())?.kill(),
+    pauses: async () => {
+      const machine = await running()
+      if (machine === undefined) return
+      const pid = machine.pause()
+      // A lease outlasts the longest POST; nobody here waits that long.
+      await pair.ask(`UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${pid ?? 0}`)
+      paused.push(pause(pausedMs).then(() => machine.goOn()))
+    },
+    restarts: () => pair.restart(),
+    failovers: () => failOver('synchronous'),
+    losing: () => failOver('asynchronous'),
+  }
+  const deeds = (['kills', 'pauses', 'restarts', 'failovers', 'losing'] as const)
+    .flatMap((what) => Array.from({ length: plan[what] }, () => ({ what, at: rng() })))
+    .sort((a, b) => a.at - b.at)
+  const everybody = plan.rows * 0.8
+  for (const [at, { what }] of deeds.entries()) {
+    await until(((at + 1) * everybody) / (deeds.length + 1))
+    await pause(rng() * laterMs)
+    if (isOver()) break
+    await acts[what]()
+    done[what] += 1
+  }
+  await Promise.all(paused)
+  return done
+}

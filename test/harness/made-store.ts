@@ -1,0 +1,14 @@
+import { postgresServer } from '../../src/domain/store/postgres-address.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { systemRandom } from '../../src/host/random.ts'
+import { Database } from '../../src/store/ledger/postgres/connection.ts'
+import { migrate } from '../../src/store/ledger/postgres/migrate.ts'
+
+/** Makes a store of an empty database, as `store migrate` does. */
+export async function makeStore(url: string): Promise<void> {
+  const read = postgresServer(url)
+  if ('why' in read) throw new Error(read.why)
+  const database = new Database(read.server, { clock: systemClock, busyMs: 5_000 })
+  await migrate(database, systemRandom)
+  await database.close()
+}
