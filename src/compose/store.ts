@@ -1,8 +1,11 @@
 import { once, type Scope } from '../cli/scope.ts'
 import { variable } from '../host/env.ts'
 import type { Migrated } from '../domain/store/told.ts'
+import type { Batch } from '../domain/batch/batch.ts'
+import { statusOf } from '../domain/batch/standing.ts'
+import type { View } from '../output/view.ts'
 import type { Store } from '../store/ledger/store.ts'
-import { findBatch } from '../usecases/batch/standing.ts'
+import { findBatch, stoppedRows } from '../usecases/batch/standing.ts'
 import { setting } from './session.ts'
 
 /** Counting keeps nobody waiting whose answer is out. */
@@ -55,4 +58,11 @@ export async function storedBatches(scope: Scope) {
 /** The whole id of a batch that was named by its id or the start of it; undefined for none. */
 export async function batchIdOf(scope: Scope, named: string | undefined): Promise<string | undefined> {
   return named === undefined ? undefined : (await findBatch(await storedBatches(scope), named)).id
+}
+
+/** Where a batch stands; for scripts with what each row that was not sent matches. */
+export async function standingView(scope: Scope, batch: Batch, isJson: boolean): Promise<View> {
+  const { batchStatusView } = await import('../output/views/batches.ts')
+  const stopped = isJson ? await stoppedRows(await store(scope), batch) : []
+  return batchStatusView(statusOf(batch), stopped)
 }

@@ -86,19 +86,23 @@ test('where it stands: list, status and rows, by the beginning of the id', async
         "row": 3,
         "state": "pending",
         "request_id": null,
+        "status": null,
         "attempts": 0,
         "email": "a3@example.com",
         "error": null,
-        "matches": null
+        "matches": null,
+        "error_reason": null
       },
       {
         "row": 4,
         "state": "pending",
         "request_id": null,
+        "status": null,
         "attempts": 0,
         "email": "a4@example.com",
         "error": null,
-        "matches": null
+        "matches": null,
+        "error_reason": null
       }
     ]
     exit 0

@@ -42,23 +42,23 @@ test('request get in text: what was read, a line for each that was not', async (
   const id = await ordered(here, 'Priya')
   expect(await here.type(`request get ${id} ${id} ${id} ${nowhere} --timeout 1s`, knowing))
     .toMatchInlineSnapshot(`
-    $ REFCHECK_QUOTA=1000/60 refcheck request get REQUEST_1 REQUEST_1 REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --timeout 1s
-    Priya Example  RECEIVED
-      request    REQUEST_1
-      package    102
-      recipient  priya@example.com, +61412345678
-      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
+      $ REFCHECK_QUOTA=1000/60 refcheck request get REQUEST_1 REQUEST_1 REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --timeout 1s
+      Priya Example  RECEIVED
+        request    REQUEST_1
+        package    102
+        recipient  priya@example.com, +61412345678
+        created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK           STATUS    REPORT   ID
-    Identity check  RECEIVED  not yet  -
+      CHECK                            STATUS    REPORT   ID
+      Identity check (Facet Identity)  RECEIVED  not yet  -
 
-    not read  REQUEST_1: the quota is used up for the next 60 s
-    not read  REQUEST_1: the quota is used up for the next 60 s
-    not read  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55: the quota is used up for the next 60 s
-    2> Error: the quota is used up for the next 60 s
-    2> Run it again in 60 s, or wait automatically with a longer --timeout.
-    exit 6
-  `)
+      not read  REQUEST_1: the quota is used up for the next 60 s
+      not read  REQUEST_1: the quota is used up for the next 60 s
+      not read  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55: the quota is used up for the next 60 s
+      2> Error: the quota is used up for the next 60 s
+      2> Run it again in 60 s, or wait automatically with a longer --timeout.
+      exit 6
+    `)
 })
 
 test('request get of several that are all not found: an array of errors', async () => {
@@ -152,4 +152,93 @@ test('sandbox conformance that runs out of the quota: what was judged, and the r
     reason: expect.stringMatching(/^the quota is used up/),
   })
   expect(answer.error.code).toBe('throttled')
+})
+
+test('a duplicate batch: what each row matched, with --json', async () => {
+  const here = await session()
+  const people = (last: string) =>
+    `first_name,last_name,email,phone\nMei,${last},mei@example.com,+819012345678\n`
+  here.write('one.csv', people('Ito'))
+  here.write('two.csv', `${people('Ito')}Mei,Ito,mei@example.com,+819012345678\n`)
+  const first = await here.type('batch run one.csv --package 102 --yes --json')
+  const { batch_id: id } = first.json() as { batch_id: string }
+  const again = await here.type('batch run two.csv --package 102 --yes --json')
+  expect(again.json()).toMatchObject({
+    stopped: [
+      {
+        row: 1,
+        state: 'duplicate',
+        email: 'mei@example.com',
+        matches: { batch_id: id, row: 1, state: 'accepted' },
+      },
+      { row: 2, state: 'duplicate' },
+    ],
+    error: { code: 'duplicate' },
+  })
+  here.write('three.csv', people('Itou'))
+  const held = await here.type('batch run three.csv --package 102 --yes --json')
+  const { batch_id: other } = held.json() as { batch_id: string }
+  const stopped = [{ row: 1, state: 'held', matches: { batch_id: id } }]
+  expect(held.json()).toMatchObject({ stopped })
+  expect((await here.type(`batch status ${other} --json`)).json()).toMatchObject({ stopped })
+})
+
+test('why a request ended in ERROR, as its event told, wherever the request is shown', async () => {
+  const here = await session()
+  const outcome = await here.type([
+    'request',
+    'create',
+    '--package',
+    '102',
+    '--first-name',
+    'Ana',
+    '--last-name',
+    'Costa',
+    '--email',
+    'ana+error@example.com',
+    '--phone',
+    '+351912000003',
+    '--yes',
+    '--json',
+  ])
+  const { request_id: id } = outcome.json() as { request_id: string }
+  await here.clock.advance(3_600_000)
+  const event = JSON.stringify({
+    event: 'request.updated',
+    request_id: id,
+    status: 'ERROR',
+    error_reason: 'no such partner',
+  })
+  here.write('event.json', event)
+  const signature = (await here.type('webhook sign event.json')).stdout.trim()
+  here.write('log.ndjson', `${JSON.stringify({ body: event, signature })}\n`)
+  expect(await here.type('webhook events import log.ndjson')).toMatchObject({ code: 0 })
+  expect(await here.type(`request get ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck request get REQUEST_1
+    Ana Costa  ERROR
+      request    REQUEST_1
+      package    102
+      recipient  ana+error@example.com, +351912000003
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
+      reason     no such partner
+
+    CHECK                            STATUS  REPORT  ID
+    Identity check (Facet Identity)  ERROR   none    -
+    exit 0
+  `)
+  expect((await here.type(`request get ${id} --json`)).json()).toMatchObject({
+    error_reason: 'no such partner',
+  })
+  expect((await here.type(`request wait ${id} --json`)).json()).toMatchObject({
+    error_reason: 'no such partner',
+  })
+  const [listed] = (await here.type('request list --json')).json() as { batch_id: string }[]
+  expect(listed).toMatchObject({ status: 'ERROR', error_reason: 'no such partner' })
+  expect((await here.type(`batch rows ${listed?.batch_id} --json`)).json()).toMatchObject([
+    { status: 'ERROR', error_reason: 'no such partner' },
+  ])
+  expect((await here.type('webhook events list --json')).json()).toMatchObject([
+    { error_reason: 'no such partner' },
+  ])
+  expect((await here.type('webhook events show 1')).stdout).toContain('\nreason: no such partner\n')
 })

@@ -26,10 +26,10 @@ test('request get: before any check is created, and when all is done', async () 
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK                  STATUS    REPORT           ID
-    Reference check        RECEIVED  no referees yet  -
-    National police check  RECEIVED  not yet          -
-    Credit history check   RECEIVED  not yet          -
+    CHECK                                     STATUS    REPORT           ID
+    Reference check                           RECEIVED  no referees yet  -
+    National police check (Verity Checks)     RECEIVED  not yet          -
+    Credit history check (Ledgerline Bureau)  RECEIVED  not yet          -
     exit 0
   `)
   await here.clock.advance(60 * minute)
@@ -41,12 +41,12 @@ test('request get: before any check is created, and when all is done', async () 
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK                  STATUS     REPORT  ID
-    Reference check        COMPLETED  -       CHECK_1
-    └ Quinn Referee        COMPLETED  ready   referee 911340
-    └ Jordan Referee       COMPLETED  ready   referee 911341
-    National police check  COMPLETED  ready   CHECK_2
-    Credit history check   COMPLETED  ready   CHECK_3
+    CHECK                                            STATUS     REPORT  ID
+    Reference check                                  COMPLETED  -       CHECK_1
+    └ Quinn Referee <quinn.referee.1@example.com>    COMPLETED  ready   referee 911340
+    └ Jordan Referee <jordan.referee.2@example.com>  COMPLETED  ready   referee 911341
+    National police check (Verity Checks)            COMPLETED  ready   CHECK_2
+    Credit history check (Ledgerline Bureau)         COMPLETED  ready   CHECK_3
     exit 0
   `)
 })
@@ -94,8 +94,8 @@ test('one id gives an object, several an array in the order asked for, with the 
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK           STATUS    REPORT   ID
-    Identity check  RECEIVED  not yet  -
+    CHECK                            STATUS    REPORT   ID
+    Identity check (Facet Identity)  RECEIVED  not yet  -
     2> Error: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found
     2> Check the id. It may belong to another organisation, or be hidden from this user.
     exit 5
@@ -139,8 +139,8 @@ test('request wait ends when the request is COMPLETED, telling each status once;
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK           STATUS     REPORT  ID
-    Identity check  COMPLETED  ready   CHECK_1
+    CHECK                            STATUS     REPORT  ID
+    Identity check (Facet Identity)  COMPLETED  ready   CHECK_1
     exit 0
   `)
   expect(await here.type(`request wait ${ids.join(' ')} --quiet`)).toMatchInlineSnapshot(`
@@ -151,8 +151,8 @@ test('request wait ends when the request is COMPLETED, telling each status once;
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK           STATUS     REPORT  ID
-    Identity check  COMPLETED  ready   CHECK_1
+    CHECK                            STATUS     REPORT  ID
+    Identity check (Facet Identity)  COMPLETED  ready   CHECK_1
 
     Mei Example  COMPLETED
       request    REQUEST_2
@@ -160,8 +160,8 @@ test('request wait ends when the request is COMPLETED, telling each status once;
       recipient  mei@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK           STATUS     REPORT  ID
-    Identity check  COMPLETED  ready   CHECK_2
+    CHECK                            STATUS     REPORT  ID
+    Identity check (Facet Identity)  COMPLETED  ready   CHECK_2
     exit 0
   `)
   const before = here.calls().length
@@ -195,8 +195,8 @@ test('a request that ends without what was waited for: exit 10 with the answer',
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK           STATUS     REPORT  ID
-    Identity check  CANCELLED  none    CHECK_1
+    CHECK                            STATUS     REPORT  ID
+    Identity check (Facet Identity)  CANCELLED  none    CHECK_1
     2> Error: ended without reaching the goal: REQUEST_1 is CANCELLED
     2> A terminal status does not change. Show the checks with: refcheck request get ID
     exit 10
@@ -220,8 +220,8 @@ test('--timeout: exit 11 with the answer so far, and how to go on', async () => 
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK           STATUS    REPORT   ID
-    Identity check  RECEIVED  not yet  -
+    CHECK                            STATUS    REPORT   ID
+    Identity check (Facet Identity)  RECEIVED  not yet  -
     2> Error: timed out: REQUEST_1 is RECEIVED
     2> Continue with: refcheck request wait REQUEST_1
     exit 11
@@ -245,12 +245,12 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK                  STATUS       REPORT   ID
-    Reference check        COMPLETED    -        CHECK_1
-    └ Quinn Referee        COMPLETED    ready    referee 911340
-    └ Jordan Referee       COMPLETED    ready    referee 911341
-    National police check  IN_PROGRESS  not yet  CHECK_2
-    Credit history check   IN_PROGRESS  not yet  CHECK_3
+    CHECK                                            STATUS       REPORT   ID
+    Reference check                                  COMPLETED    -        CHECK_1
+    └ Quinn Referee <quinn.referee.1@example.com>    COMPLETED    ready    referee 911340
+    └ Jordan Referee <jordan.referee.2@example.com>  COMPLETED    ready    referee 911341
+    National police check (Verity Checks)            IN_PROGRESS  not yet  CHECK_2
+    Credit history check (Ledgerline Bureau)         IN_PROGRESS  not yet  CHECK_3
     exit 0
   `)
   expect(await here.type(`request wait ${id} --for report`)).toMatchInlineSnapshot(`
@@ -263,12 +263,12 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK                  STATUS     REPORT  ID
-    Reference check        COMPLETED  -       CHECK_1
-    └ Quinn Referee        COMPLETED  ready   referee 911340
-    └ Jordan Referee       COMPLETED  ready   referee 911341
-    National police check  COMPLETED  ready   CHECK_2
-    Credit history check   COMPLETED  ready   CHECK_3
+    CHECK                                            STATUS     REPORT  ID
+    Reference check                                  COMPLETED  -       CHECK_1
+    └ Quinn Referee <quinn.referee.1@example.com>    COMPLETED  ready   referee 911340
+    └ Jordan Referee <jordan.referee.2@example.com>  COMPLETED  ready   referee 911341
+    National police check (Verity Checks)            COMPLETED  ready   CHECK_2
+    Credit history check (Ledgerline Bureau)         COMPLETED  ready   CHECK_3
     exit 0
   `)
   expect((await here.type(`request wait ${id} --for partial`)).code).toBe(0)
@@ -296,8 +296,8 @@ test('an outage in the middle of a wait is waited out', async () => {
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK           STATUS     REPORT  ID
-    Identity check  COMPLETED  ready   CHECK_1
+    CHECK                            STATUS     REPORT  ID
+    Identity check (Facet Identity)  COMPLETED  ready   CHECK_1
     exit 0
   `)
 })

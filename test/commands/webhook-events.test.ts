@@ -81,6 +81,7 @@ test('the inbox is listed by status, request and time, and shows an event whole'
       "received_at": "YYYY-MM-DD HH:MM +00:00",
       "request_id": "ID_2",
       "status": "COMPLETED",
+      "error_reason": null,
       "forwarded": false,
       "repeats": 0,
       "attempts": 0,

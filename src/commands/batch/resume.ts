@@ -5,12 +5,10 @@ import { Flags } from '../../cli/oclif.ts'
 import { api } from '../../compose/api.ts'
 import { batchStartPorts } from '../../compose/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
-import { statusOf } from '../../domain/batch/standing.ts'
-import { batchStatusView } from '../../output/views/batches.ts'
 import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/standing.ts'
 import { startBatch } from '../../usecases/batch/start.ts'
 import { hearAgain } from '../../usecases/batch/witnesses.ts'
-import { storedBatches } from '../../compose/store.ts'
+import { standingView, storedBatches } from '../../compose/store.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
   static override summary = 'Resume a batch that was stopped or halted'
@@ -39,6 +37,6 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
       await this.confirm(question, flags.yes)
     }
     const done = await startBatch(ports, batch.id, { max: flags.max })
-    this.answer(batchStatusView(statusOf(done.batch)), done.failure)
+    this.answer(await standingView(scope, done.batch, flags.json), done.failure)
   }
 }

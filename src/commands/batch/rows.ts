@@ -5,8 +5,9 @@ import { rowStates } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
 import { findBatch, listRows } from '../../usecases/batch/standing.ts'
+import { withListedReasons } from '../../usecases/request/error-reasons.ts'
 import { filePlace } from '../../compose/batch.ts'
-import { storedBatches } from '../../compose/store.ts'
+import { store, storedBatches } from '../../compose/store.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch and their states'
@@ -31,10 +32,8 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const states = rowStates(this.flags.state)
     const stored = await storedBatches(this.scope)
     const batch = await findBatch(stored, this.args.batch_id)
-    const place = filePlace(this.scope)
-    this.answerList(
-      batchRowsView(await listRows({ ...stored, place }, batch, states)),
-      listFormat(this.flags),
-    )
+    const { inbox } = await store(this.scope)
+    const rows = await listRows({ ...stored, place: filePlace(this.scope) }, batch, states)
+    this.answerList(batchRowsView(await withListedReasons(rows, inbox)), listFormat(this.flags))
   }
 }

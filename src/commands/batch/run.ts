@@ -12,10 +12,9 @@ import {
   readingDefaults,
 } from '../../compose/batch.ts'
 import { readInput } from '../../compose/input.ts'
+import { standingView } from '../../compose/store.ts'
 import { type ColumnChoices, errorsCommand } from '../../domain/batch/columns.ts'
-import { statusOf } from '../../domain/batch/standing.ts'
 import { unstartedView } from '../../output/views/batch-check.ts'
-import { batchStatusView } from '../../output/views/batches.ts'
 import { appliedPlan, type ToOrder } from '../../usecases/batch/apply-plan.ts'
 import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
 import { saysReading, withDefaults } from '../../usecases/batch/reading-defaults.ts'
@@ -79,7 +78,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
       }
       return { file: opened.file, end: await orderFile(ports, talk(opened.file.name), opened.file, how) }
     })
-    if (end.kind === 'known') return this.answer(batchStatusView(statusOf(end.batch)))
+    if (end.kind === 'known') return this.answer(await standingView(scope, end.batch, flags.json))
     if (end.kind === 'unstarted') {
       const view = unstartedView(end.plan, file.name, end.packageId, flags['show-changes'])
       return this.answer(view, end.failure)
@@ -89,7 +88,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   protected async carryOn(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
     const ports = await batchStartPorts(this.scope, this.signal)
     const done = await startBatch(ports, batchId, { file, max: this.flags.max, isPlanned })
-    this.answer(batchStatusView(statusOf(done.batch)), done.failure)
+    this.answer(await standingView(this.scope, done.batch, this.flags.json), done.failure)
   }
 
   private async file(columns: ColumnChoices): Promise<ToOrder> {

@@ -2,12 +2,11 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { progressOf } from '../../domain/batch/progress.ts'
-import { statusOf } from '../../domain/batch/standing.ts'
-import { batchProgressText, batchStatusView } from '../../output/views/batches.ts'
+import { batchProgressText } from '../../output/views/batches.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
 import { watchBatch } from '../../usecases/batch/watch.ts'
 import { quotaWindows } from '../../compose/quota.ts'
-import { storedBatches } from '../../compose/store.ts'
+import { standingView, storedBatches } from '../../compose/store.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   static override summary = 'Show the progress of a batch'
@@ -35,6 +34,7 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
         onChange: ({ counts }) => progress.show(batchProgressText(progressOf(counts, windows, undefined))),
       })
     }
-    this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+    const now = await findBatch(stored, batch.id)
+    this.answer(await standingView(this.scope, now, this.flags.json))
   }
 }

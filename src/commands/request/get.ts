@@ -3,7 +3,9 @@ import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { uuidArg } from '../../cli/flags/identifiers.ts'
 import { readRequests } from '../../usecases/request/read.ts'
 import { requestsView } from '../../output/views/request.ts'
+import { withReasons } from '../../usecases/request/error-reasons.ts'
 import { api } from '../../compose/api.ts'
+import { store } from '../../compose/store.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
   static override summary = 'Show the status, checks and referees of a request'
@@ -21,6 +23,7 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
   async run(): Promise<void> {
     const ids = this.args.request_id
     const { results, failure } = await readRequests(await api(this.scope), ids, this.signal)
-    this.answer(requestsView(results, ids.length > 1), failure)
+    const told = await withReasons(results, async () => (await store(this.scope)).inbox)
+    this.answer(requestsView(told, ids.length > 1), failure)
   }
 }

@@ -8,6 +8,9 @@ import { Flags } from '../../cli/oclif.ts'
 import { following } from '../../compose/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests } from '../../usecases/request/list.ts'
+import { withFailures } from '../../domain/request/listing.ts'
+import { gravest } from '../../domain/request/result.ts'
+import { withListedReasons } from '../../usecases/request/error-reasons.ts'
 import { api } from '../../compose/api.ts'
 import { batchIdOf, store } from '../../compose/store.ts'
 
@@ -37,11 +40,12 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const { since, email, batch, refresh } = this.flags
     const status = requestStatus(this.flags.status)
     const { clock } = this.context
-    const { ledger } = await store(this.scope)
+    const { ledger, inbox } = await store(this.scope)
     const filter = { status, since, email, batchId: await batchIdOf(this.scope, batch) }
     const format = listFormat(this.flags)
     if (!refresh) {
-      return this.answerList(listedRequestsView(await listRequests({ ledger, clock }, filter)), format)
+      const listed = await withListedReasons(await listRequests({ ledger, clock }, filter), inbox)
+      return this.answerList(listedRequestsView(listed), format)
     }
     const parts = {
       ...(await following(this.scope)),
@@ -54,6 +58,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     for (const { request_id, error } of failures) {
       this.scope.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }
-    this.answerList(listedRequestsView(requests), format, failures[0]?.error)
+    const listed = withFailures(await withListedReasons(requests, inbox), failures)
+    this.answerList(listedRequestsView(listed), format, gravest(failures.map(({ error }) => error)))
   }
 }

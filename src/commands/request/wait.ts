@@ -5,7 +5,9 @@ import { following } from '../../compose/request.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests } from '../../usecases/request/wait.ts'
 import { requestsView } from '../../output/views/request.ts'
+import { withReasons } from '../../usecases/request/error-reasons.ts'
 import { patientApi } from '../../compose/api.ts'
+import { store } from '../../compose/store.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override summary = 'Wait until requests have finished'
@@ -36,6 +38,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
       signal: this.signal,
     })
-    this.answer(requestsView(results, this.args.request_id.length > 1), failure)
+    const told = await withReasons(results, async () => (await store(this.scope)).inbox)
+    this.answer(requestsView(told, this.args.request_id.length > 1), failure)
   }
 }

@@ -47,12 +47,33 @@ export interface ListedRow {
   line: number | null
   state: SubmissionState
   request_id: string | null
+  /** The request's, as last read or told by an event; null where that is not known. */
+  status: string | null
   attempts: number
   email: string | null
   /** Why it is not accepted. */
   error: string | null
   /** What a duplicate or held row matches, as it stands. */
   matches: ListedMatch | null
+}
+
+/** A row that an order made before, or an earlier row, keeps from being sent. */
+export interface StoppedRow {
+  row: number
+  state: 'duplicate' | 'held'
+  email: string | null
+  reason: string | null
+  matches: ListedMatch | null
+}
+
+export function stoppedRow({ row, state, email, error, matches }: ListedRow): StoppedRow {
+  return { row, state: state === 'held' ? 'held' : 'duplicate', email, reason: error, matches }
+}
+
+/** The same as it is printed. */
+export interface PrintedRow extends ListedRow {
+  /** Why its request ended in ERROR, where an event told. */
+  error_reason: string | null
 }
 
 export interface ListedMatch {
@@ -129,6 +150,7 @@ export function listedRow(row: BatchRow, line: number | null = null): ListedRow 
     state: row.state,
     // A duplicate's is that of the order it matches: a file that is run again keeps what was known of its rows.
     request_id: row.requestId ?? row.matches?.requestId ?? null,
+    status: row.requestStatus ?? null,
     attempts: row.attempts,
     email: row.recipient?.email ?? row.email ?? null,
     error: errorOf(row),

@@ -39,6 +39,23 @@ export interface Refreshed {
   failures: { request_id: string; error: RefcheckError }[]
 }
 
+/** A request of a list as it is printed. */
+export interface PrintedRequest extends ListedRequest {
+  /** Why it ended in ERROR, where an event told. */
+  error_reason: string | null
+  /** Why it could not be read again. */
+  failure?: RefcheckError | undefined
+}
+
+/** Each request that could not be read again with its error. */
+export function withFailures(
+  requests: readonly PrintedRequest[],
+  failures: Refreshed['failures'],
+): PrintedRequest[] {
+  const errors = new Map(failures.map(({ request_id, error }) => [request_id, error]))
+  return requests.map((request) => ({ ...request, failure: errors.get(request.request_id ?? '') }))
+}
+
 /** What may exist on the service; rejected and cancelled orders do not. */
 export const reached: readonly SubmissionState[] = ['accepted', 'unknown', 'dropped', 'sending']
 

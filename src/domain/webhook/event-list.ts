@@ -1,4 +1,5 @@
 import type { InboxEvent } from './inbox-event.ts'
+import { errorReasonOf } from './error-reason.ts'
 import { localTime } from '../wording/local-time.ts'
 
 /** An event of the inbox as it is listed. Times are ISO 8601. */
@@ -7,6 +8,8 @@ export interface ListedEvent {
   received_at: string
   request_id: string | null
   status: string | null
+  /** Why, of one that tells of ERROR. */
+  error_reason: string | null
   forwarded: boolean
   /** In words: "-", "waits", or when. */
   forwarding: string
@@ -47,6 +50,7 @@ export function listed(event: InboxEvent): ListedEvent {
     received_at: new Date(event.receivedAt).toISOString(),
     request_id: event.requestId ?? null,
     status: event.status ?? null,
+    error_reason: errorReasonOf(event.body) ?? null,
     forwarded: event.forward === 'done',
     forwarding: forwardingOf(event),
     repeats: event.repeats,

@@ -70,6 +70,8 @@ export const rows = z.array(
     line,
     state,
     request_id: textOrNull,
+    status: textOrNull,
+    error_reason: textOrNull,
     attempts: count,
     email: textOrNull,
     error: textOrNull,

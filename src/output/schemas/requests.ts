@@ -26,6 +26,7 @@ export const listedRequests = z.array(
     base_url: z.string(),
     user_email: z.string(),
     reason: textOrNull,
+    error_reason: textOrNull,
     error: failure.optional(),
   }),
 )

@@ -29,6 +29,7 @@ export const received = z.strictObject({
   request_id: textOrNull,
   status: textOrNull,
   event: textOrNull,
+  error_reason: textOrNull,
   repeated: z.boolean(),
   oddity: textOrNull,
 })
@@ -38,6 +39,7 @@ const listed = z.strictObject({
   received_at: moment,
   request_id: textOrNull,
   status: textOrNull,
+  error_reason: textOrNull,
   forwarded: z.boolean(),
 })
 

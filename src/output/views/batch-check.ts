@@ -1,5 +1,5 @@
 import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
-import { heldWords, personOf, sharedText } from '../../domain/submission/duplicate.ts'
+import { heldWords, personOf, sharedText, stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'
 import { witnessPlace } from '../../domain/submission/witness.ts'
 import type { RowProblem } from '../../domain/batch/row-reading.ts'
@@ -233,12 +233,37 @@ export function unstartedView(
 ): View {
   const { counts } = plan
   return {
-    json: { batch_id: null, package_id: packageId ?? null, counts, results_file: null },
+    json: { batch_id: null, package_id: packageId ?? null, counts, results_file: null, ...stoppedJson(plan) },
     text: (terminal) =>
       counts.invalid > 0
         ? checkText(plan, name, terminal, showChanges)
         : planText(plan, name, terminal, showChanges),
   }
+}
+
+/** What each row that would not be sent matches, as `batch run` tells it once there is a batch. */
+function stoppedJson(plan: Plan): { stopped?: unknown[] } {
+  const rowOf = (
+    { row, line, stop }: Plan['matches'][number],
+    state: 'duplicate' | 'held',
+    email: string | null,
+  ) => ({ row, line: line ?? null, state, email, reason: stopText(stop), matches: matchOf(stop, plan) })
+  const matched = new Set(plan.matches.map(({ row }) => row))
+  const stopped = [
+    ...plan.matches.map((each) => rowOf(each, 'duplicate', each.stop.order.recipient?.email ?? null)),
+    ...plan.held.map((each) => rowOf(each, 'held', each.person.email)),
+    ...plan.check.duplicates
+      .filter(([, row]) => !matched.has(row))
+      .map(([first, row]) => ({
+        row,
+        line: null,
+        state: 'duplicate',
+        email: null,
+        reason: `is the same order as row ${first}`,
+        matches: { state: null, batch_id: null, row: first, request_id: null },
+      })),
+  ]
+  return stopped.length === 0 ? {} : { stopped: stopped.sort((one, other) => one.row - other.row) }
 }
 
 /** The plan itself for a pipe, for a person how to keep it: what it comes to was told already. */

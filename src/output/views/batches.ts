@@ -2,7 +2,7 @@ import type { BatchProgress } from '../../domain/batch/progress.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/proof.ts'
 import type { SecondOrder } from '../../domain/batch/second-orders.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
-import type { BatchStatus, ListedBatch, ListedRow } from '../../domain/batch/standing.ts'
+import type { BatchStatus, ListedBatch, PrintedRow, StoppedRow } from '../../domain/batch/standing.ts'
 import { sanitize } from '../../host/text.ts'
 import { createEventText } from './notices.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
@@ -50,8 +50,11 @@ function stateStyle(state: string): Style | undefined {
 }
 
 /** Where a batch stands. */
-export function batchStatusView(status: BatchStatus): View {
-  return { json: status.standing, text: (terminal) => lines(status, terminal).join('\n') }
+export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRow[] = []): View {
+  return {
+    json: stopped.length === 0 ? status.standing : { ...status.standing, stopped },
+    text: (terminal) => lines(status, terminal).join('\n'),
+  }
 }
 
 function lines({ standing, name, halt, holder }: BatchStatus, terminal: Terminal): string[] {
@@ -99,7 +102,7 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
   }
 }
 
-export function batchRowsView(rows: readonly ListedRow[]): ListView<ListedRow> {
+export function batchRowsView(rows: readonly PrintedRow[]): ListView<PrintedRow> {
   return {
     rows,
     columns: [
@@ -109,8 +112,17 @@ export function batchRowsView(rows: readonly ListedRow[]): ListView<ListedRow> {
       { name: 'email', value: (row) => row.email },
       { name: 'request_id', value: (row) => row.request_id, extra: true },
       { name: 'attempts', value: (row) => row.attempts, extra: true },
-      { name: 'outcome', value: (row) => row.error ?? row.request_id },
+      {
+        name: 'outcome',
+        value: (row) => row.error ?? row.request_id,
+        show: (row) =>
+          row.error_reason === null
+            ? (row.error ?? row.request_id ?? '-')
+            : `${row.request_id} ERROR: ${row.error_reason}`,
+      },
       { name: 'error', value: (row) => row.error, extra: true },
+      { name: 'status', value: (row) => row.status, extra: true },
+      { name: 'error_reason', value: (row) => row.error_reason, extra: true },
     ],
     empty: 'No rows match.',
   }

@@ -1,4 +1,5 @@
 import type { Imported, ListedEvent, ReplayReply } from '../../domain/webhook/event-list.ts'
+import { errorReasonOf } from '../../domain/webhook/error-reason.ts'
 import type { KeptEvent } from '../../domain/webhook/received.ts'
 import type { Delivered } from '../../domain/webhook/retry.ts'
 import { InterruptedError } from '../../errors/kinds.ts'
@@ -18,6 +19,7 @@ export function keptEventView({
   event,
   oddity,
   repeated,
+  body,
 }: KeptEvent): View {
   return {
     json: {
@@ -26,13 +28,16 @@ export function keptEventView({
       request_id: requestId ?? null,
       status: status ?? null,
       event: event ?? null,
+      error_reason: errorReasonOf(body) ?? null,
       repeated,
       oddity: oddity ?? null,
     },
     text: (terminal) => {
       const shown = sanitize(status ?? '-')
       const style = status === undefined ? undefined : statusStyle(status)
-      const remarks = [repeated ? 'duplicate' : undefined, oddity].filter((each) => each !== undefined)
+      const remarks = [repeated ? 'duplicate' : undefined, oddity, errorReasonOf(body)].filter(
+        (each) => each !== undefined,
+      )
       return [
         localClock(receivedAt),
         sanitize(requestId ?? '-'),
@@ -63,11 +68,12 @@ export function listeningEnd(kept: number, forwards: boolean): InterruptedError 
 export function eventListView(events: readonly ListedEvent[]): ListView<ListedEvent> {
   return {
     rows: events,
-    json: ({ id, received_at, request_id, status, forwarded }) => ({
+    json: ({ id, received_at, request_id, status, error_reason, forwarded }) => ({
       id,
       received_at,
       request_id,
       status,
+      error_reason,
       forwarded,
     }),
     columns: [
@@ -80,6 +86,7 @@ export function eventListView(events: readonly ListedEvent[]): ListView<ListedEv
         style: (row) => (row.status === null ? undefined : statusStyle(row.status)),
       },
       { name: 'forwarded', value: (row) => row.forwarded, show: (row) => row.forwarding },
+      { name: 'error_reason', value: (row) => row.error_reason, extra: true },
       { name: 'repeats', value: (row) => row.repeats, extra: true },
       { name: 'attempts', value: (row) => row.attempts, extra: true },
       { name: 'last_answer', value: (row) => row.last_answer, extra: true },
@@ -104,6 +111,7 @@ export function eventView(
         ...(event.repeats === 0
           ? []
           : [`redelivered ${event.repeats} ${event.repeats === 1 ? 'time' : 'times'}`]),
+        ...(event.error_reason === null ? [] : [`reason: ${sanitize(event.error_reason)}`]),
         ...(event.oddity === null ? [] : [`unexpected: ${sanitize(event.oddity)}`]),
         `signature ${event.signature}`,
         '',

@@ -1,4 +1,5 @@
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
+import { terminalStatuses } from '../../contract/statuses.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
@@ -7,6 +8,9 @@ import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
 import { statusStyle } from './status.ts'
+
+/** Statuses of checks and referees that end without a report. */
+const ended: ReadonlySet<string> = new Set(['CANCELLED', 'ERROR'])
 
 interface CheckRow {
   check: string
@@ -55,7 +59,10 @@ function requestText(request: RequestResource, terminal: Terminal): string {
     `  recipient  ${sanitize(recipient.email)}, ${sanitize(recipient.phone)}`,
     `  created    ${sanitize(localTime(request.created_at))} by ${sanitize(request.requester.email)}`,
   ]
-  const rows = request.checks.flatMap(checkRows)
+  const { error_reason: reason } = request
+  if (typeof reason === 'string') lines.push(`  reason     ${sanitize(reason)}`)
+  const isOver = terminalStatuses.includes(request.status)
+  const rows = request.checks.flatMap((check) => checkRows(check, isOver))
   if (rows.length === 0) lines.push('', '  No checks have been started yet.')
   else lines.push('', table(rows, columns, terminal))
   return lines.join('\n')
@@ -67,32 +74,41 @@ function statusText(status: string, terminal: Terminal): string {
   return style === undefined ? shown : styled(terminal, style, shown)
 }
 
-function checkRows(check: Check): CheckRow[] {
+function checkRows(check: Check, isRequestOver: boolean): CheckRow[] {
+  const isOver = isRequestOver || ended.has(check.status)
   const isReference = check.type === 'reference'
   const own: CheckRow = {
-    check: isReference ? 'Reference check' : (check.check_name ?? 'Background check'),
+    check: checkName(check),
     status: check.status,
     id: check.id ?? '-',
-    report: isReference ? '-' : readiness(check),
+    report: isReference ? '-' : readiness(check, isOver),
   }
   const referees = check.references ?? []
-  if (isReference && referees.length === 0) own.report = 'no referees yet'
-  return [own, ...referees.map(refereeRow)]
+  if (isReference && referees.length === 0) own.report = isOver ? 'no referees' : 'no referees yet'
+  return [own, ...referees.map((referee) => refereeRow(referee, isOver))]
 }
 
-function refereeRow(referee: Referee): CheckRow {
+/** With the partner who does it, where one is named. */
+function checkName({ type, check_name: name, partner_name: partner }: Check): string {
+  if (type === 'reference') return 'Reference check'
+  return `${name ?? 'Background check'}${partner === null || partner === undefined ? '' : ` (${partner})`}`
+}
+
+function refereeRow(referee: Referee, isOver: boolean): CheckRow {
+  const email = referee.referee_email === null ? '' : ` <${referee.referee_email}>`
   return {
-    check: `└ ${referee.referee_name ?? 'Unnamed referee'}`,
+    check: `└ ${referee.referee_name ?? 'Unnamed referee'}${email}`,
     status: referee.status,
     id: `referee ${referee.referee_id}`,
-    report: readiness(referee),
+    report: readiness(referee, isOver),
   }
 }
 
-function readiness({
-  status,
-  report_pdf_url: url,
-}: Pick<Check | Referee, 'status' | 'report_pdf_url'>): string {
+/** A check or referee of what is over gets no report any more, but for one that COMPLETED. */
+function readiness(
+  { status, report_pdf_url: url }: Pick<Check | Referee, 'status' | 'report_pdf_url'>,
+  isOver: boolean,
+): string {
   if (url !== null && url !== undefined) return 'ready'
-  return status === 'CANCELLED' || status === 'ERROR' ? 'none' : 'not yet'
+  return ended.has(status) || (isOver && status !== 'COMPLETED') ? 'none' : 'not yet'
 }

@@ -1,12 +1,14 @@
-import type { ListedRequest } from '../../domain/request/listing.ts'
+import type { PrintedRequest } from '../../domain/request/listing.ts'
 import { localDay } from '../../domain/wording/local-time.ts'
+import { failureJson } from '../failure.ts'
 import type { ListView } from '../view.ts'
 import { statusStyle } from './status.ts'
 
 /** The journal's requests. A row without a status shows what is known of its order instead. */
-export function listedRequestsView(requests: readonly ListedRequest[]): ListView<ListedRequest> {
+export function listedRequestsView(requests: readonly PrintedRequest[]): ListView<PrintedRequest> {
   return {
     rows: requests,
+    json: ({ failure, ...row }) => (failure === undefined ? row : { ...row, error: failureJson(failure) }),
     columns: [
       { name: 'request_id', value: (row) => row.request_id, whole: true },
       {
@@ -25,6 +27,7 @@ export function listedRequestsView(requests: readonly ListedRequest[]): ListView
       { name: 'user_email', value: (row) => row.user_email, extra: true },
       { name: 'base_url', value: (row) => row.base_url, extra: true },
       { name: 'reason', value: (row) => row.reason, extra: true },
+      { name: 'error_reason', value: (row) => row.error_reason, extra: true },
     ],
     empty: 'No requests match. Only requests ordered with this store are listed.',
   }

@@ -1,5 +1,12 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { listed, type ListedBatch, type ListedRow, listedRow } from '../../domain/batch/standing.ts'
+import {
+  listed,
+  type ListedBatch,
+  type ListedRow,
+  listedRow,
+  type StoppedRow,
+  stoppedRow,
+} from '../../domain/batch/standing.ts'
 import { type AboutToOrder, mostNamed } from '../../domain/submission/confirmation.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
@@ -50,6 +57,18 @@ export async function leftToOrder(
 export async function listBatches({ batches, ledger, clock }: BatchPorts): Promise<ListedBatch[]> {
   await ledger.recover(clock.now())
   return (await batches.list()).map(listed)
+}
+
+/** The rows that were not sent because of what they match, in the order of the file. */
+export async function stoppedRows(
+  stored: Pick<BatchPorts, 'batches'>,
+  { id, counts }: Pick<Batch, 'id' | 'counts'>,
+): Promise<StoppedRow[]> {
+  if (counts.duplicate + counts.held === 0) return []
+  const rows: StoppedRow[] = []
+  for await (const row of stored.batches.rows(id, { states: ['duplicate', 'held'] }))
+    rows.push(stoppedRow(listedRow(row)))
+  return rows
 }
 
 /** A batch's rows in the order of the file. */
