@@ -1,5 +1,5 @@
 /*
- * Writes docs/reference.md and docs/schemas as `refcheck reference` prints them. Run: npm run manifest
+ * Writes src/reference/reference.md and its schemas/ as `refcheck reference` prints them. Run: npm run manifest
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { commandManifest, outputSchemas } from '../compose/reference.ts'
 import { referenceView } from '../output/views/reference.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const docs = join(root, 'docs')
+const docs = join(root, 'src', 'reference')
 const folder = join(docs, 'schemas')
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }

@@ -25,7 +25,6 @@ test('the top level holds only what a tool or a reader looks for there', () => {
     'src',
     'test',
     'README.md',
-    'docs',
     'oclif.manifest.json',
   ])
   expect(top.filter((name) => !name.startsWith('.') && !expected.has(name))).toEqual([])

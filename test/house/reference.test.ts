@@ -8,16 +8,16 @@ import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { root } from './sources.ts'
 
-const docs = join(root, 'docs')
+const docs = join(root, 'src', 'reference')
 // Both are written by: npm run manifest
 
-test('docs/reference.md is what refcheck reference prints', async () => {
+test('src/reference/reference.md is what refcheck reference prints', async () => {
   const { code, stdout } = await refcheck(['reference'], { env: emptyEnv(temporaryFolder()) })
   expect(code).toBe(0)
   expect(readFileSync(join(docs, 'reference.md'), 'utf8') === stdout).toBe(true)
 })
 
-test('docs/schemas is what --json prints, command by command: keys are added, never removed', async () => {
+test('src/reference/schemas is what --json prints, command by command: keys are added, never removed', async () => {
   const schemas = await outputSchemas()
   const files = Object.entries(schemas).map(([command, schema]) => ({
     name: `${command.replaceAll(' ', '-')}.json`,
