@@ -72,11 +72,11 @@ test('where it stands: list, status and rows, by the beginning of the id', async
   `)
   expect(await here.type(`batch rows ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_1
-    ROW  STATE     EMAIL           OUTCOME
-    1    accepted  a1@example.com  REQUEST_1
-    2    accepted  a2@example.com  REQUEST_2
-    3    pending   a3@example.com  -
-    4    pending   a4@example.com  -
+    ROW  LINE  STATE     EMAIL           OUTCOME
+    1    2     accepted  a1@example.com  REQUEST_1
+    2    3     accepted  a2@example.com  REQUEST_2
+    3    4     pending   a3@example.com  -
+    4    5     pending   a4@example.com  -
     exit 0
   `)
   expect(await here.type(`batch rows ${id} --state pending --json`)).toMatchInlineSnapshot(`
@@ -84,6 +84,7 @@ test('where it stands: list, status and rows, by the beginning of the id', async
     [
       {
         "row": 3,
+        "line": 4,
         "state": "pending",
         "request_id": null,
         "status": null,
@@ -95,6 +96,7 @@ test('where it stands: list, status and rows, by the beginning of the id', async
       },
       {
         "row": 4,
+        "line": 5,
         "state": "pending",
         "request_id": null,
         "status": null,
