@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { newAttempt, someTime } from './batches.ts'
+import { fileBatch, orderRows } from './files.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
+import type { BatchRow } from '../../../src/domain/batch/batch.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+
+const urls = ['https://old.example.com', 'https://new.example.com'] as const
+const by = { at: someTime, by: 'owner@example.com' }
+
+describe.each(backends)('%s: a pending row that matches an order by now', (backend) => {
+  let place: Scratch
+  let store: Store
+  let pending: BatchRow
+
+  const first = async (batchId: string): Promise<BatchRow> => {
+    const { value: row } = await store.batches.rows(batchId).next()
+    if (row === undefined) throw new Error('it has a row')
+    return row
+  }
+
+  /** Ordered at one URL, pending at another; only then it is said that the two are one service. */
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    store = await place.store()
+    await store.waiting.sayService(urls, false, by)
+    const [old, fresh] = urls.map((baseUrl) => fileBatch({ baseUrl })) as [
+      ReturnType<typeof fileBatch>,
+      ReturnType<typeof fileBatch>,
+    ]
+    await store.batches.add(old, orderRows(1))
+    const attempt = await store.ledger.begin(await first(old.id), newAttempt())
+    if (attempt === undefined) throw new Error('it begins')
+    const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
+    await store.ledger.move(attempt, { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' })
+    await store.batches.add(fresh, orderRows(1))
+    pending = await first(fresh.id)
+    if (pending.state !== 'pending') throw new Error('nothing stands in its way yet')
+    await store.waiting.sayService(urls, true, by)
+  })
+  afterEach(() => place.end())
+
+  const becomes = async () => (await first(pending.batchId)).state
+
+  test('is compared in the step that takes it to sending, and is a duplicate instead', async () => {
+    expect(await store.ledger.begin(pending, newAttempt())).toBeUndefined()
+    expect(await becomes()).toBe('duplicate')
+  })
+
+  test('is so with a place in the quota too', async () => {
+    const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+    const begun = await store.ledger.beginInQuota(pending, newAttempt(), room)
+    expect(begun).toMatchObject({ attempt: undefined, stop: { becomes: 'duplicate' } })
+    expect(await becomes()).toBe('duplicate')
+  })
+})
