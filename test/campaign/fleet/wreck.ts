@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import type { FleetTally, Plan } from './fleet.ts'
 import type { Machine } from './machine.ts'
-import type { PostgresPair } from './postgres-pair.ts'
+import type { PostgresPair } from '../../harness/postgres-pair.ts'
 
 export interface Wreck {
   plan: Plan

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { Cluster } from '../../harness/postgres-cluster.ts'
-import { SwitchedPort } from '../../harness/switched-port.ts'
+import { Cluster } from './postgres-cluster.ts'
+import { SwitchedPort } from './switched-port.ts'
 
 /** Enough to follow from, however long the link was cut. */
 const settings = ['wal_keep_size=256MB', 'max_connections=60']

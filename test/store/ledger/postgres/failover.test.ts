@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { addOne, newAttempt } from '../batches.ts'
+import { type Scratch, scratch } from '../scratch.ts'
+import { makeStore } from '../../../harness/made-store.ts'
+import { emptyStore } from '../../../harness/postgres-store.ts'
+import { PostgresPair } from '../../../harness/postgres-pair.ts'
+import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
+import type { Store } from '../../../../src/store/ledger/store.ts'
+
+/** A primary and its standby are started. */
+const longMs = 60_000
+
+let pair: PostgresPair
+let here: Scratch
+
+beforeAll(async () => {
+  pair = await PostgresPair.start()
+  await makeStore(pair.url)
+}, longMs)
+afterAll(() => pair.stop())
+beforeEach(() => {
+  here = scratch()
+})
+afterEach(async () => {
+  await here.end()
+  await emptyStore(pair.url)
+})
+
+async function begin({ ledger }: Store, row: RowVersion): Promise<void> {
+  const begun = await ledger.begin(row, newAttempt())
+  expect(begun).toMatchObject({ state: 'sending' })
+}
+
+const states = async (store: Store): Promise<string[]> =>
+  (await store.ledger.list({})).map(({ state, recipient }) => `${recipient?.email} ${state}`).sort()
+
+test(
+  'a standby that the last commits did not reach takes over: what was sent is unknown there, and not sent again',
+  async () => {
+    const before = await here.store(pair.url)
+    const rows: RowVersion[] = []
+    for (const who of ['kept', 'lost', 'next'])
+      rows.push(await addOne(before.ledger, `${who}@example.com`, { kind: 'file' }))
+    const [kept, lost, next] = rows as [RowVersion, RowVersion, RowVersion]
+    await begin(before, kept)
+    await pair.failOver({ how: 'asynchronous', meanwhile: () => begin(before, lost) })
+    const after = await here.store(pair.url)
+    expect(await states(after)).toEqual([
+      'kept@example.com sending',
+      'lost@example.com pending',
+      'next@example.com pending',
+    ])
+    await begin(after, next)
+    expect(await after.ledger.begin(lost, newAttempt())).toBeUndefined()
+    expect(await states(after)).toContain('lost@example.com unknown')
+    expect(here.notices.join()).toContain('did not know 1 of the orders sent from here')
+  },
+  longMs,
+)
+
+test(
+  'a synchronous standby takes over with every commit: nothing has to be put back',
+  async () => {
+    const before = await here.store(pair.url)
+    const rows: RowVersion[] = []
+    for (const who of ['last', 'next'])
+      rows.push(await addOne(before.ledger, `${who}@example.com`, { kind: 'file' }))
+    const [last, next] = rows as [RowVersion, RowVersion]
+    await pair.failOver({ how: 'synchronous', meanwhile: () => begin(before, last) })
+    const after = await here.store(pair.url)
+    await begin(after, next)
+    expect(await states(after)).toEqual(['last@example.com sending', 'next@example.com sending'])
+    expect(here.notices.join()).not.toContain('did not know')
+  },
+  longMs,
+)
