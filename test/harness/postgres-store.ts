@@ -37,6 +37,7 @@ export async function emptyStore(url: string): Promise<void> {
   await asked(
     url,
     `SET search_path = refcheck; ${tables.map((table) => `DELETE FROM ${table};`).join(' ')}
-     DELETE FROM meta WHERE NOT ${kept}`,
+     DELETE FROM meta WHERE NOT ${kept};
+     ALTER TABLE events ALTER COLUMN id RESTART`,
   )
 }

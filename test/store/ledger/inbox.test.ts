@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginOne, someTime } from './batches.ts'
-import { scratch, type Scratch } from './scratch.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
 import type { EventFilter, ReceivedEvent } from '../../../src/domain/webhook/inbox-event.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 
@@ -22,136 +22,141 @@ function received(requestId: string, status: string, changes: Partial<ReceivedEv
   }
 }
 
-let place: Scratch
-let inbox: Inbox
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
+  let inbox: Inbox
 
-beforeEach(async () => {
-  place = scratch()
-  inbox = (await place.store()).inbox
-})
-afterEach(() => place.end())
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    inbox = (await place.store()).inbox
+  })
+  afterEach(() => place.end())
 
-async function ids(filter?: EventFilter): Promise<number[]> {
-  const found: number[] = []
-  for await (const { id } of inbox.list(filter)) found.push(id)
-  return found
-}
+  async function ids(filter?: EventFilter): Promise<number[]> {
+    const found: number[] = []
+    for await (const { id } of inbox.list(filter)) found.push(id)
+    return found
+  }
 
-test('what was added is there for every process, to the byte', async () => {
-  await inbox.add([received(one, 'IN_PROGRESS')], false)
-  const other = (await place.store()).inbox
-  const event = await other.get(1)
-  expect(event).toMatchObject({ id: 1, requestId: one, status: 'IN_PROGRESS', repeats: 0, forward: 'none' })
-  expect(Buffer.from(event?.body ?? []).equals(Buffer.from(received(one, 'IN_PROGRESS').body))).toBe(true)
-})
-
-test('"the pair (request_id, status) identifies a status update already processed"', async () => {
-  expect(await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)).toEqual([
-    { id: 1, repeated: false },
-    { id: 2, repeated: false },
-  ])
-  const again = received(one.toUpperCase(), 'PARTIAL', { body: Buffer.from('{ "written": "otherwise" }') })
-  expect(await inbox.add([again], true)).toEqual([{ id: 1, repeated: true }])
-  expect(await inbox.get(1)).toMatchObject({ repeats: 1 })
-  expect(await ids()).toEqual([1, 2])
-})
-
-test('an odd event is kept for itself', async () => {
-  const odd = received(one, 'SHINY', { oddity: 'unknown status' })
-  await inbox.add([odd, received(one, 'PARTIAL')], false)
-  expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: true }])
-  expect(await inbox.latestStatus(one)).toMatchObject({ status: 'PARTIAL' })
-})
-
-test('filters', async () => {
-  await inbox.add(
-    [
-      received(one, 'PARTIAL', { receivedAt: someTime }),
-      received(two, 'PARTIAL', { receivedAt: someTime + 10 }),
-      received(two, 'COMPLETED', { receivedAt: someTime + 20 }),
-    ],
-    false,
-  )
-  expect(await ids({ requestId: two })).toEqual([2, 3])
-  expect(await ids({ status: 'PARTIAL' })).toEqual([1, 2])
-  expect(await ids({ since: someTime + 10, until: someTime + 20 })).toEqual([2])
-  expect(await ids({ after: 1, limit: 1 })).toEqual([2])
-})
-
-test('the newest status is the terminal one, whatever came after it', async () => {
-  await inbox.add([received(one, 'COMPLETED'), received(one, 'PARTIAL'), received(one, 'IN_PROGRESS')], false)
-  expect(await inbox.latestStatus(one)).toEqual({ status: 'COMPLETED', receivedAt: someTime })
-  expect(await inbox.latestStatus(two)).toBeUndefined()
-})
-
-test('requests that no order holds', async () => {
-  const { ledger } = await place.store()
-  const attempt = await beginOne(ledger, 'a@example.com')
-  await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
-  await inbox.add([received(one, 'PARTIAL'), received(two, 'PARTIAL'), received(three, 'PARTIAL')], false)
-  expect(await inbox.unclaimed()).toEqual([three, two])
-})
-
-test('an order knows what events said about its request, and never goes back', async () => {
-  const { ledger } = await place.store()
-  const attempt = await beginOne(ledger, 'a@example.com')
-  await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
-  const status = async (): Promise<string | undefined> =>
-    (await ledger.list({ requestId: one }))[0]?.requestStatus
-  await inbox.add([received(one.toUpperCase(), 'PARTIAL')], false)
-  expect(await status()).toBe('PARTIAL')
-  await inbox.add([received(one, 'IN_PROGRESS'), received(one, 'SHINY', { oddity: 'odd' })], false)
-  expect(await status()).toBe('PARTIAL')
-  await inbox.add([received(one, 'COMPLETED')], false)
-  await inbox.add([received(one, 'CANCELLED')], false)
-  expect(await status()).toBe('COMPLETED')
-})
-
-describe('forwarding', () => {
-  test('goes in order within a request: what failed holds back its own request alone', async () => {
-    await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED'), received(two, 'PARTIAL')], true)
-    expect((await inbox.due(someTime, 10)).map(({ id }) => id)).toEqual([1, 3])
-    await inbox.refused(1, someTime + 1000, '503')
-    await inbox.forwarded(3, someTime, '204')
-    expect(await inbox.due(someTime, 10)).toEqual([])
-    expect(
-      (await inbox.due(someTime + 1000, 10)).map(({ id, attempts, lastAnswer }) => [
-        id,
-        attempts,
-        lastAnswer,
-      ]),
-    ).toEqual([[1, 1, '503']])
-    await inbox.forwarded(1, someTime + 1000, '204')
-    expect((await inbox.due(someTime + 1000, 10)).map(({ id }) => id)).toEqual([2])
+  test('what was added is there for every process, to the byte', async () => {
+    await inbox.add([received(one, 'IN_PROGRESS')], false)
+    const other = (await place.store()).inbox
+    const event = await other.get(1)
+    expect(event).toMatchObject({ id: 1, requestId: one, status: 'IN_PROGRESS', repeats: 0, forward: 'none' })
+    expect(Buffer.from(event?.body ?? []).equals(Buffer.from(received(one, 'IN_PROGRESS').body))).toBe(true)
   })
 
-  test('whoever waits for the next one sleeps through what stands behind a failed one', async () => {
-    await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
-    expect(await inbox.nextDue()).toBe(0)
-    await inbox.refused(1, someTime + 1000, '503')
-    expect(await inbox.nextDue()).toBe(someTime + 1000)
-    await inbox.add([received(two, 'PARTIAL')], true)
-    expect(await inbox.nextDue()).toBe(0)
+  test('"the pair (request_id, status) identifies a status update already processed"', async () => {
+    expect(await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)).toEqual([
+      { id: 1, repeated: false },
+      { id: 2, repeated: false },
+    ])
+    const again = received(one.toUpperCase(), 'PARTIAL', { body: Buffer.from('{ "written": "otherwise" }') })
+    expect(await inbox.add([again], true)).toEqual([{ id: 1, repeated: true }])
+    expect(await inbox.get(1)).toMatchObject({ repeats: 1 })
+    expect(await ids()).toEqual([1, 2])
   })
 
-  test('is not held up by a clock that is set back', async () => {
-    await inbox.add([received(one, 'PARTIAL')], true)
-    await inbox.refused(1, someTime + 60_000, '503')
-    expect(await inbox.due(someTime + 59_999, 1)).toEqual([])
-    const yesterday = someTime - 86_400_000
-    expect((await inbox.due(yesterday, 1)).map(({ id }) => id)).toEqual([1])
-    await inbox.refused(1, yesterday + 60_000, '503')
-    expect(await inbox.due(yesterday, 1)).toEqual([])
-    expect((await inbox.due(yesterday + 60_000, 1)).map(({ id }) => id)).toEqual([1])
+  test('an odd event is kept for itself', async () => {
+    const odd = received(one, 'SHINY', { oddity: 'unknown status' })
+    await inbox.add([odd, received(one, 'PARTIAL')], false)
+    expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: true }])
+    expect(await inbox.latestStatus(one)).toMatchObject({ status: 'PARTIAL' })
   })
 
-  test('is done once, and again when it is asked for', async () => {
-    await inbox.add([received(one, 'PARTIAL')], true)
-    await inbox.forwarded(1, someTime, '200')
-    expect(await inbox.nextDue()).toBeUndefined()
-    expect(await inbox.get(1)).toMatchObject({ forward: 'done', forwardedAt: someTime })
-    expect(await inbox.requeue(1)).toBe(true)
-    expect((await inbox.due(someTime, 1)).map(({ id }) => id)).toEqual([1])
-    expect(await inbox.requeue(99)).toBe(false)
+  test('filters', async () => {
+    await inbox.add(
+      [
+        received(one, 'PARTIAL', { receivedAt: someTime }),
+        received(two, 'PARTIAL', { receivedAt: someTime + 10 }),
+        received(two, 'COMPLETED', { receivedAt: someTime + 20 }),
+      ],
+      false,
+    )
+    expect(await ids({ requestId: two })).toEqual([2, 3])
+    expect(await ids({ status: 'PARTIAL' })).toEqual([1, 2])
+    expect(await ids({ since: someTime + 10, until: someTime + 20 })).toEqual([2])
+    expect(await ids({ after: 1, limit: 1 })).toEqual([2])
+  })
+
+  test('the newest status is the terminal one, whatever came after it', async () => {
+    await inbox.add(
+      [received(one, 'COMPLETED'), received(one, 'PARTIAL'), received(one, 'IN_PROGRESS')],
+      false,
+    )
+    expect(await inbox.latestStatus(one)).toEqual({ status: 'COMPLETED', receivedAt: someTime })
+    expect(await inbox.latestStatus(two)).toBeUndefined()
+  })
+
+  test('requests that no order holds', async () => {
+    const { ledger } = await place.store()
+    const attempt = await beginOne(ledger, 'a@example.com')
+    await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
+    await inbox.add([received(one, 'PARTIAL'), received(two, 'PARTIAL'), received(three, 'PARTIAL')], false)
+    expect(await inbox.unclaimed()).toEqual([three, two])
+  })
+
+  test('an order knows what events said about its request, and never goes back', async () => {
+    const { ledger } = await place.store()
+    const attempt = await beginOne(ledger, 'a@example.com')
+    await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
+    const status = async (): Promise<string | undefined> =>
+      (await ledger.list({ requestId: one }))[0]?.requestStatus
+    await inbox.add([received(one.toUpperCase(), 'PARTIAL')], false)
+    expect(await status()).toBe('PARTIAL')
+    await inbox.add([received(one, 'IN_PROGRESS'), received(one, 'SHINY', { oddity: 'odd' })], false)
+    expect(await status()).toBe('PARTIAL')
+    await inbox.add([received(one, 'COMPLETED')], false)
+    await inbox.add([received(one, 'CANCELLED')], false)
+    expect(await status()).toBe('COMPLETED')
+  })
+
+  describe('forwarding', () => {
+    test('goes in order within a request: what failed holds back its own request alone', async () => {
+      await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED'), received(two, 'PARTIAL')], true)
+      expect((await inbox.due(someTime, 10)).map(({ id }) => id)).toEqual([1, 3])
+      await inbox.refused(1, someTime + 1000, '503')
+      await inbox.forwarded(3, someTime, '204')
+      expect(await inbox.due(someTime, 10)).toEqual([])
+      expect(
+        (await inbox.due(someTime + 1000, 10)).map(({ id, attempts, lastAnswer }) => [
+          id,
+          attempts,
+          lastAnswer,
+        ]),
+      ).toEqual([[1, 1, '503']])
+      await inbox.forwarded(1, someTime + 1000, '204')
+      expect((await inbox.due(someTime + 1000, 10)).map(({ id }) => id)).toEqual([2])
+    })
+
+    test('whoever waits for the next one sleeps through what stands behind a failed one', async () => {
+      await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
+      expect(await inbox.nextDue()).toBe(0)
+      await inbox.refused(1, someTime + 1000, '503')
+      expect(await inbox.nextDue()).toBe(someTime + 1000)
+      await inbox.add([received(two, 'PARTIAL')], true)
+      expect(await inbox.nextDue()).toBe(0)
+    })
+
+    test('is not held up by a clock that is set back', async () => {
+      await inbox.add([received(one, 'PARTIAL')], true)
+      await inbox.refused(1, someTime + 60_000, '503')
+      expect(await inbox.due(someTime + 59_999, 1)).toEqual([])
+      const yesterday = someTime - 86_400_000
+      expect((await inbox.due(yesterday, 1)).map(({ id }) => id)).toEqual([1])
+      await inbox.refused(1, yesterday + 60_000, '503')
+      expect(await inbox.due(yesterday, 1)).toEqual([])
+      expect((await inbox.due(yesterday + 60_000, 1)).map(({ id }) => id)).toEqual([1])
+    })
+
+    test('is done once, and again when it is asked for', async () => {
+      await inbox.add([received(one, 'PARTIAL')], true)
+      await inbox.forwarded(1, someTime, '200')
+      expect(await inbox.nextDue()).toBeUndefined()
+      expect(await inbox.get(1)).toMatchObject({ forward: 'done', forwardedAt: someTime })
+      expect(await inbox.requeue(1)).toBe(true)
+      expect((await inbox.due(someTime, 1)).map(({ id }) => id)).toEqual([1])
+      expect(await inbox.requeue(99)).toBe(false)
+    })
   })
 })

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 
-import { type Scratch, scratch } from './scratch.ts'
+import { backends, type Scratch, scratch } from './scratch.ts'
 import { claim, emptyBook, type QuotaBook } from '../../../src/domain/quota/book.ts'
 import type { QuotaPlace } from '../../../src/domain/quota/place.ts'
 
@@ -11,41 +11,61 @@ const at = Date.UTC(2026, 10, 21, 9)
 const url = 'https://api.example.com'
 const key = 'k'.repeat(32)
 
-let place: Scratch
-
-beforeEach(() => {
-  place = scratch(5000)
-})
-afterEach(() => place.end())
-
 const placeOf = (account: string, kind: 'create' | 'poll' = 'create'): QuotaPlace => ({
   account,
   decide: (state) => claim((state as QuotaBook | undefined) ?? emptyBook(windows), kind, at),
 })
 
-test('eight connections to one store share one window', async () => {
-  const stores = await Promise.all(Array.from({ length: 8 }, () => place.store()))
-  let taken = 0
-  for (let round = 0; round < 20; round += 1) {
-    for (const { quota } of stores) {
-      const { waitMs } = await quota.update(placeOf(quota.account(url, key)))
-      if (waitMs === 0) taken += 1
-    }
-  }
-  expect(taken).toBe(60)
-})
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
 
-test('one account a key and origin, whatever the path', async () => {
-  const { quota } = await place.store()
-  const account = quota.account(url, key)
-  expect(quota.account(`${url}/checks`, key)).toBe(account)
-  expect(quota.account('https://api.example.org', key)).not.toBe(account)
-  expect(quota.account(url, 'x'.repeat(32))).not.toBe(account)
-  await quota.update(placeOf(account))
-  expect((await quota.read(quota.account(url, 'x'.repeat(32)))).state).toBeUndefined()
+  beforeEach(() => {
+    place = scratch(5000, backend)
+  })
+  afterEach(() => place.end())
+
+  test('eight connections to one store share one window', async () => {
+    const stores = await Promise.all(Array.from({ length: 8 }, () => place.store()))
+    let taken = 0
+    for (let round = 0; round < 20; round += 1) {
+      for (const { quota } of stores) {
+        const { waitMs } = await quota.update(placeOf(quota.account(url, key)))
+        if (waitMs === 0) taken += 1
+      }
+    }
+    expect(taken).toBe(60)
+  })
+
+  test('one account a key and origin, whatever the path', async () => {
+    const { quota } = await place.store()
+    const account = quota.account(url, key)
+    expect(quota.account(`${url}/checks`, key)).toBe(account)
+    expect(quota.account('https://api.example.org', key)).not.toBe(account)
+    expect(quota.account(url, 'x'.repeat(32))).not.toBe(account)
+    await quota.update(placeOf(account))
+    expect((await quota.read(quota.account(url, 'x'.repeat(32)))).state).toBeUndefined()
+  })
+
+  test('a decision that fails leaves everything as it was', async () => {
+    const { quota } = await place.store()
+    const account = quota.account(url, key)
+    await quota.update(placeOf(account))
+    const { state: before } = await quota.read(account)
+    const broken: QuotaPlace = {
+      account,
+      decide: () => {
+        throw new RangeError('no')
+      },
+    }
+    await expect(quota.update(broken)).rejects.toThrow('no')
+    expect((await quota.read(account)).state).toEqual(before)
+    expect((await quota.update(placeOf(account))).waitMs).toBe(0)
+  })
 })
 
 test('who is told to wait a second time writes nothing', async () => {
+  const place = scratch(5000)
+  onTestFinished(() => place.end())
   const { quota } = await place.store()
   const account = quota.account(url, key)
   for (let taken = 0; taken < 57; taken += 1) await quota.update(placeOf(account))
@@ -55,20 +75,4 @@ test('who is told to wait a second time writes nothing', async () => {
   expect((await quota.update(wait)).waitMs).toBeGreaterThan(0)
   const after = statSync(`${place.path}-wal`)
   expect([after.size, after.mtimeMs]).toEqual([before.size, before.mtimeMs])
-})
-
-test('a decision that fails leaves everything as it was', async () => {
-  const { quota } = await place.store()
-  const account = quota.account(url, key)
-  await quota.update(placeOf(account))
-  const { state: before } = await quota.read(account)
-  const broken: QuotaPlace = {
-    account,
-    decide: () => {
-      throw new RangeError('no')
-    },
-  }
-  await expect(quota.update(broken)).rejects.toThrow('no')
-  expect((await quota.read(account)).state).toEqual(before)
-  expect((await quota.update(placeOf(account))).waitMs).toBe(0)
 })
