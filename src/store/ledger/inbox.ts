@@ -11,6 +11,8 @@ export interface Inbox {
    * be forwarded. An order that one tells of has its status from then on, unless it was further on already.
    */
   add(events: readonly ReceivedEvent[], forward: boolean): Promise<{ id: number; repeated: boolean }[]>
+  /** Calls back when another process may have added some, where the store can tell: a hint beside looking. */
+  onArrival?(wake: () => void): Promise<void>
   /** In the order of receipt. */
   list(filter?: EventFilter): AsyncIterable<InboxEvent>
   get(id: number): Promise<InboxEvent | undefined>

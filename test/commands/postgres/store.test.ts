@@ -124,7 +124,7 @@ test('it is backed up by other means, purged by the same', async () => {
 
     $ refcheck store backup copy.sqlite
     2> Error: a store on PostgreSQL is backed up by the server’s own means
-    2> Use pg_dump, or pg_basebackup with WAL archiving. A copy in a file: refcheck store move
+    2> Use pg_dump, or pg_basebackup with WAL archiving.
     exit 2
 
     $ refcheck store purge --email a1@example.com --yes

@@ -105,7 +105,7 @@ export class PostgresMaintenance implements Maintenance {
   backup(): Promise<void> {
     return Promise.reject(
       new UsageError('a store on PostgreSQL is backed up by the server’s own means', {
-        hint: 'Use pg_dump, or pg_basebackup with WAL archiving. A copy in a file: refcheck store move',
+        hint: 'Use pg_dump, or pg_basebackup with WAL archiving.',
       }),
     )
   }
