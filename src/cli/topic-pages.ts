@@ -2,6 +2,7 @@ import batches from './pages/batches.ts'
 import environment from './pages/environment.ts'
 import exitCodes from './pages/exit-codes.ts'
 import files from './pages/files.ts'
+import fleet from './pages/fleet.ts'
 import orders from './pages/orders.ts'
 import privacy from './pages/privacy.ts'
 import reports from './pages/reports.ts'
@@ -18,6 +19,7 @@ const pages = new Map(
     safety,
     reports,
     webhooks,
+    fleet,
     sandbox,
     scripts,
     'exit-codes': exitCodes,

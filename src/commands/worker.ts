@@ -58,8 +58,8 @@ export default class Worker extends BaseCommand<typeof Worker> {
       listeners.push((event) => health.take(event))
       onEvent({ name: 'health', url: health.url })
     }
-    const { batches } = await store(scope)
+    const { batches, inbox } = await store(scope)
     const refreshMs = flags.refresh ?? usualRefreshMs
-    await work({ batches, profiles: members, clock, signal, refreshMs, once: flags.once, onEvent })
+    await work({ batches, inbox, profiles: members, clock, signal, refreshMs, once: flags.once, onEvent })
   }
 }

@@ -54,6 +54,8 @@ export async function startListening(ports: ListenPorts, plan: ListenPlan): Prom
   const stop = new AbortController()
   const { signal } = stop
   const relay = deliver && new Relay({ inbox, clock, deliver, signal, onDelivered: plan.onDelivered })
+  // Events that other receivers on the store keep; what is missed is found by looking.
+  await inbox.onArrival?.(() => relay?.nudge())
   const broken = new AbortController()
   const state: { finishing: boolean; failure?: unknown } = { finishing: false }
   const breakOff = (failure: unknown): void => {

@@ -4,6 +4,7 @@ import type { WorkerEvent } from '../../domain/worker/events.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
+import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { CarriedOut } from '../batch/carry-out.ts'
 
 /** One key, and what is done with it. */
@@ -21,6 +22,8 @@ export interface WorkPorts {
   batches: Pick<Batches, 'queued' | 'recordQueued'>
   profiles: readonly WorkerProfile[]
   clock: Clock
+  /** Where it can be told of new work by others. */
+  inbox: Pick<Inbox, 'onArrival'>
   /** Ends it: rows in flight are finished. */
   signal: AbortSignal
   /** Milliseconds between two readings of unfinished requests. */
@@ -47,25 +50,42 @@ class Worker {
   readonly #restsUntil = new Map<string, number>()
   readonly #readAt = new Map<string, number>()
   readonly #homeless = new Set<string>()
+  #wake: AbortController | undefined
 
   constructor(ports: WorkPorts) {
     this.#ports = ports
   }
 
   async run(): Promise<void> {
-    const { signal, clock, profiles, onEvent, once } = this.#ports
+    const { signal, profiles, onEvent, once } = this.#ports
     onEvent({ name: 'started', profiles: profiles.map(({ name }) => name) })
+    await this.#listen()
     while (!signal.aborted) {
       await this.#look()
       for (const profile of profiles) this.#keepFresh(profile)
       if (once && this.#sending.size + this.#reading.size === 0) break
-      await (once
-        ? Promise.race([...this.#sending.values(), ...this.#reading.values()])
-        : clock.sleep(lookEveryMs, signal).catch(() => undefined))
+      await (once ? Promise.race([...this.#sending.values(), ...this.#reading.values()]) : this.#pause())
     }
     onEvent({ name: 'stopping' })
     await Promise.all([...this.#sending.values(), ...this.#reading.values()])
     onEvent({ name: 'stopped' })
+  }
+
+  /** A hint beside looking: what cannot be listened for now is found all the same. */
+  async #listen(): Promise<void> {
+    const { inbox, onEvent } = this.#ports
+    try {
+      await inbox.onArrival?.(() => this.#wake?.abort())
+    } catch (error) {
+      onEvent({ name: 'store-waits', code: codeOf(error) })
+    }
+  }
+
+  async #pause(): Promise<void> {
+    const { clock, signal } = this.#ports
+    this.#wake = new AbortController()
+    await clock.sleep(lookEveryMs, AbortSignal.any([signal, this.#wake.signal])).catch(() => undefined)
+    this.#wake = undefined
   }
 
   /** A store that cannot be read is looked at again. */

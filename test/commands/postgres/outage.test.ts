@@ -53,10 +53,14 @@ test.each(outages)(
       const answer = await ask(request)
       if (request.method !== 'POST' || (posts += 1) !== 2) return answer
       await begin(database)
-      ended = systemClock.sleep(1_500).then(() => end(database))
       return answer
     })
-    const done = await run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], { env })
+    const done = await run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], {
+      env,
+      onWrite(_stream, text) {
+        if (text.includes('Waiting for the store')) ended = end(database)
+      },
+    })
     await ended
     expect(done.stderr).toMatch(why)
     expect(done.stderr.match(/Waiting for the store/g)).toHaveLength(1)
