@@ -59,7 +59,8 @@ export function failure({ status, envelope, retryAfter, hints = {} }: FailedAnsw
       return new UnauthenticatedError(hints.refused ?? told('the API key was refused'), {
         status,
         hint:
-          hints[401] ?? 'A newer key revokes the older one. Log in with the current key: refcheck auth login',
+          hints[401] ??
+          'A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login',
       })
     case 403:
       return new ForbiddenError(told('the service does not allow this'), {

@@ -91,6 +91,10 @@ async function throughOclif(
     userPlugins: false,
     devPlugins: false,
   })
+  if (argv[0] === 'autocomplete') {
+    const { setUpInOurWords } = await import('./plugin-words.ts')
+    await setUpInOurWords(config)
+  }
   await run([...argv], config)
 }
 

@@ -162,7 +162,7 @@ test('credentials that are none, or that the service does not accept: nothing is
     xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
     EOF
     2> Error: invalid API key
-    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
+    2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
     exit 3
   `)
   expect(await type(loginAt(url, 'stan.stranger@example.net'), { stdin: apiKey })).toMatchInlineSnapshot(`
@@ -236,7 +236,7 @@ test('a new key of the same organisation: told which profiles held the old one',
     user      olive.owner@example.com
     key       ****MaGM, from a private file; it does not work
     2> Error: invalid API key
-    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
+    2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
     exit 3
   `)
   expect(await type('auth status --profile default --json')).toMatchInlineSnapshot(`
@@ -252,7 +252,7 @@ test('a new key of the same organisation: told which profiles held the old one',
       "error": {
         "code": "unauthenticated",
         "message": "invalid API key",
-        "hint": "A newer key revokes the older one. Log in with the current key: refcheck auth login",
+        "hint": "A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login",
         "status": 401
       }
     }
@@ -312,7 +312,7 @@ test('auth list, switch and logout', async () => {
 
     $ refcheck packages list
     2> Error: you are not logged in
-    2> Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
+    2> Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login
     exit 3
 
     $ refcheck auth list

@@ -198,11 +198,11 @@ test('the trial is over, or the key was replaced: it halts', async () => {
     4  rows
 
     halted  2026-11-20 12:00 +00:00  invalid API key
-    A newer key revokes the older one. Log in with the current key: refcheck auth login
+    A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
 
     results  HOME/people.results.csv
     2> Error: halted: invalid API key; 1 accepted so far, 3 not sent yet
-    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
+    2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
     2> Then resume with: refcheck batch resume BATCH_1
     exit 3
   `)

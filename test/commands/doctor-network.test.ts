@@ -20,7 +20,7 @@ test('a clock that is off', async () => {
     warn  clock         this machine’s clock is 3600 s ahead of the service’s
                         Set it by the network (NTP): orders with an unknown outcome are recognised by their time.
     ok    key           works; olive.owner@example.com is owner
-    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+    ok    quota         60 of 60 and 1000 of 1000 calls left, as far as this store knows
     exit 0
   `)
 })
@@ -41,7 +41,7 @@ test('certificates that are not checked, authorities that are not there, a proxy
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
-    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+    ok    quota         60 of 60 and 1000 of 1000 calls left, as far as this store knows
     exit 0
   `)
   const env = { NODE_EXTRA_CA_CERTS: '/nowhere.pem', HTTPS_PROXY: 'http://ana:hush@proxy.example.com:3128' }
@@ -58,7 +58,7 @@ test('certificates that are not checked, authorities that are not there, a proxy
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
-    ok    quota         59 of 60 calls, 999 of 1000 calls left, as far as this store knows
+    ok    quota         59 of 60 and 999 of 1000 calls left, as far as this store knows
     exit 0
   `)
   expect(await type('doctor', { env: { HTTPS_PROXY: 'ftp://x' } })).toMatchInlineSnapshot(`
@@ -74,7 +74,7 @@ test('certificates that are not checked, authorities that are not there, a proxy
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
-    ok    quota         58 of 60 calls, 998 of 1000 calls left, as far as this store knows
+    ok    quota         58 of 60 and 998 of 1000 calls left, as far as this store knows
     2> Error: HTTPS_PROXY in the environment is not the address of an http or https proxy
     2> Set it like this: HTTPS_PROXY=http://proxy.example.com:3128
     exit 2

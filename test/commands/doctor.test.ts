@@ -22,7 +22,7 @@ test('all is well: a line for each thing, exit 0', async () => {
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
-    ok    quota         57 of 60 calls, 997 of 1000 calls left, as far as this store knows
+    ok    quota         57 of 60 and 997 of 1000 calls left, as far as this store knows
     exit 0
   `)
   const { checks } = (await type('doctor --json')).json() as { checks: { level: string; hint: null }[] }
@@ -40,14 +40,14 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
     ok    proxy         none; calls go directly
     ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
     fail  profile       you are not logged in
-                        Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
+                        Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login
     fail  service       the base URL is missing
                         Set REFCHECK_BASE_URL, or log in with: refcheck auth login
     warn  clock         not checked, because "service" failed
     warn  key           not checked, because "profile" failed
     warn  quota         not checked, because "profile" failed
     2> Error: you are not logged in
-    2> Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)
+    2> Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login
     exit 3
   `)
   expect(await type('doctor --json')).toMatchInlineSnapshot(`
@@ -94,7 +94,7 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
           "check": "profile",
           "level": "fail",
           "message": "you are not logged in",
-          "hint": "Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)"
+          "hint": "Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login"
         },
         {
           "check": "service",
@@ -124,7 +124,7 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
       "error": {
         "code": "unauthenticated",
         "message": "you are not logged in",
-        "hint": "Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)"
+        "hint": "Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login"
       }
     }
     exit 3
@@ -150,7 +150,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
                         Check the base URL, and that the service is running.
     warn  clock         not checked, because "service" failed
     warn  key           not checked, because "service" failed
-    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+    ok    quota         60 of 60 and 1000 of 1000 calls left, as far as this store knows
     2> Error: 127.0.0.1:9: connection refused
     2> Check the base URL, and that the service is running.
     exit 7
@@ -167,10 +167,10 @@ test('the service is away, the key is not accepted, or the user is not one: each
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
     fail  key           invalid API key
-                        A newer key revokes the older one. Log in with the current key: refcheck auth login
-    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+                        A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
+    ok    quota         60 of 60 and 1000 of 1000 calls left, as far as this store knows
     2> Error: invalid API key
-    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
+    2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
     exit 3
   `)
   expect(await type('doctor', { env: { REFCHECK_USER_EMAIL: 'nobody@example.com' } })).toMatchInlineSnapshot(`
@@ -186,7 +186,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
     ok    clock         agrees with the service’s clock
     fail  key           user is not an active member of the organisation
                         The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
-    ok    quota         60 of 60 calls, 1000 of 1000 calls left, as far as this store knows
+    ok    quota         60 of 60 and 1000 of 1000 calls left, as far as this store knows
     2> Error: user is not an active member of the organisation
     2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 4
@@ -267,7 +267,7 @@ test('a private file that others can read is reported, and made private', async 
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
-    ok    quota         57 of 60 calls, 997 of 1000 calls left, as far as this store knows
+    ok    quota         57 of 60 and 997 of 1000 calls left, as far as this store knows
     exit 0
   `)
   expect(statSync(file).mode & 0o777).toBe(0o600)

@@ -77,7 +77,7 @@ test('--jq and a failure: the answer is filtered, the error is on stderr; withou
     false
     unauthenticated
     2> Error: invalid API key
-    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
+    2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
     exit 3
   `)
 })

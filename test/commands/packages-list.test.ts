@@ -95,7 +95,7 @@ test('a key that the service does not accept: one line and what to do, as JSON t
   expect(await type('packages list', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_API_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refcheck packages list
     2> Error: invalid API key
-    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
+    2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
     exit 3
   `)
   expect(await type('packages list --json', { env })).toMatchInlineSnapshot(`
@@ -104,7 +104,7 @@ test('a key that the service does not accept: one line and what to do, as JSON t
       "error": {
         "code": "unauthenticated",
         "message": "invalid API key",
-        "hint": "A newer key revokes the older one. Log in with the current key: refcheck auth login",
+        "hint": "A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login",
         "status": 401
       }
     }

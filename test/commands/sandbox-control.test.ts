@@ -220,7 +220,7 @@ test('renew-key: the old key is revoked, and the printed one logs in again', asy
   expect(await type('users list')).toMatchInlineSnapshot(`
     $ refcheck users list
     2> Error: invalid API key
-    2> A newer key revokes the older one. Log in with the current key: refcheck auth login
+    2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
     exit 3
   `)
   const login = `auth login --base-url ${env['REFCHECK_BASE_URL']} --email ${env['REFCHECK_USER_EMAIL']}`

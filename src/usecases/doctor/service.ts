@@ -87,9 +87,9 @@ async function key({ sources, connect, signal }: ServiceParts): Promise<Remark> 
 
 async function quota({ governor, clock }: ServiceParts): Promise<Remark> {
   const { windows, notBefore } = await (await governor()).standing()
-  const left = windows.map((window) => `${window.left} of ${window.calls} calls`).join(', ')
+  const left = windows.map((window) => `${window.left} of ${window.calls}`).join(' and ')
   const waitMs = notBefore - clock.now()
-  if (waitMs <= 0) return { message: `${left} left, as far as this store knows` }
+  if (waitMs <= 0) return { message: `${left} calls left, as far as this store knows` }
   return {
     level: 'warn',
     message: `used up for another ${Math.ceil(waitMs / 1000)} s`,

@@ -139,7 +139,7 @@ function noKey(profile?: string): UnauthenticatedError {
   const login = `refcheck auth login${profile === undefined ? '' : ` --profile ${profile}`}`
   return new UnauthenticatedError(
     profile === undefined ? 'you are not logged in' : `profile "${profile}" has no API key`,
-    { hint: `Log in with: ${login} (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)` },
+    { hint: `Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: ${login}` },
   )
 }
 

@@ -14,7 +14,10 @@ test('one person: what, for whom, where and as whom', () => {
 
 test('few people are named, many are counted', () => {
   const asked = (count: number): string =>
-    orderQuestion({ package: { id: 101 }, count, people: Array(Math.min(count, 6)).fill(ann) }, at)
+    orderQuestion(
+      { package: { id: 101 }, count, people: Array.from({ length: Math.min(count, 6) }, () => ann) },
+      at,
+    )
   expect(asked(2)).toBe(
     'Order package 101 for 2 people (Ann Lee, Ann Lee) at api.example.com as ana@example.com?',
   )

@@ -120,7 +120,7 @@ test('nobody logged in: exit 3 and how to log in', async () => {
   await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject({
     code: 'unauthenticated',
     message: 'you are not logged in',
-    hint: 'Log in with: refcheck auth login (or set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL)',
+    hint: 'Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login',
   })
   expect(kept.files()).toEqual([null, null])
 })
