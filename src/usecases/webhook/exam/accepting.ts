@@ -88,9 +88,13 @@ export const acceptingCases: readonly ExamCase[] = [
   },
   {
     id: 'bytes-newline',
-    title: 'a good signature over a body with a newline at its end',
+    title: 'a good signature over a body with line ends of its own',
     rule: rules.exactBytes,
-    run: async (sitting) => void (await sitting.accept(sitting.parcel(`${sitting.event()}\n`))),
+    async run(sitting) {
+      await sitting.accept(sitting.parcel(`${sitting.event()}\n`), 'a newline at its end')
+      const lines = sitting.event().replace('{', '{\r\n').replace('}', '\r\n}')
+      await sitting.accept(sitting.parcel(lines), 'CRLF between its lines')
+    },
   },
   {
     id: 'header-case',

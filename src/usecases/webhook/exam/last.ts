@@ -14,8 +14,9 @@ export const lastCases: readonly ExamCase[] = [
       await Promise.all(Array.from({ length: burst }, () => sitting.accept(sitting.parcel())))
       const lost = sitting.findings.length
       const [first] = sitting.findings.splice(0)
+      // Nothing says how many may come at once.
       if (first !== undefined)
-        sitting.find('must', `${lost} of ${burst} were not accepted, one of them: ${first.text}`)
+        sitting.find('advice', `${lost} of ${burst} were not accepted, one of them: ${first.text}`)
     },
   },
   {

@@ -1,5 +1,5 @@
 import type { ExamCase } from './case.ts'
-import { rules } from '../../../domain/webhook/exam-report.ts'
+import { type Level, rules } from '../../../domain/webhook/exam-report.ts'
 import type { CaseRun } from './case-run.ts'
 
 /** What a receiver has to refuse: everything the service did not sign like this. */
@@ -20,12 +20,15 @@ export const refusingCases: readonly ExamCase[] = [
     ...forged(async (sitting, body) => {
       await sitting.refuse(sitting.parcel(body, { signatures: [sitting.signAsStranger(body)] }))
       await sitting.refuse(sitting.parcel(body, { signatures: ['0'.repeat(64)] }), 'sixty-four zeros')
+      const signatures = [sitting.signWithNothing(body)]
+      await sitting.refuse(sitting.parcel(body, { signatures }), 'an empty secret')
     }),
   },
   {
     id: 'signature-upper-case',
     title: 'the signature in upper case',
-    ...forged(altered((good) => good.toUpperCase())),
+    // The same bytes in other digits: who takes them lets nobody in.
+    ...forged(altered((good) => good.toUpperCase(), 'advice')),
   },
   {
     id: 'signature-prefixed',
@@ -38,7 +41,7 @@ export const refusingCases: readonly ExamCase[] = [
     ...forged(async (sitting, body) => {
       const good = sitting.sign(body)
       await sitting.refuse(sitting.parcel(body, { signatures: [good + good] }), 'in one value')
-      await sitting.refuse(sitting.parcel(body, { signatures: [good, good] }), 'in two headers')
+      await sitting.refuse(sitting.parcel(body, { signatures: [good, good] }), 'in two headers', 'advice')
     }),
   },
   {
@@ -108,9 +111,9 @@ function forged(run: (sitting: CaseRun, body: string) => Promise<void>): Pick<Ex
   return { rule: rules.signature, run: (sitting) => run(sitting, sitting.event()) }
 }
 
-function altered(change: (good: string) => string) {
+function altered(change: (good: string) => string, level: Level = 'must') {
   return async (sitting: CaseRun, body: string): Promise<void> => {
-    await sitting.refuse(sitting.parcel(body, { signatures: [change(sitting.sign(body))] }))
+    await sitting.refuse(sitting.parcel(body, { signatures: [change(sitting.sign(body))] }), '', level)
   }
 }
 

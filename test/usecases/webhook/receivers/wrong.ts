@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
@@ -22,7 +22,6 @@ const everySignature = [
   'signature-missing',
   'signature-empty',
   'signature-wrong',
-  'signature-upper-case',
   'signature-prefixed',
   'signature-doubled',
   'signature-cut',
@@ -96,6 +95,7 @@ const comparisons: Planted[] = [
     fault: 'never verifies',
     start: handler({ isGood: () => true }),
     failed: [...everySignature, 'body-edited', 'body-reformatted', 'verify-before-parsing'],
+    advised: ['signature-upper-case'],
   },
   {
     fault: 'verifies only where there is a signature',
@@ -105,9 +105,18 @@ const comparisons: Planted[] = [
     failed: ['signature-missing', 'signature-empty'],
   },
   {
+    fault: 'takes an empty secret as well',
+    start: handler({
+      isGood: (body, signature) =>
+        isGood(body, signature) || signature === createHmac('sha256', '').update(body).digest('hex'),
+    }),
+    failed: ['signature-wrong'],
+  },
+  {
     fault: 'compares without case',
     start: comparing((expected, came) => expected === came.toLowerCase()),
-    failed: ['signature-upper-case'],
+    failed: [],
+    advised: ['signature-upper-case'],
   },
   {
     fault: 'takes a prefix off',
@@ -132,7 +141,8 @@ const comparisons: Planted[] = [
   {
     fault: 'compares bytes out of hexadecimal, which ends at what is none',
     start: comparing((expected, came) => Buffer.from(expected, 'hex').equals(Buffer.from(came, 'hex'))),
-    failed: ['signature-upper-case', 'signature-doubled', 'signature-longer'],
+    failed: ['signature-longer'],
+    advised: ['signature-upper-case', 'signature-doubled'],
   },
   {
     fault: 'compares as many bytes as came',
@@ -142,13 +152,12 @@ const comparisons: Planted[] = [
     }),
     failed: [
       'signature-empty',
-      'signature-upper-case',
       'signature-prefixed',
-      'signature-doubled',
       'signature-cut',
       'signature-longer',
       'signature-not-hex',
     ],
+    advised: ['signature-upper-case', 'signature-doubled'],
   },
   {
     fault: 'throws at another length, as timingSafeEqual does',
@@ -165,18 +174,27 @@ const comparisons: Planted[] = [
   {
     fault: 'takes the first of two signatures',
     start: handler({ signature: (request) => request.headersDistinct['x-service-signature']?.[0] }),
-    failed: ['signature-doubled'],
+    failed: [],
+    advised: ['signature-doubled'],
   },
   {
     fault: 'knows the header in one spelling alone',
     start: handler({
       signature: ({ rawHeaders }) => rawHeaders[rawHeaders.indexOf('X-Service-Signature') + 1],
     }),
-    failed: ['header-case', 'signature-doubled'],
+    failed: ['header-case'],
+    advised: ['signature-doubled'],
   },
 ]
 
 const bodies: Planted[] = [
+  {
+    fault: 'writes line ends anew',
+    start: handler({
+      read: async (request) => Buffer.from((await bytesOf(request)).toString().replaceAll('\r\n', '\n')),
+    }),
+    failed: ['bytes-newline'],
+  },
   {
     fault: 'trims the body',
     start: handler({ read: async (request) => Buffer.from((await bytesOf(request)).toString().trim()) }),
@@ -276,7 +294,7 @@ const events: Planted[] = [
   },
   { fault: 'refuses a status that comes late', start: refusingLate(), failed: ['out-of-order'] },
   { fault: 'fails where the same comes at once', start: racing(), failed: ['duplicate-at-once'] },
-  { fault: 'takes ten at once and no more', start: crowded(), failed: ['burst'] },
+  { fault: 'takes ten at once and no more', start: crowded(), failed: [], advised: ['burst'] },
   { fault: 'answers with a redirect', start: handler({ take: () => 302 }), failed: ['good-event'] },
 ]
 
