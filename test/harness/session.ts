@@ -8,6 +8,7 @@ import type { SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts
 import type { Filter } from './filters.ts'
 import { seeded } from './seeded-random.ts'
 import { ManualClock } from './manual-clock.ts'
+import { madeStore } from './postgres-store.ts'
 import { Names } from './names.ts'
 import { type Outcome, refcheck, type RunOptions } from './run-command.ts'
 import { type Answer, ScriptedPrompter } from './scripted-prompter.ts'
@@ -73,6 +74,8 @@ export interface Session extends World {
 export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
   /** Default: one that moves by itself, so that nothing waits. */
   clock?: ManualClock | undefined
+  /** What keeps the store; a file in the session's folder unless told. */
+  store?: 'SQLite' | 'PostgreSQL' | undefined
   /** Nothing in the environment but folders: no address, no key. */
   newcomer?: boolean | undefined
   /** What varies besides: a pattern and the name that stands for it. */
@@ -84,8 +87,15 @@ export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
  * and ports have names on the screen; the same id keeps its name.
  */
 export async function session(options: SessionOptions = {}): Promise<Session> {
-  const { clock = new ManualClock({ auto: true }), newcomer = false, filters = [], ...sandbox } = options
+  const {
+    clock = new ManualClock({ auto: true }),
+    newcomer = false,
+    filters = [],
+    store,
+    ...sandbox
+  } = options
   const here = await world({ clock, seed: 'session', ...sandbox })
+  if (store === 'PostgreSQL') here.env['REFCHECK_STORE'] = await madeStore()
   const names = new Names(here, filters)
   const fraction = seeded(1)
   const uuid = (): string => {

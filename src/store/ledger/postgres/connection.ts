@@ -2,7 +2,7 @@ import type { Client, Notification, QueryResult } from 'pg'
 
 import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
-import type { Clock } from '../../../host/clock.ts'
+import { type Clock, systemClock } from '../../../host/clock.ts'
 import { requireDurable, type Settled, settle } from './durability.ts'
 import { isRefusal, noAnswer, sqlState, storeFailure } from './failure.ts'
 import { clientOptions } from './place.ts'
@@ -127,7 +127,10 @@ export class Database implements Sql {
     this.#client = undefined
     if (client === undefined) return
     const ended = client.end().catch(() => undefined)
-    await Promise.race([ended, this.#options.clock.sleep(1_000)])
+    // By a real clock, and no longer than it takes: what the program's own clock says is told to people.
+    const patience = new AbortController()
+    await Promise.race([ended, systemClock.sleep(1_000, patience.signal).catch(() => undefined)])
+    patience.abort()
     destroy(client)
   }
 

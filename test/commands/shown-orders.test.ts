@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { session } from '../harness/session.ts'
+
+/** What is told is the same, wherever it is kept. */
+const stores = ['SQLite', 'PostgreSQL'] as const
+
+const header = 'first_name,last_name,email,phone'
+const single = (first: string, email: string, phone: string): string =>
+  `request create --package 102 --first-name ${first} --last-name Low --email ${email} --phone ${phone} --yes`
+
+test.each(stores)(
+  'a release covers the order that a row is listed with, and no other that nobody was shown (%s)',
+  async (store) => {
+    const { type, all, folder, ordered } = await session({ store })
+    const office = (name: string, phone: string): string => `${name},Low,office@example.com,${phone}`
+    const rows = [office('Ann', '+61400000911'), office('Bob', '+61400000912')]
+    writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
+    const first = await type('batch run people.csv --package 102 --yes --json')
+    const { batch_id } = first.json() as { batch_id: string }
+    await type(`batch release ${batch_id} --row 2`)
+    await type(`batch resume ${batch_id} --yes`)
+    expect(ordered()).toHaveLength(2)
+    // Ann again, with a corrected phone: the most alike is shown, and she is not ordered for having been held for Bob.
+    writeFileSync(join(folder, 'more.csv'), `${header}\n${office('Ann', '+61400000919')}\n`)
+    const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
+    const release = `batch release ${held.batch_id} --row 1`
+    expect(await all([`batch rows ${held.batch_id}`, release, release])).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_2
+    ROW  LINE  STATE  EMAIL               OUTCOME
+    1    2     held   office@example.com  held: has the same e-mail and name as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)
+    exit 0
+
+    $ refcheck batch release BATCH_2 --row 1
+    2> Error: row 1 stays held because of another order: it is similar
+    2> See that order, and release the row again if these are two people: refcheck batch rows BATCH_2 --state held
+    exit 2
+
+    $ refcheck batch release BATCH_2 --row 1
+    2> Released 1 row. Order with: refcheck batch resume BATCH_2
+    batch  BATCH_2
+    more.csv, package 102
+
+    1  pending
+    1  row
+
+    results  HOME/more.results.csv
+    exit 0
+  `)
+  },
+)
+
+test.each(stores)(
+  'a single order is asked about each order that somebody similar has, one by one (%s)',
+  async (store) => {
+    const { type, folder, ordered } = await session({ store })
+    const rows = ['Ann', 'Bob'].map((name, at) => `${name},Low,office@example.com,+6140000091${at}`)
+    writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
+    await type('batch run people.csv --package 102 --yes --shared office@example.com')
+    expect(ordered()).toHaveLength(2)
+    const line = single('Cyd', 'office@example.com', '+61400000913')
+    const yes = { ask: /Order all the same/, confirm: true }
+    const no = { ask: /Order all the same/, confirm: false }
+    expect(await type(line, { answers: [yes, no] })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Cyd --last-name Low --email office@example.com --phone +61400000913 --yes
+    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (office@example.com) has the same e-mail. Order all the same? yes
+    ? Somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail. Order all the same? no
+    2> Error: somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail
+    2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+    exit 2
+  `)
+    expect(ordered()).toHaveLength(2)
+    expect(await type(line, { answers: [yes, yes] })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Cyd --last-name Low --email office@example.com --phone +61400000913 --yes
+    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (office@example.com) has the same e-mail. Order all the same? yes
+    ? Somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail. Order all the same? yes
+    created  REQUEST_3                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_3
+    exit 0
+  `)
+    expect(ordered()).toHaveLength(3)
+  },
+)
