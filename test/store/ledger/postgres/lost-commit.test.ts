@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { addOne, newAttempt, rowOf, someTime } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { asked } from '../../../harness/postgres.ts'
 import { suiteStore } from '../../../harness/postgres-store.ts'
 import { between } from './between.ts'
 
@@ -68,18 +67,3 @@ for (const when of ['before', 'after'] as const) {
     expect(await ledger.list({})).toHaveLength(1)
   })
 }
-
-test('a runner that is gone: its row is unknown once its lease is over, and not before', async () => {
-  const gone = await place.store()
-  const batch = { id: 'b6f1c0de-0000-4000-8000-000000000001', kind: 'file' } as const
-  const hold = await gone.ledger.hold(batch)
-  const row = await addOne(gone.ledger, 'a@example.com', batch)
-  await gone.ledger.begin(row, newAttempt())
-  expect(hold).toBeDefined()
-  const other = await place.store()
-  expect(await other.ledger.recover(someTime)).toEqual([])
-  await gone.close()
-  expect(await other.ledger.recover(someTime)).toEqual([])
-  await asked(await suiteStore(), 'UPDATE refcheck.runners SET leased_until = 0')
-  expect(await other.ledger.recover(someTime)).toMatchObject([{ state: 'unknown' }])
-})

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { addOne, newAttempt, someTime } from '../batches.ts'
+import { fileBatch, orderRows } from '../files.ts'
+import { type Scratch, scratch } from '../scratch.ts'
+import { asked } from '../../../harness/postgres.ts'
+import { suiteStore } from '../../../harness/postgres-store.ts'
+import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
+import type { Store } from '../../../../src/store/ledger/store.ts'
+
+let place: Scratch
+
+beforeEach(() => {
+  place = scratch(50, 'PostgreSQL')
+})
+afterEach(() => place.end())
+
+const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+
+const leasesAreOver = async (): Promise<unknown> =>
+  asked(await suiteStore(), 'UPDATE refcheck.runners SET leased_until = 0')
+
+/** A runner that has a row in flight. */
+async function inFlight(): Promise<Store> {
+  const store = await place.store()
+  const batch = { id: 'b6f1c0de-0000-4000-8000-000000000001', kind: 'file' } as const
+  await store.ledger.hold(batch)
+  await store.ledger.begin(await addOne(store.ledger, 'a@example.com', batch), newAttempt())
+  return store
+}
+
+test('a row whose runner is gone is unknown once the lease is over, and not before', async () => {
+  const gone = await inFlight()
+  const other = await place.store()
+  await gone.close()
+  expect(await other.ledger.recover(someTime)).toEqual([])
+  await leasesAreOver()
+  expect(await other.ledger.recover(someTime)).toMatchObject([{ state: 'unknown' }])
+})
+
+test('a row whose runner stands still past its lease is left alone as long as its connection stands', async () => {
+  const stopped = await inFlight()
+  const other = await place.store()
+  await leasesAreOver()
+  expect(await other.ledger.recover(someTime)).toEqual([])
+  await stopped.close()
+  expect(await other.ledger.recover(someTime)).toHaveLength(1)
+})
+
+test('an order whose outcome is unknown pauses each other runner once, and not whoever sent it', async () => {
+  const [one, other] = [await place.store(), await place.store()]
+  const batch = fileBatch()
+  await one.batches.add(batch, orderRows(4))
+  for (const { batches } of [one, other]) expect(await batches.hold(batch.id, 'sending')).toBeDefined()
+  const first: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
+  const take = ({ ledger }: Store) => ledger.beginInQuota(first, newAttempt(), room, true)
+  const { attempt } = await take(one)
+  expect(attempt).toMatchObject({ row: 1 })
+  if (attempt === undefined) return
+  expect(await one.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })).toBe(true)
+  expect(await take(other)).toMatchObject({ paused: true, attempt: undefined })
+  expect((await take(other)).attempt).toMatchObject({ row: 2 })
+  expect((await take(one)).attempt).toMatchObject({ row: 3 })
+})
+
+test('whoever sends shares a batch with others who do, and with nobody who changes it', async () => {
+  const [one, other] = [await place.store(), await place.store()]
+  const batch = fileBatch()
+  await one.batches.add(batch, orderRows(1))
+  const sending = await one.batches.hold(batch.id, 'sending')
+  expect(await other.batches.hold(batch.id)).toBeUndefined()
+  expect((await other.batches.find(batch.id))?.holder).toMatchObject({ pid: process.pid })
+  const beside = await other.batches.hold(batch.id, 'sending')
+  expect(beside).toBeDefined()
+  await sending?.release()
+  await beside?.release()
+  expect((await other.batches.find(batch.id))?.holder).toBeUndefined()
+  expect(await other.batches.hold(batch.id)).toBeDefined()
+  expect(await one.batches.hold(batch.id, 'sending')).toBeUndefined()
+})
