@@ -131,6 +131,12 @@ function parseStructure(type: 'array' | 'object', text: string): ValueReading {
   const example = type === 'array' ? '["first", "second"]' : '{"name": "value"}'
   const { value, fault } = readJson(text)
   if (fault === undefined) return { value }
+  if (/^\s*[^\s[{]/.test(text)) {
+    const what = type === 'array' ? 'a list' : 'an object'
+    return {
+      problem: `is not ${what} in JSON, such as ${example}${type === 'array' ? ', or [] for none' : ''}`,
+    }
+  }
   return {
     problem: `is not JSON such as ${example}: it ${fault.reason} (character ${String(fault.offset + 1)})`,
   }

@@ -55,7 +55,8 @@ export function deliveredText(
 ): string {
   const which = `event ${id} (${requestId ?? '-'} ${status ?? '-'})`
   if (taken) return `Forwarded ${which}: ${answer}`
-  return `Could not forward ${which}: ${answer}; retrying in ${((retryInMs ?? 0) / 1000).toFixed(1)} s`
+  const why = /^\d+$/.test(answer) ? `it answered ${answer}` : answer
+  return `Could not forward ${which}: ${why}; retrying in ${((retryInMs ?? 0) / 1000).toFixed(1)} s`
 }
 
 /** How a receiver ends on Ctrl-C. */
