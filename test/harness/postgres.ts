@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { Client } from 'pg'
-import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { beforeAll, onTestFinished } from 'vitest'
 
 import { sharedServer } from './shared-postgres.ts'
 
@@ -14,13 +14,6 @@ beforeAll(async () => {
 export async function emptyDatabase(): Promise<string> {
   const url = await madeDatabase()
   onTestFinished(() => dropDatabase(url))
-  return url
-}
-
-/** The same for all tests of a suite: call it in `beforeAll`. */
-export async function suiteDatabase(): Promise<string> {
-  const url = await madeDatabase()
-  afterAll(() => dropDatabase(url))
   return url
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 import express from 'express'
 
-import { home, keys, packs, people, secret, users } from './data.ts'
+import { home, keys, packs, secret, users } from './data.ts'
 import { Events } from './events.ts'
 import { type Asked, type Knobs, lawful, type Told } from './knobs.ts'
 import {
@@ -319,5 +319,3 @@ export class SecondService {
 function data(told: Told, value: unknown): void {
   if (!Buffer.isBuffer(told.body)) told.body.data = value
 }
-
-export { people }
