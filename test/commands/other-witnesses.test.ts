@@ -32,9 +32,9 @@ describe('results beside the input, of a store that is not here', () => {
       people.csv: 3 rows
         0 orders to send
         3 rows ordered before, not sent
-          row 1: request REQUEST_1 (line 2 of people.results.csv)
-          row 2: request REQUEST_2 (line 3 of people.results.csv)
-          row 3: request REQUEST_3 (line 4 of people.results.csv)
+          line 2: request REQUEST_1 (line 2 of people.results.csv)
+          line 3: request REQUEST_2 (line 3 of people.results.csv)
+          line 4: request REQUEST_3 (line 4 of people.results.csv)
       2> Error: nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)
       exit 2
     `)
@@ -55,8 +55,8 @@ describe('results beside the input, of a store that is not here', () => {
       2> people.csv: 3 rows
       2>   1 order of package 102
       2>   2 rows ordered before, not sent
-      2>     row 2: request REQUEST_1 (line 2 of people.results.csv)
-      2>     row 3: request REQUEST_2 (line 3 of people.results.csv)
+      2>     line 3: request REQUEST_1 (line 2 of people.results.csv)
+      2>     line 4: request REQUEST_2 (line 3 of people.results.csv)
       2> Sending takes under a minute
       2>
       batch  BATCH_2
@@ -91,10 +91,10 @@ describe('results beside the input, of a store that is not here', () => {
     const { batch_id } = held.json() as { batch_id: string }
     expect(await here.type(`batch rows ${batch_id}`, { exported: other.env })).toMatchInlineSnapshot(`
       $ refcheck batch rows BATCH_2
-      ROW  STATE      EMAIL           OUTCOME
-      1    duplicate  a1@example.com  is the same order as request REQUEST_1 (line 2 of people.results.csv, ordered 2026-11-20 12:00 +00:00)
-      2    held       a2@example.com  held: may have been ordered, by what a results file says: line 3 of people.results.csv (pending)
-      3    held       a3@example.com  held: may have been ordered, by what a results file says: line 4 of people.results.csv (pending)
+      ROW  LINE  STATE      EMAIL           OUTCOME
+      1    2     duplicate  a1@example.com  is the same order as request REQUEST_1 (line 2 of people.results.csv, ordered 2026-11-20 12:00 +00:00)
+      2    3     held       a2@example.com  held: may have been ordered, by what a results file says: line 3 of people.results.csv (pending)
+      3    4     held       a3@example.com  held: may have been ordered, by what a results file says: line 4 of people.results.csv (pending)
       exit 0
     `)
     const released = await here.all([`batch release ${batch_id} --row 2`, `batch resume ${batch_id} --yes`], {

@@ -52,7 +52,7 @@ test('resume sends nothing under it, and whoever it was ordered for is held unde
     2>   2 orders of package 107
     2>   1 row held, not sent until you release it
     2>     was ordered under the package that this one replaces
-    2>       Ana Row1 (row 1)
+    2>       Ana Row1 (line 2)
     2> Sending takes under a minute
     2>
     batch  BATCH_2

@@ -231,9 +231,9 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
     again.csv: 3 rows
       0 orders to send
       3 rows ordered before, not sent
-        row 1: request REQUEST_1
-        row 2: request REQUEST_2
-        row 3: request REQUEST_3
+        line 2: request REQUEST_1
+        line 3: request REQUEST_2
+        line 4: request REQUEST_3
     2> Error: nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)
     exit 2
   `)
