@@ -19,6 +19,7 @@ const benchmarks: [name: string, ...argv: string[]][] = [
   ['sheets'],
   ['sandbox'],
   ['ledger', '200000'],
+  ['fleet', '200000'],
 ]
 
 /** Prints what it prints; what it measured, or undefined where it failed. */

@@ -1,0 +1,238 @@
+/*
+ * A fleet on one PostgreSQL, each figure beside its floor in one run: orders a second as the ledger journals them (no
+ * service is asked), claims among few and very many rows, the quota that runners on machines with other clocks share,
+ * keys, events, intake. The server is one of the tests' own, in memory where there is room.
+ * Run: node test/bench/fleet/run.ts [ROWS [MS [INTAKE]]], of which ROWS are how many the claim is tried among
+ */
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { Client } from 'pg'
+
+import { opened } from './opened.ts'
+import { type Figure, inPairs, median, medianRatio, quantile, tell } from '../measuring.ts'
+import { fullest } from '../../campaign/fleet/calls.ts'
+import { makeStore } from '../../harness/made-store.ts'
+import { Cluster } from '../../harness/postgres-cluster.ts'
+import { fileBatch, orderRow } from '../../store/ledger/files.ts'
+import { newAttempt } from '../../store/ledger/batches.ts'
+import { systemClock } from '../../../src/host/clock.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+
+const [rows = 1_000_000, ms = 3000, intake = 50_000] = process.argv.slice(2).map(Number)
+const rounds = 3
+const keys = 200
+const window = { calls: 240, seconds: 6 }
+/** An order of one key at full quota, a second. */
+const aKey = 1000 / 3600
+
+const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
+const cluster = await Cluster.start(['max_connections=60', 'synchronous_commit=on'])
+const url = cluster.url(await cluster.create())
+const client = new Client({ connectionString: url })
+let people = 0
+
+function newRows(count: number) {
+  people += count
+  return Array.from({ length: count }, (_, at) => orderRow(at + 1, `person${people + at}@example.com`))
+}
+
+async function add(store: Store, count: number): Promise<string> {
+  const batch = fileBatch({ addedAt: systemClock.now() })
+  await store.batches.add(batch, newRows(count))
+  return batch.id
+}
+
+/** So many processes at once, each on a machine of its own; what they print. */
+async function together(job: string, skews: readonly number[], forMs: number, more: readonly string[]) {
+  const runners = skews.map((skew, at) => {
+    const own = join(folder, `machine${at}`)
+    mkdirSync(own, { recursive: true })
+    const argv = [join(import.meta.dirname, 'runner.ts'), job, url, own, String(forMs), String(skew), ...more]
+    return spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
+  })
+  await Promise.all(runners.map(({ stdout }) => once(stdout, 'data')))
+  return Promise.all(
+    runners.map(async ({ stdin, stdout }) => {
+      let text = ''
+      stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      stdin.end('go\n')
+      await once(stdout, 'end')
+      return JSON.parse(text) as unknown
+    }),
+  )
+}
+
+async function perSecond(job: string, runners: number, batches: readonly string[]): Promise<number> {
+  const skews = Array.from({ length: runners }, (_, at) => at)
+  const done = (await together(job, skews, ms, batches)) as { count: number; took: number }[]
+  return done.reduce((sum, { count, took }) => sum + (count / took) * 1000, 0)
+}
+
+/** Orders a second beside bare transactions. */
+async function ordering(batch: string): Promise<Figure[]> {
+  await client.query('CREATE TABLE bare_rows (n int PRIMARY KEY, id text)')
+  await client.query('CREATE TABLE bare_attempts (id text PRIMARY KEY, body text)')
+  await client.query('INSERT INTO bare_rows SELECT generate_series(0, 7)')
+  const figures: Figure[] = []
+  for (const runners of [1, 2, 4, 8]) {
+    const pairs = await inPairs(
+      rounds,
+      () => perSecond('orders', runners, [batch]),
+      () => perSecond('floor', runners, []),
+    )
+    const [own, bare] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
+    figures.push({
+      what: `orders a second, ${runners} runners on one file, to bare BEGIN; UPDATE; INSERT; COMMIT`,
+      value: medianRatio(pairs),
+      note: `${Math.round(own)} of ${Math.round(bare)} a second`,
+    })
+  }
+  return figures
+}
+
+/** Milliseconds of claims, each put back. */
+async function claims(store: Store, batchId: string): Promise<number[]> {
+  const free = { account: 'claims', decide: () => ({ state: {}, waitMs: 0 }) }
+  const any = { batchId, row: 1, state: 'pending' as const, attemptId: undefined }
+  const took: number[] = []
+  for (let count = -50; count < 300; count += 1) {
+    const since = performance.now()
+    const { attempt } = await store.ledger.beginInQuota(any, newAttempt(), free, true)
+    if (count >= 0) took.push(performance.now() - since)
+    if (attempt === undefined) throw new Error('it did not begin')
+    const requestId = randomUUID()
+    await store.ledger.move(attempt, { to: 'accepted', at: 1, requestId, requestStatus: 'RECEIVED' })
+  }
+  return took
+}
+
+/** Most rows of a store in use were ordered. */
+async function grow(batch: string, until: number): Promise<void> {
+  const each = await client.query('SELECT count(*)::int AS n FROM submissions WHERE batch_id = $1', [batch])
+  const size = (each.rows as { n: number }[])[0]?.n ?? 1
+  const id = `'copy' || g`
+  const copies = Math.ceil(until / size)
+  await client.query(
+    `INSERT INTO batches OVERRIDING SYSTEM VALUE
+    SELECT (jsonb_populate_record(b, jsonb_build_object('id', ${id}, 'identity', null, 'serial', -g))).*
+    FROM batches b, generate_series(1, ${copies}) g WHERE b.id = $1`,
+    [batch],
+  )
+  const print = `md5(random()::text)`
+  const changed = `'batch_id', ${id}, 'state', 'accepted', 'request_id', gen_random_uuid(), 'fingerprint', ${print},
+    'person_print', ${print}, 'email_print', ${print}, 'phone_print', ${print}, 'email', ${print} || '@example.com'`
+  await client.query(
+    `INSERT INTO submissions SELECT (jsonb_populate_record(s, jsonb_build_object(${changed}))).*
+    FROM submissions s, generate_series(1, ${copies}) g WHERE s.batch_id = $1`,
+    [batch],
+  )
+  await client.query('ANALYZE')
+}
+
+/** What 8 runners use of a window, by clocks that differ. */
+async function sharing(): Promise<Figure[]> {
+  const skews = [0, 30_000, -30_000, 65_000, 0, 30_000, -30_000, 65_000]
+  const forMs = window.seconds * 1000 * 3.5
+  const more = [String(window.calls), String(window.seconds)]
+  const moments = ((await together('quota', skews, forMs, more)) as number[][]).flat().sort((a, b) => a - b)
+  // From the first place of one window to the first of the one after the next.
+  const span = (moments[window.calls * 2] ?? Number.NaN) - (moments[0] ?? 0)
+  const note = `8 runners, clocks up to 95 s apart, ${window.calls} in ${window.seconds} s`
+  return [
+    { what: 'quota used', value: (window.seconds * 2000) / span, atLeast: 0.97, note },
+    {
+      what: 'fullest window, of what it holds',
+      value: fullest(moments, window) / window.calls,
+      atMost: 1,
+      note,
+    },
+  ]
+}
+
+/** Events kept, each by itself, beside bare inserts. */
+async function events({ inbox }: Store): Promise<Figure> {
+  await client.query('CREATE TABLE bare_events (id text PRIMARY KEY, body bytea)')
+  const timed = async (work: () => Promise<unknown>): Promise<number> => {
+    const since = performance.now()
+    let count = 0
+    for (; performance.now() - since < ms / 3; count += 1) await work()
+    return (count / (performance.now() - since)) * 1000
+  }
+  const body = () => Buffer.from(JSON.stringify({ request_id: randomUUID(), pad: 'x'.repeat(200) }))
+  const some = { receivedAt: 1, requestId: undefined, status: undefined, event: undefined, oddity: undefined }
+  const pairs = await inPairs(
+    rounds,
+    () => timed(() => inbox.add([{ ...some, body: body(), signature: 'a'.repeat(64) }], false)),
+    () => timed(() => client.query('INSERT INTO bare_events VALUES ($1, $2)', [randomUUID(), body()])),
+  )
+  const note = `${Math.round(median(pairs.map(([own]) => own)))} a second, one receiver`
+  return { what: 'events kept a second, to bare INSERTs', value: medianRatio(pairs), note }
+}
+
+/** A file taken in, beside the same bytes by INSERT of 500 rows a statement. */
+async function takingIn(store: Store): Promise<{ batch: string; figure: Figure }> {
+  const since = performance.now()
+  const batch = await add(store, intake)
+  const own = performance.now() - since
+  await client.query('CREATE TABLE bare_file (n bigint PRIMARY KEY, email text, body text)')
+  const all = newRows(intake)
+  const between = performance.now()
+  await client.query('BEGIN')
+  for (let from = 0; from < all.length; from += 500) {
+    const some = all.slice(from, from + 500)
+    await client.query('INSERT INTO bare_file SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])', [
+      some.map(({ row }) => row),
+      some.map((row) => ('recipient' in row ? row.recipient.email : '')),
+      some.map((row) => JSON.stringify(row)),
+    ])
+  }
+  await client.query('COMMIT')
+  const bare = performance.now() - between
+  const note = `${(own / 1000).toFixed(1)} s of ${(bare / 1000).toFixed(1)} s`
+  const what = `intake of ${intake.toLocaleString('en')} rows, to bare INSERTs, time`
+  return { batch, figure: { what, value: own / bare, note } }
+}
+
+try {
+  await client.connect()
+  await makeStore(url)
+  await client.query('SET search_path = public, refcheck')
+  const store = await opened(url, join(folder, 'own'))
+  const few = await claims(store, await add(store, 1000))
+  const { batch, figure } = await takingIn(store)
+  const figures: Figure[] = [...(await ordering(batch)), figure, await events(store), ...(await sharing())]
+  const mine: string[] = []
+  for (let key = 0; key < keys; key += 1) mine.push(await add(store, Math.ceil(ms / keys) + 5))
+  const rate = await perSecond('orders', 1, mine)
+  figures.push({
+    what: `keys that a worker keeps at full quota`,
+    value: Math.floor(rate / aKey),
+    note: `${Math.round(rate)} orders a second journaled for ${keys} keys, each of which needs ${aKey.toFixed(2)}`,
+  })
+  const last = await add(store, 1000)
+  await grow(last, rows)
+  const many = await claims(store, last)
+  for (const [part, name] of [
+    [0.5, 'p50'],
+    [0.99, 'p99'],
+  ] as const) {
+    const [before, after] = [quantile(few, part), quantile(many, part)]
+    figures.push({
+      what: `a claim among ${rows.toLocaleString('en')} rows, to one among 1,000: ${name}`,
+      value: after / before,
+      atMost: 2,
+      note: `${after.toFixed(2)} ms, of ${before.toFixed(2)} ms`,
+    })
+  }
+  await store.close()
+  tell(figures)
+} finally {
+  await client.end()
+  await cluster.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
