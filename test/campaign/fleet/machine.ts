@@ -58,8 +58,10 @@ export class Machine {
     return { code, ...taken }
   }
 
-  kill(): void {
+  /** The process that is gone. */
+  kill(): number | undefined {
     this.#child?.kill('SIGKILL')
+    return this.#child?.pid
   }
 
   /** As a laptop that is closed, or a virtual machine that is moved; the process. */

@@ -44,14 +44,15 @@ export async function wreck({ plan, rng, machines, pair, orders }: Wreck): Promi
     // Whoever has nothing more to send says what it sent all the same, or the others wait for it.
     for (const machine of machines) if (machine.isDone) await machine.run(['store', 'check'])
   }
+  /** A lease outlasts the longest POST; nobody here waits that long. */
+  const endLease = (pid = 0): Promise<unknown> =>
+    pair.ask(`UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${pid}`)
   const acts: Record<Deed, () => unknown> = {
-    kills: async () => (await running())?.kill(),
+    kills: async () => endLease((await running())?.kill()),
     pauses: async () => {
       const machine = await running()
       if (machine === undefined) return
-      const pid = machine.pause()
-      // A lease outlasts the longest POST; nobody here waits that long.
-      await pair.ask(`UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${pid ?? 0}`)
+      await endLease(machine.pause())
       paused.push(pause(pausedMs).then(() => machine.goOn()))
     },
     restarts: () => pair.restart(),
