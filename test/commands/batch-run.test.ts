@@ -134,6 +134,32 @@ test('with one person more it orders that one: the others are duplicates', async
         "cancelled": 0
       },
       "results_file": "HOME/more.results.csv",
+      "stopped": [
+        {
+          "row": 1,
+          "state": "duplicate",
+          "email": "a1@example.com",
+          "reason": "is the same order as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)",
+          "matches": {
+            "state": "accepted",
+            "batch_id": "BATCH_1",
+            "row": 1,
+            "request_id": "REQUEST_1"
+          }
+        },
+        {
+          "row": 2,
+          "state": "duplicate",
+          "email": "a2@example.com",
+          "reason": "is the same order as request REQUEST_2 (row 2 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)",
+          "matches": {
+            "state": "accepted",
+            "batch_id": "BATCH_1",
+            "row": 2,
+            "request_id": "REQUEST_2"
+          }
+        }
+      ],
       "error": {
         "code": "incomplete",
         "message": "1 of 3 rows was accepted (2 duplicate)",
@@ -200,6 +226,34 @@ test('of people who were all ordered before nothing is sent; a file and "request
         "cancelled": 0
       },
       "results_file": null,
+      "stopped": [
+        {
+          "row": 1,
+          "line": 2,
+          "state": "duplicate",
+          "email": "A1@Example.com",
+          "reason": "Ana Row1 (A1@Example.com) is the same person",
+          "matches": {
+            "state": "accepted",
+            "batch_id": "BATCH_2",
+            "row": 1,
+            "request_id": "REQUEST_1"
+          }
+        },
+        {
+          "row": 2,
+          "line": 3,
+          "state": "duplicate",
+          "email": "a2@example.com",
+          "reason": "Ana Row2 (a2@example.com) is the same person",
+          "matches": {
+            "state": "accepted",
+            "batch_id": "BATCH_1",
+            "row": 2,
+            "request_id": "REQUEST_2"
+          }
+        }
+      ],
       "error": {
         "code": "duplicate",
         "message": "nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)"

@@ -118,40 +118,66 @@ test.each(stores)(
     writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
     const held = await type('batch run people.csv --package 102 --yes --json')
     expect(held).toMatchInlineSnapshot(`
-    $ refcheck batch run people.csv --package 102 --yes --json
-    2>
-    2> people.csv: 3 rows
-    2>   1 order of package 102
-    2>   2 rows held, not sent until you release them
-    2>     the same e-mail as Ann Low (office@example.com)
-    2>       Bob Low (line 3), Cyd Low (line 4)
-    2> Sending takes under a minute
-    2>
-    {
-      "batch_id": "BATCH_1",
-      "package_id": 102,
-      "counts": {
-        "total": 3,
-        "pending": 0,
-        "sending": 0,
-        "accepted": 1,
-        "rejected": 0,
-        "unknown": 0,
-        "dropped": 0,
-        "held": 2,
-        "invalid": 0,
-        "duplicate": 0,
-        "cancelled": 0
-      },
-      "results_file": "HOME/people.results.csv",
-      "error": {
-        "code": "incomplete",
-        "message": "1 of 3 rows was accepted (2 held)",
-        "hint": "See why rows are held: refcheck batch rows BATCH_1 --state held\\nRow 2, two people: refcheck batch release BATCH_1 --row 2\\nRow 2, the same person: refcheck batch cancel BATCH_1 --row 2"
+      $ refcheck batch run people.csv --package 102 --yes --json
+      2>
+      2> people.csv: 3 rows
+      2>   1 order of package 102
+      2>   2 rows held, not sent until you release them
+      2>     the same e-mail as Ann Low (office@example.com)
+      2>       Bob Low (line 3), Cyd Low (line 4)
+      2> Sending takes under a minute
+      2>
+      {
+        "batch_id": "BATCH_1",
+        "package_id": 102,
+        "counts": {
+          "total": 3,
+          "pending": 0,
+          "sending": 0,
+          "accepted": 1,
+          "rejected": 0,
+          "unknown": 0,
+          "dropped": 0,
+          "held": 2,
+          "invalid": 0,
+          "duplicate": 0,
+          "cancelled": 0
+        },
+        "results_file": "HOME/people.results.csv",
+        "stopped": [
+          {
+            "row": 2,
+            "state": "held",
+            "email": "office@example.com",
+            "reason": "held: has the same e-mail as request REQUEST_1 (row 1, ordered 2026-11-20 12:00 +00:00)",
+            "matches": {
+              "state": "accepted",
+              "batch_id": "BATCH_1",
+              "row": 1,
+              "request_id": "REQUEST_1"
+            }
+          },
+          {
+            "row": 3,
+            "state": "held",
+            "email": "office@example.com",
+            "reason": "held: has the same e-mail as request REQUEST_1 (row 1, ordered 2026-11-20 12:00 +00:00)",
+            "matches": {
+              "state": "accepted",
+              "batch_id": "BATCH_1",
+              "row": 1,
+              "request_id": "REQUEST_1"
+            }
+          }
+        ],
+        "error": {
+          "code": "incomplete",
+          "message": "1 of 3 rows was accepted (2 held)",
+          "hint": "See why rows are held: refcheck batch rows BATCH_1 --state held\\nRow 2, two people: refcheck batch release BATCH_1 --row 2\\nRow 2, the same person: refcheck batch cancel BATCH_1 --row 2"
+        }
       }
-    }
-    exit 10
-  `)
+      exit 10
+    `)
     const { batch_id } = held.json() as { batch_id: string }
     expect(ordered()).toHaveLength(1)
     // Run again it holds them still, whatever is said of the file's own duplicates.

@@ -314,7 +314,7 @@ test('Ctrl-C during a wait', async () => {
     $ refcheck request wait REQUEST_1
     2> REQUEST_1                             RECEIVED
     2> Interrupted
-    2> Run the same command again to continue.
+    2> Continue with: refcheck request wait REQUEST_1
     ^C
     exit 130
   `)

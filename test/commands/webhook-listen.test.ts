@@ -195,7 +195,9 @@ test('a failed forward is tried again within a second, and holds back its own re
   const { code, stderr } = await receiver.ended
   expect(code).toBe(0)
   // Which of the two requests is forwarded first varies, and with it the screen.
-  expect(stderr).toMatch(/^Could not forward event 1 \(\S+ IN_PROGRESS\): it answered 503; retrying in 0\.5 s$/m)
+  expect(stderr).toMatch(
+    /^Could not forward event 1 \(\S+ IN_PROGRESS\): it answered 503; retrying in 0\.5 s$/m,
+  )
   const order = handler.taken.map(({ body }) => body)
   expect(order.indexOf(eventBody(one, 'IN_PROGRESS'))).toBeLessThan(
     order.indexOf(eventBody(one, 'COMPLETED')),

@@ -59,7 +59,7 @@ async function bothOn(tls: number, plain: number): Promise<number> {
 test('a port that speaks TLS alone rejects plain HTTP', async () => {
   const { tls, credentials } = await servedTwice()
   const { counts } = await examined(tls.url, credentials)
-  expect(counts).toEqual({ cases: 1, holds: 1, broken: 0, not_judged: 0 })
+  expect(counts).toEqual({ cases: 1, holds: 1, broken: 0, advised: 0, not_judged: 0 })
 })
 
 test('a port that answers both does not', async () => {

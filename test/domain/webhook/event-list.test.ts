@@ -26,6 +26,7 @@ test('what is not known is null, and times are ISO 8601', () => {
     received_at: '1970-01-01T00:00:01.000Z',
     request_id: null,
     status: null,
+    error_reason: null,
     forwarded: false,
     forwarding: '-',
     repeats: 0,
