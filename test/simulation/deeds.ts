@@ -89,11 +89,13 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
 
 /** `request create`, by somebody who can tell whether two spellings are one person. */
 export const orderOne: Deed = async (world, { ports }) => {
-  // `request create` orders nothing where the packages cannot be read.
-  if ((await linkedPackages(ports)) === undefined) return
+  // `request create` orders nothing where the packages cannot be read, and no package that is not among them.
+  const { offer } = world
+  const packages = await linkedPackages(ports)
+  if (packages.every(({ id, status }) => id !== offer.id || status !== 'ACTIVE')) return
   const human = one(world.everybody, world.rng)
   const recipient = human.spellings[anySpelling(world.rng)]!
-  await createRequest(ports, bodyFor(recipient, world.offer), {
+  await createRequest(ports, bodyFor(recipient, offer), {
     allowDuplicate: false,
     waitBudgetMs: 600_000,
     onSimilar: async ({ order }) =>
