@@ -25,7 +25,7 @@ START HERE
 
 COMMANDS
   api  auth  batch  config  doctor  packages  ping  quota  reference  report
-  request  sandbox  schema  store  users  webhook  autocomplete
+  request  sandbox  schema  store  users  webhook  worker  autocomplete
 
   refcheck help batch               List the commands of a topic
   refcheck batch run --help         Show one command with its flags and examples

@@ -38,6 +38,15 @@ test('the command surface changes only on purpose: scripts rely on it', () => {
   expect(surface()).toMatchSnapshot()
 })
 
+test('the first page of help names every topic and every command of one word', async () => {
+  const { stdout } = await refcheck(['help'], { env: emptyEnv(temporaryFolder()) })
+  const [, list = ''] = /\nCOMMANDS\n([^]*?)\n\n/.exec(stdout) ?? []
+  const words = new Set([...ids].map((id) => id.split(':')[0] ?? id))
+  words.delete('help')
+  expect(list.trim().split(/\s+/).sort()).toEqual([...words].sort())
+  expect(stdout.split('\n').length).toBeLessThanOrEqual(24)
+})
+
 test.each(commands)('%s has the six flags of the contract', (_id, { flags }) => {
   expect(Object.keys(flags)).toEqual(
     expect.arrayContaining(['jq', 'json', 'no-color', 'profile', 'quiet', 'verbose']),
