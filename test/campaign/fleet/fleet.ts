@@ -141,6 +141,8 @@ async function workThrough(
     failures.push(...problem(ended))
   }
   machine.isDone = true
+  // The database may have failed over after its last command: who is done says what it sent, or the others wait for it.
+  while ((await machine.run(['store', 'check'])).code === null);
 }
 
 function problem({ code, stdout, stderr }: Ended): string[] {
