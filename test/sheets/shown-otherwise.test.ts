@@ -58,8 +58,9 @@ const spaces =
   'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0"'
 
 /** As LibreOffice writes it: the second row is styled by `ce1`. */
-function ods(cells: string, styles = ''): Promise<Buffer> {
+function ods(cells: string, styles = '', more: Parts = {}): Promise<Buffer> {
   return zipped({
+    ...more,
     mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
     'content.xml': `<office:document-content ${spaces}><office:automatic-styles>${styles}</office:automatic-styles><office:body><office:spreadsheet><table:table table:name="S"><table:table-row><table:table-cell office:value-type="string"><text:p>first_name</text:p></table:table-cell></table:table-row><table:table-row>${cells}</table:table-row></table:table></office:spreadsheet></office:body></office:document-content>`,
   })
@@ -80,6 +81,34 @@ test.each([
   })
 })
 
+test('in ODS zeros may be hidden, as LibreOffice keeps it', async () => {
+  const settings = (shows: boolean): string =>
+    `<office:document-settings ${spaces} xmlns:config="urn:oasis:names:tc:opendocument:xmlns:config:1.0"><office:settings><config:config-item-set config:name="ooo:configuration-settings"><config:config-item config:name="ShowGrid" config:type="boolean">false</config:config-item><config:config-item config:name="ShowZeroValues" config:type="boolean">${String(shows)}</config:config-item></config:config-item-set></office:settings></office:document-settings>`
+  const cellShown = async (shows: boolean) => {
+    const cell =
+      '<table:table-cell office:value-type="float" office:value="0"><text:p>0</text:p></table:table-cell>'
+    const [row] = await rowsOf(await ods(cell, '', { 'settings.xml': settings(shows) }), 'p.ods')
+    return row?.cells[0]
+  }
+  expect(await cellShown(false)).toMatchObject({
+    kind: 'fault',
+    reason: 'is 0, and the sheet shows no zeros',
+  })
+  expect(await cellShown(true)).toMatchObject({ kind: 'number', text: '0' })
+})
+
+test('in ODS a group of rows may be folded away', async () => {
+  const cell = '<table:table-cell office:value-type="string"><text:p>Ana</text:p></table:table-cell>'
+  const grouped = (display: string): Promise<Buffer> =>
+    ods(
+      `${cell}</table:table-row><table:table-row-group ${display}><table:table-row>${cell}</table:table-row></table:table-row-group><table:table-row>${cell}`,
+    )
+  expect(await refusalOf(await grouped('table:display="false"'), 'p.ods')).toBe(
+    'p.ods: the row on line 3 is hidden',
+  )
+  expect(await refusalOf(await grouped(''), 'p.ods')).toBe('was read')
+})
+
 test('in ODS a style that a condition may strike through is refused', async () => {
   const styles =
     '<style:style style:name="gone" style:family="table-cell"><style:text-properties style:text-line-through-style="solid"/></style:style>' +
@@ -92,18 +121,37 @@ test('in ODS a style that a condition may strike through is refused', async () =
   expect(await refusalOf(await ods(cell('ce2'), styles), 'p.ods')).toBe('was read')
 })
 
-test('a rule of Excel 2010 and later may strike through', async () => {
-  const rule = (font: string): string =>
-    `<extLst><ext xmlns:x14="http://schemas.microsoft.com/office/spreadsheetml/2009/9/main" uri="{78C0D931-6437-407d-A8EE-F0AAD7539E65}"><x14:conditionalFormattings><x14:conditionalFormatting xmlns:xm="http://schemas.microsoft.com/office/excel/2006/main"><x14:cfRule type="expression" priority="1"><xm:f>Other!A1="x"</xm:f><x14:dxf><font>${font}</font></x14:dxf></x14:cfRule><xm:sqref>A2:A9 B2:B9</xm:sqref></x14:conditionalFormatting></x14:conditionalFormattings></ext></extLst>`
+test('a rule of Excel 2010 and later may strike through, or hide', async () => {
+  const rule = (font: string, more = ''): string =>
+    `<extLst><ext xmlns:x14="http://schemas.microsoft.com/office/spreadsheetml/2009/9/main" uri="{78C0D931-6437-407d-A8EE-F0AAD7539E65}"><x14:conditionalFormattings><x14:conditionalFormatting xmlns:xm="http://schemas.microsoft.com/office/excel/2006/main"><x14:cfRule type="expression" priority="1"><xm:f>Other!A1="x"</xm:f><x14:dxf><font>${font}</font>${more}</x14:dxf></x14:cfRule><xm:sqref>A2:A9 B2:B9</xm:sqref></x14:conditionalFormatting></x14:conditionalFormattings></ext></extLst>`
   const rows = `<sheetData>${header}<row r="2"><c r="A2" t="inlineStr"><is><t>Ana</t></is></c></row></sheetData>`
-  const book = (font: string): Promise<Buffer> => zipped(excelParts(`${rows}${rule(font)}`))
-  expect(await refusalOf(await book('<strike/>'), 'p.xlsx')).toBe(
-    'p.xlsx: a conditional format may strike through, hide or change cells of A2:A9, and it is not evaluated',
-  )
+  const book = (font: string, more = ''): Promise<Buffer> => zipped(excelParts(`${rows}${rule(font, more)}`))
+  const refused =
+    'p.xlsx: a conditional format may strike through, hide or change cells of A2:A9, and it is not evaluated'
+  expect(await refusalOf(await book('<strike/>'), 'p.xlsx')).toBe(refused)
   expect(await refusalOf(await book('<strike val="0"/>'), 'p.xlsx')).toBe('was read')
+  expect(await refusalOf(await book('<color theme="0"/>'), 'p.xlsx')).toBe(refused)
+  expect(await refusalOf(await book('<color rgb="FFFF0000"/>'), 'p.xlsx')).toBe('was read')
+  const red = '<fill><patternFill><bgColor rgb="FFFF0000"/></patternFill></fill>'
+  expect(await refusalOf(await book('<color rgb="FFFF0000"/>', red), 'p.xlsx')).toBe(refused)
+  expect(await refusalOf(await book('<b/>', '<numFmt numFmtId="164" formatCode=";;;"/>'), 'p.xlsx')).toBe(
+    refused,
+  )
   const sheet = await openBytes(await book('<b/>'), 'p.xlsx')
   await all(sheet.rows())
   expect([...sheet.look().lost]).toContain('conditional formats')
+})
+
+test.each(['dataBar', 'iconSet'])('a rule may show a %s in place of the values', async (what) => {
+  const rows = `<sheetData>${header}<row r="2"><c r="A2"><v>5</v></c></row></sheetData>`
+  const book = (showValue: string): Promise<Buffer> =>
+    zipped(
+      excelParts(
+        `${rows}<conditionalFormatting sqref="A2:A9"><cfRule type="${what}" priority="1"><${what} showValue="${showValue}"/></cfRule></conditionalFormatting>`,
+      ),
+    )
+  expect(await refusalOf(await book('0'), 'p.xlsx')).toContain('cells of A2:A9, and it is not evaluated')
+  expect(await refusalOf(await book('1'), 'p.xlsx')).toBe('was read')
 })
 
 const sameColour = 'has the colour of its background, so nobody sees it; give it another colour, or empty it'

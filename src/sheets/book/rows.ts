@@ -15,3 +15,9 @@ export function beyondColumns(name: string, column: number, row: number) {
     'Empty it, or leave out what is not about the requests.',
   )
 }
+
+/** A number that a sheet without zeros does not show. */
+export function asShownWithoutZeros(cell: Cell): Cell {
+  const isZero = typeof cell === 'object' && cell.kind === 'number' && cell.value === 0
+  return isZero ? { kind: 'fault', text: '0', reason: 'is 0, and the sheet shows no zeros' } : cell
+}

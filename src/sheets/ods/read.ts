@@ -11,10 +11,12 @@ import { type Styles, stylesOf } from './styles.ts'
 export async function odsBook(archive: Archive, name: string): Promise<Book> {
   await requireSpreadsheet(archive, name)
   const styles = await stylesOf(archive, name)
+  const hidesZeros = await hidesZerosIn(archive, name)
   const sheets: BookSheet[] = []
   for (const [number, { title, hidden }] of (await tablesOf(archive, styles, name)).entries()) {
     const found = noFindings()
-    const rows = (): ReturnType<BookSheet['rows']> => sheetRows(archive, { number, name, styles, found })
+    const rows = (): ReturnType<BookSheet['rows']> =>
+      sheetRows(archive, { number, name, styles, hidesZeros, found })
     sheets.push({ name: title, hidden, found, rows })
   }
   return { format: 'ods', from1904: false, sheets }
@@ -67,4 +69,22 @@ async function tablesOf(archive: Archive, styles: Styles, name: string): Promise
     },
   })
   return tables
+}
+
+/** A setting of the document, or of one view of it, that LibreOffice keeps. */
+async function hidesZerosIn(archive: Archive, name: string): Promise<boolean> {
+  if (!archive.has('settings.xml')) return false
+  let isAsked = false
+  let hides = false
+  await readXml(archive, 'settings.xml', name, {
+    spaces,
+    largest: limits.smallPartBytes,
+    open(tag, attributes) {
+      isAsked = tag === 'config:config-item' && attributes['config:name'] === 'ShowZeroValues'
+    },
+    text(piece) {
+      if (isAsked && piece.trim() === 'false') hides = true
+    },
+  })
+  return hides
 }

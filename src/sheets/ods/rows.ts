@@ -1,4 +1,4 @@
-import { beyondColumns, holdsAnything } from '../book/rows.ts'
+import { asShownWithoutZeros, beyondColumns, holdsAnything } from '../book/rows.ts'
 import { type BookRow, type Findings, noFindings } from '../book/book.ts'
 import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
@@ -15,6 +15,7 @@ export interface SheetPlace {
   number: number
   name: string
   styles: Styles
+  hidesZeros: boolean
   found: Findings
 }
 
@@ -71,6 +72,9 @@ class Walk {
     Object.assign(place.found, noFindings())
   }
 
+  /** Groups of rows and columns that are being read, each within the one before: whether it is folded away. */
+  readonly #groups: boolean[] = []
+
   readonly open = (tag: string, attributes: Attributes): void => {
     if (tag === 'table:table') {
       this.#depth += 1
@@ -85,6 +89,10 @@ class Walk {
       return
     }
     switch (tag) {
+      case 'table:table-column-group':
+      case 'table:table-row-group':
+        this.#groups.push(attributes['table:display'] === 'false')
+        return
       case 'table:table-column':
         return this.#openColumn(attributes)
       case 'table:table-row':
@@ -119,12 +127,18 @@ class Walk {
     }
     if (tag === 'table:table-cell' || tag === 'table:covered-table-cell') this.#closeCell()
     else if (tag === 'table:table-row') this.#closeRow()
+    else if (tag === 'table:table-column-group' || tag === 'table:table-row-group') this.#groups.pop()
     else this.#text.close(tag)
+  }
+
+  #isHidden(attributes: Attributes): boolean {
+    const visibility = attributes['table:visibility']
+    return visibility === 'collapse' || visibility === 'filter' || this.#groups.includes(true)
   }
 
   #openColumn(attributes: Attributes): void {
     const times = repeated(attributes['table:number-columns-repeated'])
-    const isHidden = hides(attributes)
+    const isHidden = this.#isHidden(attributes)
     const width = this.#place.styles.widths.get(attributes['table:style-name'] ?? '')
     const style = attributes['table:default-cell-style-name'] ?? ''
     for (let done = 0; done < times && this.#columnStyles.length < limits.columns; done += 1) {
@@ -136,7 +150,7 @@ class Walk {
 
   #openRow(attributes: Attributes): void {
     this.#times = repeated(attributes['table:number-rows-repeated'])
-    const [number, hidden] = [this.#number, hides(attributes)]
+    const [number, hidden] = [this.#number, this.#isHidden(attributes)]
     this.#row = { number, cells: [], hidden, struck: [], unseen: [], adorned: false }
     this.#rowStyle = attributes['table:default-cell-style-name']
     this.#column = 0
@@ -157,7 +171,7 @@ class Walk {
     if (raw === undefined) return
     raw.text = this.#text.taken()
     raw.isFormatted = this.#place.styles.formatted.has(this.#styleAt(this.#column, raw.attributes))
-    const cell = cellOf(raw)
+    const cell = this.#place.hidesZeros ? asShownWithoutZeros(cellOf(raw)) : cellOf(raw)
     const times = repeated(raw.attributes['table:number-columns-repeated'])
     this.#merge(raw.attributes)
     if (cell !== '') {
@@ -240,11 +254,6 @@ function notePart({ parts }: RawCell, style: string | undefined): void {
 
 /** Of one cell, in styles of their own; one with more is a picture of it. */
 const mostParts = 20
-
-function hides(attributes: Attributes): boolean {
-  const visibility = attributes['table:visibility']
-  return visibility === 'collapse' || visibility === 'filter'
-}
 
 function repeated(text: string | undefined): number {
   if (text === undefined) return 1

@@ -2,12 +2,13 @@ import { limits } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import { type BookRow, type Findings, noFindings } from '../book/book.ts'
 import type { Cell } from '../../domain/sheet/cell.ts'
-import { beyondColumns, holdsAnything } from '../book/rows.ts'
+import { asShownWithoutZeros, beyondColumns, holdsAnything } from '../book/rows.ts'
 import type { Archive } from './archive.ts'
 import { type CellContext, cellOf, isStruck, isUnseen, type RawCell } from './cells.ts'
 import { noteComments, noteLook, rangeOf } from './look.ts'
 import { type Relation, relations } from './parts.ts'
-import { type Attributes, isOn, isTrue, sheetSpaces, xmlChunks } from './xml.ts'
+import { RuleFormats } from './rule-formats.ts'
+import { type Attributes, isTrue, sheetSpaces, xmlChunks } from './xml.ts'
 
 export interface SheetPlace {
   part: string
@@ -54,6 +55,10 @@ class Walk {
   }
 
   readonly open = (tag: string, attributes: Attributes): void => {
+    if (this.#later !== undefined && tag !== 'xm:sqref') {
+      if (hidesValues(tag, attributes)) this.#later.hidesValues = true
+      return this.#later.formats.open(tag === 'x14:dxf' ? 'dxf' : tag, attributes)
+    }
     switch (tag) {
       case 'row':
         return this.#openRow(attributes)
@@ -78,7 +83,6 @@ class Walk {
         return
       case 'strike':
         if (this.#raw !== undefined && attributes['val'] !== '0') this.#raw.struck = true
-        if (this.#later !== undefined && isOn(attributes)) this.#later.strikes = true
         return
       case 'color':
         if (this.#raw !== undefined) (this.#raw.colours ??= []).push(attributes)
@@ -96,8 +100,12 @@ class Walk {
         return noteLook(this.#found, this.#related, tag, attributes)
       case 'cfRule':
         return this.#openRule(attributes)
+      case 'dataBar':
+      case 'iconSet':
+        if (hidesValues(tag, attributes)) this.#noteRule(this.#ruled)
+        return
       case 'x14:conditionalFormatting':
-        this.#later = { strikes: false, ranges: '' }
+        this.#later = { formats: new RuleFormats(), hidesValues: false, ranges: '' }
         return noteLook(this.#found, this.#related, 'conditionalFormatting', attributes)
       case 'xm:sqref':
         this.#into = 'ranges'
@@ -123,9 +131,7 @@ class Walk {
         this.#into = undefined
         return
       case 'x14:conditionalFormatting':
-        if (this.#later?.strikes === true) this.#noteRule(this.#later.ranges)
-        this.#later = undefined
-        return
+        return this.#closeLater()
       case 'rPh':
         this.#aloud -= 1
         return
@@ -195,9 +201,7 @@ class Walk {
     if (this.#showsFormulas && formula !== undefined) {
       return { kind: 'fault', text: `=${formula}`, reason: 'is a formula, and the sheet shows formulas' }
     }
-    const isHidden =
-      this.#hidesZeros && typeof cell === 'object' && cell.kind === 'number' && cell.value === 0
-    return isHidden ? { kind: 'fault', text: '0', reason: 'is 0, and the sheet shows no zeros' } : cell
+    return this.#hidesZeros ? asShownWithoutZeros(cell) : cell
   }
 
   #hidesZeros = false
@@ -225,7 +229,16 @@ class Walk {
   #ruled = ''
 
   /** A rule of Excel 2010 and later, which comes with its format, and its ranges after that. */
-  #later: { strikes: boolean; ranges: string } | undefined
+  #later: { formats: RuleFormats; hidesValues: boolean; ranges: string } | undefined
+
+  #closeLater(): void {
+    const later = this.#later
+    this.#later = undefined
+    if (later === undefined) return
+    if (later.hidesValues || later.formats.striking(this.#context.palette).size > 0) {
+      this.#noteRule(later.ranges)
+    }
+  }
 
   #openRule({ dxfId = '' }: Attributes): void {
     if (/^\d{1,6}$/.test(dxfId) && this.#context.striking.has(Number(dxfId))) this.#noteRule(this.#ruled)
@@ -246,4 +259,9 @@ class Walk {
       'Open it in a spreadsheet program and save it again.',
     )
   }
+}
+
+/** Bars and icons may stand in place of the values. */
+function hidesValues(tag: string, { showValue }: Attributes): boolean {
+  return /^(?:x14:)?(?:dataBar|iconSet)$/.test(tag) && (showValue === '0' || showValue === 'false')
 }
