@@ -16,7 +16,9 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     disableConsoleIntercept: true,
     restoreMocks: true,
-    testTimeout: 20_000,
+    // A busy machine is no failure: what hangs is ended all the same.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Vitest leaves one processor idle, and loads everything anew for each file: together half of a run's time. A
     // file leaves no state of the process behind (trustAuthority gives back what it changed), so that files share one.
     maxWorkers: '100%',
