@@ -12,6 +12,7 @@ import { aliasNames, aliasPlugin } from './aliases.ts'
 import { groups, groupTest, requireMatches } from './groups.ts'
 import { lazyChunkEntries, lazyChunkNames, lazyChunkPlugin } from './lazy-chunks.ts'
 import { lazyRequireNames, lazyRequirePlugins } from './lazy-requires.ts'
+import { licencePlugin } from './licences.ts'
 import { Rewrites } from './rewrites.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -78,6 +79,7 @@ const { output: files } = await build({
     // Before the lazy requires, which take what it leaves.
     lazyChunkPlugin(join(root, 'node_modules'), rewrites),
     ...lazyRequirePlugins(rewrites),
+    licencePlugin(),
   ],
   // Its native part cannot be inlined.
   external: ['@napi-rs/keyring'],

@@ -10,6 +10,7 @@ import { dirname, join, relative } from 'node:path'
 import { build } from 'rolldown'
 
 import { aliasPlugin } from './aliases.ts'
+import { licencePlugin } from './licences.ts'
 import { Rewrites } from './rewrites.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -34,7 +35,7 @@ await build({
   ),
   checks: { ineffectiveDynamicImport: false },
   platform: 'node',
-  plugins: [aliasPlugin(rewrites)],
+  plugins: [aliasPlugin(rewrites), licencePlugin()],
   output: {
     dir: out,
     format: 'esm',

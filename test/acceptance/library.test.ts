@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 import { beforeAll, expect, test } from 'vitest'
 
@@ -33,10 +33,11 @@ function run(command: string, argv: readonly string[], cwd: string): string {
 }
 
 let tarball = ''
+let printed = ''
 
 beforeAll(() => {
   const place = mkdtempSync(join(tmpdir(), 'refcheck-packed-'))
-  run('npm', ['pack', '--ignore-scripts', '--loglevel=error', `--pack-destination=${place}`], root)
+  printed = run('npm', ['pack', '--loglevel=error', `--pack-destination=${place}`], root)
   tarball = globSync(join(place, '*.tgz'))[0] ?? ''
   return () => rmSync(place, { recursive: true })
 })
@@ -70,6 +71,18 @@ test('the package is at most 3 MB, and one package where the keychain is left ou
   expect(statSync(tarball).size).toBeLessThan(3e6)
   const installed = readdirSync(join(project(), 'node_modules')).filter((name) => !name.startsWith('.'))
   expect(installed.sort()).toEqual(['@types', 'refcheck', 'undici-types', 'vitest'])
+})
+
+test('`npm pack` prints the name of the file alone, and what it packs runs nothing where it is installed', () => {
+  expect(printed).toBe(`${basename(tarball)}\n`)
+  const packed = (name: string): string => run('tar', ['-xzOf', tarball, `package/${name}`], root)
+  const { scripts } = JSON.parse(packed('package.json')) as { scripts: Record<string, string> }
+  const hooks = new Set(
+    ['install', 'prepare', 'publish', 'pack'].flatMap((name) => [name, `pre${name}`, `post${name}`]),
+  )
+  expect(Object.keys(scripts).filter((name) => hooks.has(name))).toEqual([])
+  for (const name of ['dist', 'dist/library'])
+    expect(packed(`${name}/THIRD-PARTY-LICENSES.txt`)).toMatch(/^undici \d.*\(MIT\)$/m)
 })
 
 test(
