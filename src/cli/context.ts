@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
+import type { Ancestor } from '../domain/approval/lineage.ts'
 import { InternalError } from '../errors/kinds.ts'
 import { type Clock, systemClock } from '../host/clock.ts'
 import { type Environment, processEnvironment } from '../host/env.ts'
@@ -18,6 +19,8 @@ export interface Context {
   cwd: string
   /** Runs another command line of this program; main sets it. */
   program?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
+  /** What this process was started by, in place of what the system says; for tests. */
+  lineage?: readonly Ancestor[] | undefined
   /** In place of the terminal's; for tests. */
   prompter?: Prompter | undefined
 }

@@ -24,8 +24,8 @@ START HERE
   refcheck report sync              Download all finished reports
 
 COMMANDS
-  api  auth  batch  config  doctor  packages  ping  quota  reference  report
-  request  sandbox  schema  store  users  webhook  worker  autocomplete
+  api  approve  auth  batch  config  doctor  packages  ping  quota  reference
+  report  request  sandbox  schema  store  users  webhook  worker  autocomplete
 
   refcheck help batch               List the commands of a topic
   refcheck batch run --help         Show one command with its flags and examples

@@ -136,10 +136,14 @@ export function parsePlan(text: string, name: string): KeptPlan {
 }
 
 /** A plan is for a file as it was. */
-export function requireUnchanged(plan: KeptPlan, sha256: string): void {
+export function requireUnchanged(
+  plan: KeptPlan,
+  sha256: string,
+  again = `Plan again with: refcheck batch plan ${plan.file} --output plan.json`,
+): void {
   if (plan.sha256 === sha256) return
   throw new InvalidInputError(`${plan.file} has changed since it was planned`, {
-    hint: `Nothing was sent. Plan again with: refcheck batch plan ${plan.file} --output plan.json`,
+    hint: `Nothing was sent. ${again}`,
   })
 }
 

@@ -33,6 +33,7 @@ const included = z.strictObject({
 /** What each command answers with --json. */
 export const answers: Readonly<Record<string, z.ZodType>> = {
   api: z.union([included, envelope]),
+  approve: z.union([requests.created, batches.standing]),
   'auth list': session.profiles,
   'auth login': session.login,
   'auth logout': session.logout,

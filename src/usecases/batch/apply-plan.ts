@@ -13,12 +13,13 @@ export interface ToOrder {
 
 /**
  * The file of a kept plan, unchanged since, and how it was read then. `text`: the plan's JSON, `name`: what to
- * call it, `now`: what is allowed beside what the plan says. Throws where it is not to be run.
+ * call it, `again`: how another one is made, `now`: what is allowed beside what the plan says. Throws where it is not
+ * to be run.
  */
 export async function appliedPlan(
   place: FilePlace,
   { baseUrl }: { baseUrl: string },
-  { text, name }: { text: string; name: string },
+  { text, name, again }: { text: string; name: string; again?: string | undefined },
   now: Allowances,
 ): Promise<ToOrder> {
   const plan = parsePlan(text, name)
@@ -34,7 +35,7 @@ export async function appliedPlan(
     encoding: encoding ?? undefined,
   }
   const file = await openBatchFile(place, plan.file, how)
-  requireUnchanged(plan, file.sha256)
+  requireUnchanged(plan, file.sha256, again)
   const columns: ColumnChoices = {
     ...how,
     packageId: plan.package_id ?? undefined,

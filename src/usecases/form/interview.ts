@@ -19,6 +19,8 @@ export interface InterviewOptions {
    * so that a complete command line with --yes asks nothing on a terminal either.
    */
   review?: boolean | undefined
+  /** True where nothing may be changed: all is shown, and the last question asked. */
+  isFixed?: boolean | undefined
   /** The last question, which a person has to answer with yes; none where absent. */
   lastQuestion?: ((body: RequestBody) => Promise<string>) | undefined
   /** Reads phones without + as of the country that the person named. */
@@ -34,12 +36,12 @@ export async function interview(
   prompter: Prompter,
   schema: PackageSchema,
   given: DraftBody,
-  { show, review = true, lastQuestion, repair }: InterviewOptions = {},
+  { show, review = true, isFixed = false, lastQuestion, repair }: InterviewOptions = {},
 ): Promise<RequestBody> {
   const fields = formFields(schema)
   const answers = answersIn(given, schema, fields)
   const draft = (): DraftBody => bodyOf(schema, fields, answers)
-  const open = fields.filter((field) => !answers.has(field) && (review || field.required))
+  const open = isFixed ? [] : fields.filter((field) => !answers.has(field) && (review || field.required))
   try {
     for (const field of open) {
       keep(answers, field, await askField(prompter, field, undefined, repair))
@@ -49,10 +51,10 @@ export async function interview(
         const { body } = validateBody(draft(), schema)
         return body && lastQuestion?.(body)
       }
-      await reviewAnswers(prompter, fields, answers, { show, repair, lastQuestion: last })
+      await reviewAnswers(prompter, fields, answers, { show, repair, isFixed, lastQuestion: last })
     }
   } catch (error) {
-    throw error instanceof InterruptedError ? left(error, unfinishedLine(draft(), schema)) : error
+    throw error instanceof InterruptedError && !isFixed ? left(error, unfinishedLine(draft(), schema)) : error
   }
   const { body, problems } = validateBody(draft(), schema)
   if (problems !== undefined) throw refusal(problems, 'Give these values again.', 'flags')
@@ -72,11 +74,19 @@ async function reviewAnswers(
   {
     show,
     repair,
+    isFixed,
     lastQuestion,
-  }: Pick<InterviewOptions, 'show' | 'repair'> & { lastQuestion: () => Promise<string | undefined> },
+  }: Pick<InterviewOptions, 'show' | 'repair' | 'isFixed'> & {
+    lastQuestion: () => Promise<string | undefined>
+  },
 ): Promise<void> {
   for (;;) {
     show?.(reviewRows(fields, answers))
+    if (isFixed === true) {
+      const message = await lastQuestion()
+      if (message === undefined || (await prompter.confirm({ message, isGrave: true }))) return
+      throw new InterruptedError('cancelled; nothing was ordered')
+    }
     const next = await prompter.select<FormField | 'send' | 'leave'>({
       message: 'Is everything correct?',
       choices: nextSteps(fields, answers),

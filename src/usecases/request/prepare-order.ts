@@ -29,6 +29,8 @@ export interface PrepareOptions extends SchemaSource {
   prompter: Prompter | undefined
   /** The person has said yes beforehand: nothing is reviewed. */
   yes: boolean
+  /** What was given is shown and ordered as it is, or not at all. */
+  isFixed?: boolean | undefined
   /** Draws the answers for review. */
   show: (rows: ReviewRow[], pack: Package) => void
   /** Reads phones without + as of the country that the person named. */
@@ -161,11 +163,12 @@ async function asked(
   prompter: Prompter,
   draft: DraftBody,
   { pack, schema }: { pack: Package; schema: PackageSchema },
-  { api, show, yes, repair, doubt }: PrepareOptions,
+  { api, show, yes, isFixed, repair, doubt }: PrepareOptions,
 ): Promise<RequestBody> {
   return interview(prompter, schema, draft, {
     show: (rows) => show(rows, pack),
     review: !yes,
+    isFixed,
     repair,
     async lastQuestion(body) {
       const against = await doubt?.(body)

@@ -1,0 +1,90 @@
+import { BaseCommand } from '../cli/base-command.ts'
+import { timeoutFlag } from '../cli/flags/duration.ts'
+import { Args, Flags } from '../cli/oclif.ts'
+import { approvalPorts, plannedFile } from '../compose/approval.ts'
+import { api, governor } from '../compose/api.ts'
+import { batchPlanPorts, batchStartPorts, orderTalk } from '../compose/batch.ts'
+import { keepSuccessions, orderingAndFollowing, similarQuestion } from '../compose/request.ts'
+import { schemas } from '../compose/schemas.ts'
+import { standingView } from '../compose/store.ts'
+import { parsePlanCode } from '../domain/approval/plan-code.ts'
+import type { OrderPlan } from '../domain/approval/order-plan.ts'
+import { orderCostText, plannedText } from '../output/views/approval.ts'
+import { unstartedView } from '../output/views/batch-check.ts'
+import { createdView, reviewText } from '../output/views/order.ts'
+import { approveFile } from '../usecases/approval/approve-file.ts'
+import { approveOrder } from '../usecases/approval/approve-order.ts'
+import { type ApprovalPorts, approvablePlan } from '../usecases/approval/find-plan.ts'
+
+type PlannedBatch = Extract<OrderPlan['what'], { kind: 'batch' }>
+
+export default class Approve extends BaseCommand<typeof Approve> {
+  static override summary = 'Order what an agent has planned'
+  static override description = [
+    'Shows the plan as "refcheck request create" or "refcheck batch run" would, asks for confirmation and orders. Without CODE it lists the plans that wait. A plan is used once and expires after 24 hours; it is refused if a byte of it, the profile, the service or the user is another.',
+    'Only a person can approve: stdin, stdout and stderr have to be a terminal, no flag or setting answers, and a program that runs an agent cannot start it. See: refcheck help agents',
+  ].join('\n\n')
+  static override examples = ['<%= config.bin %> approve', '<%= config.bin %> approve KXRT-WMPH']
+  static override args = {
+    code: Args.string({
+      ignoreStdin: true,
+      description: 'code of the plan, as the agent told it',
+      parse: async (text) => parsePlanCode(text),
+    }),
+  }
+  static override flags = {
+    'allow-duplicate': Flags.boolean({ summary: 'Order even if the same order exists' }),
+    'allow-similar': Flags.boolean({ summary: 'Order even if somebody similar was ordered before' }),
+    timeout: timeoutFlag,
+  }
+
+  async run(): Promise<void> {
+    const { code } = this.args
+    const ports = await approvalPorts(this.scope, code)
+    const plan = await approvablePlan(ports, code)
+    this.scope.reporter.note(plannedText(plan))
+    const { what } = plan
+    return what.kind === 'order' ? this.order(ports, plan, what.body) : this.batch(ports, plan, what)
+  }
+
+  private async order(approval: ApprovalPorts, plan: OrderPlan, body: string): Promise<void> {
+    const { scope, signal, guard } = this
+    const { reporter } = scope
+    const { windows } = await (await governor(scope)).standing()
+    const placed = await approveOrder(approval, plan, body, {
+      api: await api(scope),
+      cache: await schemas(scope),
+      prompter: approval.prompter,
+      onPackages: keepSuccessions(scope),
+      similar: similarQuestion(scope, signal, guard),
+      placing: async () => ({ ...(await orderingAndFollowing(scope, signal)), ...guard }),
+      signal,
+      show: (rows, pack) => {
+        reporter.block(reviewText(pack, rows, reporter.terminal))
+        reporter.note(orderCostText(windows))
+      },
+    })
+    this.answer(createdView(placed.answer), placed.failure)
+    reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
+  }
+
+  private async batch(approval: ApprovalPorts, plan: OrderPlan, what: PlannedBatch): Promise<void> {
+    const { scope, signal } = this
+    const allowances = { ...this.guard, shared: [], ignoreResults: false }
+    const planned = await plannedFile(scope, plan.code, what, allowances)
+    const shown = { quiet: false, yes: false, showChanges: true }
+    const end = await approveFile(approval, plan, planned, {
+      planning: { ...(await batchPlanPorts(scope)), signal },
+      talk: orderTalk(scope, shown, (question) => this.confirm(question, false))(planned.file.name),
+      sending: () => batchStartPorts(scope, signal),
+    })
+    if (end.kind === 'unstarted') {
+      return this.answer(unstartedView(end.plan, planned.file.name, end.packageId, true), end.failure)
+    }
+    this.answer(await standingView(scope, end.done.batch, this.flags.json), end.done.failure)
+  }
+
+  private get guard() {
+    return { allowDuplicate: this.flags['allow-duplicate'], allowSimilar: this.flags['allow-similar'] }
+  }
+}

@@ -1,0 +1,65 @@
+import { Readable } from 'node:stream'
+
+import type { Scope } from '../cli/scope.ts'
+import type { Ancestor } from '../domain/approval/lineage.ts'
+import { type OrderPlan, type PlanOwner, startedByAgent } from '../domain/approval/order-plan.ts'
+import { UsageError } from '../errors/kinds.ts'
+import { agentMark } from '../host/agent-mark.ts'
+import { variable } from '../host/env.ts'
+import { processLineage } from '../host/lineage.ts'
+import type { ApprovalPorts } from '../usecases/approval/find-plan.ts'
+import { appliedPlan, type ToOrder } from '../usecases/batch/apply-plan.ts'
+import type { Allowances } from '../usecases/batch/ports.ts'
+import type { OrderPlans } from '../store/plans/order-plans.ts'
+import { api } from './api.ts'
+import { filePlace } from './batch.ts'
+import { account, sessionSources } from './session.ts'
+
+/** Plans of this machine. */
+export async function orderPlans(scope: Scope): Promise<OrderPlans> {
+  const { openOrderPlans } = await import('../store/plans/order-plans.ts')
+  return openOrderPlans({ paths: scope.paths, random: scope.context.random, onNotice: scope.note })
+}
+
+/** Whom orders are made for and as whom. */
+export async function planOwner(scope: Scope): Promise<PlanOwner> {
+  const { resolveSession } = await import('../usecases/session/resolve.ts')
+  const { baseUrl, email, profile } = await resolveSession(await sessionSources(scope))
+  return { baseUrl, userEmail: email, profile, account: await account(scope) }
+}
+
+/** What this process was started by. */
+export function lineage(scope: Scope): readonly Ancestor[] {
+  return scope.context.lineage ?? processLineage()
+}
+
+/** What finding a plan needs. Throws where no person can be at a terminal of their own; nothing overrides that. */
+export async function approvalPorts(scope: Scope, code: string | undefined): Promise<ApprovalPorts> {
+  const { env, streams, clock } = scope.context
+  if (variable(env, agentMark) !== undefined) throw startedByAgent(code ?? '')
+  const missing = (['stdin', 'stdout', 'stderr'] as const).find((name) => !streams[name].isTTY)
+  const prompter = scope.prompter()
+  if (missing !== undefined || prompter === undefined) {
+    throw new UsageError(`a person has to approve in a terminal, and ${missing ?? 'stdin'} is none`, {
+      hint: `Nothing was sent. Type in a terminal, without a pipe: refcheck approve ${code ?? ''}`.trim(),
+    })
+  }
+  const [plans, owner] = [await orderPlans(scope), await planOwner(scope)]
+  return { plans, owner, clock, prompter, lineage: lineage(scope) }
+}
+
+/** What a plan of several orders is to be made from, as it was when it was planned. */
+export async function plannedFile(
+  scope: Scope,
+  code: string,
+  { plan, rows }: Extract<OrderPlan['what'], { kind: 'batch' }>,
+  allowances: Allowances,
+): Promise<ToOrder> {
+  const named = { text: plan, name: `plan ${code}`, again: 'Have it planned again.' }
+  const service = await api(scope)
+  if (rows === null) return appliedPlan(filePlace(scope), service, named, allowances)
+  const { cwd } = scope.context
+  const place = { cwd, stdin: { isTTY: false, stream: Readable.from([Buffer.from(rows)]) } }
+  const applied = await appliedPlan(place, service, named, allowances)
+  return { ...applied, file: { ...applied.file, name: named.name } }
+}

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+
+import { z } from 'zod'
+
+import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
+import { shellWord } from '../wording/shell-word.ts'
+import { localTime } from '../wording/local-time.ts'
+import type { ProcessMark } from './lineage.ts'
+
+/** A plan that nobody approved by then is none any more. */
+export const planLifetimeMs = 24 * 60 * 60 * 1000
+
+/** More plans than anybody looks at are a program gone wild. */
+export const mostWaiting = 50
+
+const mark = z.strictObject({ pid: z.int(), started: z.string() })
+
+/** An order that a program prepared and a person has to approve. */
+const orderPlan = z.strictObject({
+  refcheck_order_plan: z.literal(1),
+  code: z.string(),
+  made_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+  /** Where, as whom and for whose people it is ordered. */
+  base_url: z.string(),
+  user_email: z.string(),
+  /** Null where the environment alone said it. */
+  profile: z.string().nullable(),
+  account: z.string(),
+  what: z.discriminatedUnion('kind', [
+    /** `body`: JSON of one request, as it would be sent. */
+    z.strictObject({ kind: z.literal('order'), body: z.string() }),
+    /** `plan`: JSON as `batch plan` keeps it. `rows`: what it would read as a file, where there is none. */
+    z.strictObject({ kind: z.literal('batch'), plan: z.string(), rows: z.string().nullable() }),
+  ]),
+  /** For the list of what waits. */
+  title: z.string(),
+  /** The server and the program that started it: nobody below them approves. */
+  made_by: z.array(mark),
+})
+export type OrderPlan = z.infer<typeof orderPlan>
+
+/** What became of a plan that somebody approved. */
+const usedPlan = z.strictObject({
+  refcheck_used_plan: z.literal(1),
+  code: z.string(),
+  used_at: z.iso.datetime(),
+  request_id: z.string().nullable(),
+  batch_id: z.string().nullable(),
+})
+export type UsedPlan = z.infer<typeof usedPlan>
+
+/** Whose plans they are. */
+export interface PlanOwner {
+  baseUrl: string
+  userEmail: string
+  profile: string | undefined
+  account: string
+}
+
+/** A plan of what is to be ordered. `now`: wall time in milliseconds. */
+export function newOrderPlan(
+  { baseUrl, userEmail, profile, account }: PlanOwner,
+  { code, now, what, title }: { code: string; now: number; what: OrderPlan['what']; title: string },
+  agents: readonly ProcessMark[],
+): OrderPlan {
+  return {
+    refcheck_order_plan: 1,
+    code,
+    made_at: new Date(now).toISOString(),
+    expires_at: new Date(now + planLifetimeMs).toISOString(),
+    base_url: baseUrl,
+    user_email: userEmail,
+    profile: profile ?? null,
+    account,
+    what,
+    title,
+    made_by: [...agents],
+  }
+}
+
+/** As it is kept: with the digest of every byte of it. */
+export function planFileText(plan: OrderPlan): string {
+  return JSON.stringify({ sha256: digestOf(plan), plan })
+}
+
+/** A kept plan; an InvalidInputError for one that is not what was planned. */
+export function parseOrderPlan(text: string, code: string): OrderPlan {
+  const { sha256, plan } = json(text) as { sha256?: unknown; plan?: unknown }
+  const read = orderPlan.safeParse(plan)
+  if (read.success && read.data.code === code && digestOf(read.data) === sha256) return read.data
+  throw new InvalidInputError(`plan ${code} has changed since it was made`, {
+    hint: 'Nothing was sent. Have it planned again.',
+  })
+}
+
+export function parseUsedPlan(text: string): UsedPlan | undefined {
+  return usedPlan.safeParse(json(text)).data
+}
+
+/** Whether it can be approved no more. A clock that was set back makes no plan young. */
+export function isExpired({ made_at, expires_at }: Pick<OrderPlan, 'made_at' | 'expires_at'>, now: number) {
+  const clockDifferenceMs = 10 * 60 * 1000
+  return now >= Date.parse(expires_at) || now < Date.parse(made_at) - clockDifferenceMs
+}
+
+/** Throws where a plan is not for whoever approves now, or no longer. */
+export function requireApprovable(plan: OrderPlan, owner: PlanOwner, now: number): void {
+  const { code } = plan
+  if (isExpired(plan, now)) {
+    throw new InvalidInputError(`plan ${code} expired on ${localTime(plan.expires_at)}`, {
+      hint: 'Nothing was sent. Have it planned again: a plan can be approved for 24 hours.',
+    })
+  }
+  const differs = difference(plan, owner)
+  if (differs === undefined) return
+  const profile = plan.profile === null ? '' : ` --profile ${shellWord(plan.profile)}`
+  throw new UsageError(`plan ${code} was made for ${differs}`, {
+    hint:
+      profile === ''
+        ? 'Nothing was sent. Approve it with the same REFCHECK_BASE_URL, REFCHECK_USER_EMAIL and REFCHECK_ACCOUNT that it was made with.'
+        : `Nothing was sent. Approve it as that profile with: refcheck approve ${code}${profile}`,
+  })
+}
+
+/** A plan that somebody approved before. */
+export function alreadyUsed({ code, used_at, request_id, batch_id }: UsedPlan): InvalidInputError {
+  const result =
+    request_id === null
+      ? batch_id === null
+        ? 'refcheck request list'
+        : `refcheck batch status ${batch_id}`
+      : `refcheck request get ${request_id}`
+  return new InvalidInputError(`plan ${code} was already approved on ${localTime(used_at)}`, {
+    hint: `Nothing was sent. A plan is used once. Show what came of it with: ${result}`,
+  })
+}
+
+/** Throws where approving was started by the program that runs the agent. */
+export function startedByAgent(code: string): UsageError {
+  return new UsageError('approve was started by the program that runs the agent', {
+    hint: `A person approves, in a terminal opened outside of that program, with: refcheck approve ${code}`.trim(),
+  })
+}
+
+function difference(
+  plan: OrderPlan,
+  { baseUrl, userEmail, profile, account }: PlanOwner,
+): string | undefined {
+  if (plan.base_url !== baseUrl) return `${plan.base_url}, not ${baseUrl}`
+  if (plan.user_email.toLowerCase() !== userEmail.toLowerCase()) return `${plan.user_email}, not ${userEmail}`
+  if (plan.account !== account) return `the account "${plan.account}", not "${account}"`
+  if (plan.profile === (profile ?? null)) return undefined
+  return plan.profile === null
+    ? `the environment's own key, not profile "${profile ?? ''}"`
+    : `profile "${plan.profile}", not ${profile === undefined ? 'the environment’s own key' : `"${profile}"`}`
+}
+
+function digestOf(plan: OrderPlan): string {
+  return createHash('sha256').update(JSON.stringify(plan)).digest('hex')
+}
+
+function json(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,47 @@
+import type { ProcessMark } from '../../domain/approval/lineage.ts'
+import {
+  mostWaiting,
+  newOrderPlan,
+  type OrderPlan,
+  type PlanOwner,
+} from '../../domain/approval/order-plan.ts'
+import { planCode, planCodeBytes } from '../../domain/approval/plan-code.ts'
+import { InternalError, InvalidInputError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+import type { OrderPlans } from '../../store/plans/order-plans.ts'
+import { waitingPlans } from './find-plan.ts'
+
+export interface AddPlanPorts {
+  plans: OrderPlans
+  clock: Clock
+  random: Random
+  owner: PlanOwner
+  /** The server and the program that started it. */
+  agents: readonly ProcessMark[]
+}
+
+/** Codes that another plan has, one after the other: that is no chance. */
+const mostTries = 20
+
+/** Keeps a plan for a person to approve; nothing is ordered. `title` is for the list of what waits. */
+export async function addPlan(
+  ports: AddPlanPorts,
+  what: OrderPlan['what'],
+  title: string,
+): Promise<OrderPlan> {
+  const { plans, clock, random, owner, agents } = ports
+  const now = clock.now()
+  await plans.sweep(now)
+  if ((await waitingPlans(ports)).length >= mostWaiting) {
+    throw new InvalidInputError(`${mostWaiting} plans wait for approval already`, {
+      hint: 'A person approves them, or they expire after 24 hours. List them with: refcheck approve',
+    })
+  }
+  for (let tries = 1; tries <= mostTries; tries += 1) {
+    const code = planCode(random.bytes(planCodeBytes))
+    const plan = newOrderPlan(owner, { code, now, what, title }, agents)
+    if (await plans.add(plan)) return plan
+  }
+  throw new InternalError('no free code for a plan was found')
+}

@@ -1,0 +1,53 @@
+import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
+import { InternalError } from '../../errors/kinds.ts'
+import type { ToOrder } from '../batch/apply-plan.ts'
+import type { CarriedOut } from '../batch/carry-out.ts'
+import { orderFile, type OrderFileEnd, type OrderFilePorts, type OrderFileTalk } from '../batch/order-file.ts'
+import { startBatch, type StartPorts } from '../batch/start.ts'
+import { type ApprovalPorts, claimPlan } from './find-plan.ts'
+
+export interface ApproveFilePorts {
+  planning: OrderFilePorts
+  /** Who is shown what; `confirm` throws where the person does not want these orders. */
+  talk: OrderFileTalk
+  /** What sending needs, made once a person has said yes. */
+  sending: () => Promise<StartPorts>
+}
+
+export type ApprovedFile = { kind: 'sent'; done: CarriedOut } | Extract<OrderFileEnd, { kind: 'unstarted' }>
+
+/**
+ * Shows the planned orders of several people as `batch run` does, asks, and orders them; a plan that nobody said yes to
+ * goes on waiting.
+ */
+export async function approveFile(
+  approval: ApprovalPorts,
+  plan: OrderPlan,
+  { file, columns, allowances }: ToOrder,
+  { planning, talk, sending }: ApproveFilePorts,
+): Promise<ApprovedFile> {
+  let used: UsedPlan | undefined
+  const claiming: OrderFileTalk = {
+    ...talk,
+    async confirm(about) {
+      await talk.confirm(about)
+      used = await claimPlan(approval, plan)
+    },
+  }
+  const end = await orderFile(planning, claiming, file, {
+    columns,
+    allowances,
+    isReadingSaid: true,
+    skipInvalid: false,
+    isDryRun: false,
+    results: undefined,
+    errorsCommand: () => undefined,
+  })
+  if (end.kind === 'unstarted') return end
+  if (end.kind === 'known') throw new InternalError('a plan was run dry')
+  const { batchId, isPlanned } = end
+  // Where nothing was left to send, nothing was asked.
+  used ??= await claimPlan(approval, plan)
+  await approval.plans.settle({ ...used, batch_id: batchId })
+  return { kind: 'sent', done: await startBatch(await sending(), batchId, { file, isPlanned }) }
+}

@@ -1,0 +1,56 @@
+import type { OrderPlan } from '../../domain/approval/order-plan.ts'
+import { parseBodyFile } from '../../domain/form/body-file.ts'
+import { refusedOrder } from '../../domain/submission/duplicate.ts'
+import { mayBeAsked } from '../../domain/submission/match.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import { type PlacedOrder, type PlaceOptions, placeOrder } from '../request/place-order.ts'
+import { prepareOrder, type PrepareOptions } from '../request/prepare-order.ts'
+import type { SimilarQuestion } from '../request/similar-question.ts'
+import { type ApprovalPorts, claimPlan } from './find-plan.ts'
+
+export interface ApproveOrderPorts extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'doubt' | 'repair'> {
+  prompter: Prompter
+  similar: SimilarQuestion
+  /** What ordering needs, made once a person has said yes. */
+  placing: () => Promise<Omit<PlaceOptions, 'wait' | 'onSimilar'>>
+}
+
+/**
+ * Shows a planned order as `request create` does, asks, and orders it as it is, at most once. Throws as prepareOrder and
+ * placeOrder do; a plan that nobody said yes to goes on waiting.
+ */
+export async function approveOrder(
+  approval: ApprovalPorts,
+  plan: OrderPlan,
+  body: string,
+  { similar, placing, ...preparing }: ApproveOrderPorts,
+): Promise<PlacedOrder> {
+  const order = await prepareOrder(
+    { packageId: undefined, body: parseBodyFile(Buffer.from(body)), flags: {} },
+    {
+      ...preparing,
+      yes: false,
+      isFixed: true,
+      doubt: (each) => doubtOf(each, similar, preparing.api.baseUrl),
+    },
+  )
+  const used = await claimPlan(approval, plan)
+  const placed = await placeOrder(order, {
+    ...(await placing()),
+    onSimilar: (stop) => similar.isConfirmed(stop),
+    wait: false,
+  })
+  await approval.plans.settle({ ...used, request_id: placed.answer.request_id })
+  return placed
+}
+
+/** What a yes could not order is refused before it is asked for, so that the plan is not used up. */
+async function doubtOf(
+  body: Parameters<SimilarQuestion['look']>[0],
+  similar: SimilarQuestion,
+  baseUrl: string,
+): Promise<string | undefined> {
+  const stop = await similar.look(body)
+  if (stop !== undefined && !mayBeAsked(stop)) throw refusedOrder(stop, baseUrl)
+  return similar.doubt(body)
+}

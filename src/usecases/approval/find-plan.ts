@@ -1,0 +1,89 @@
+import {
+  alreadyUsed,
+  isExpired,
+  type OrderPlan,
+  type PlanOwner,
+  requireApprovable,
+  startedByAgent,
+  type UsedPlan,
+} from '../../domain/approval/order-plan.ts'
+import { isWithin, type ProcessMark } from '../../domain/approval/lineage.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
+import { NotFoundError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import type { OrderPlans } from '../../store/plans/order-plans.ts'
+
+export interface ApprovalPorts {
+  plans: OrderPlans
+  clock: Clock
+  prompter: Prompter
+  /** Who approves. */
+  owner: PlanOwner
+  /** What this process was started by. */
+  lineage: readonly ProcessMark[]
+}
+
+/**
+ * The plan of a code, or the one that a person chooses, which may be approved here and now. Throws NotFoundError where
+ * there is none, and UsageError or InvalidInputError where it is not for whoever asks, or no longer.
+ */
+export async function approvablePlan(ports: ApprovalPorts, code: string | undefined): Promise<OrderPlan> {
+  const { plans, clock, owner, lineage } = ports
+  await plans.sweep(clock.now())
+  const found = code === undefined ? await chosenPlan(ports) : await plans.find(code)
+  if (found === undefined) {
+    throw new NotFoundError(`there is no plan ${code ?? ''}`.trim(), {
+      hint: 'Choose among the plans that wait with: refcheck approve',
+    })
+  }
+  if ('used_at' in found) throw alreadyUsed(found)
+  if (isWithin(lineage, found.made_by)) throw startedByAgent(found.code)
+  requireApprovable(found, owner, clock.now())
+  return found
+}
+
+/** Takes a plan that a person said yes to; throws where somebody else did before. */
+export async function claimPlan(
+  { plans, clock }: Pick<ApprovalPorts, 'plans' | 'clock'>,
+  { code }: OrderPlan,
+): Promise<UsedPlan> {
+  const claimed = await plans.claim(code, clock.now())
+  if (claimed !== undefined) return claimed
+  const found = await plans.find(code)
+  throw found !== undefined && 'used_at' in found
+    ? alreadyUsed(found)
+    : new NotFoundError(`plan ${code} was removed meanwhile`, {
+        hint: 'Nothing was sent. Have it planned again.',
+      })
+}
+
+async function chosenPlan({ plans, clock, prompter }: ApprovalPorts): Promise<OrderPlan> {
+  const waiting = await waitingPlans({ plans, clock })
+  if (waiting.length === 0) {
+    throw new NotFoundError('no plan waits for approval', {
+      hint: 'Plans are made by agents, for 24 hours. How that works: refcheck help agents',
+    })
+  }
+  return prompter.select({
+    message: 'Which plan?',
+    choices: waiting.map((plan) => ({
+      value: plan,
+      label: `${plan.code}  ${plan.title}`,
+      detail: `For ${plan.base_url} as ${plan.user_email}, until ${localTime(plan.expires_at)}`,
+    })),
+  })
+}
+
+/** What waits and has not expired; a file that is none is passed over. */
+export async function waitingPlans({
+  plans,
+  clock,
+}: Pick<ApprovalPorts, 'plans' | 'clock'>): Promise<OrderPlan[]> {
+  const found: OrderPlan[] = []
+  for (const code of await plans.waiting()) {
+    const plan = await plans.find(code).catch(() => undefined)
+    if (plan !== undefined && !('used_at' in plan) && !isExpired(plan, clock.now())) found.push(plan)
+  }
+  return found
+}

@@ -1,0 +1,293 @@
+import { readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { orderBody, planned, plansOf } from '../harness/planned.ts'
+import { session, type Session, type TypeOptions } from '../harness/session.ts'
+
+const code = /\b[B-X]{4}-[B-X]{4}\b/gi
+const terminal: TypeOptions = { tty: true, exported: { NO_COLOR: '1' } }
+const yes = [{ ask: /^Order /, confirm: true }]
+const no = [{ ask: /^Order /, confirm: false }]
+
+const start = (): Promise<Session> => session({ filters: [[code, 'CODE']] })
+
+/** The plan of a file as `batch plan` keeps it. */
+async function filePlan(here: Session): Promise<{ kind: 'batch'; plan: string; rows: null }> {
+  const { stdout } = await here.run(['batch', 'plan', 'people.csv', '--package', '102', '--json'])
+  return { kind: 'batch', plan: stdout, rows: null }
+}
+
+test('a planned order is shown as request create shows it, asked about, and ordered once', async () => {
+  const here = await start()
+  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  expect(await here.type(`approve ${plan}`, { ...terminal, answers: no })).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
+    2> 2026-11-21 12:00 +00:00.
+    2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
+    2>
+    2> Package 102: Identity check only
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Example
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    2> It uses 1 call of the quota. Left: 60 of 60 in 60 s, 1000 of 1000 in 1 h
+    ? Order 102 Identity check only for Priya Example at 127.0.0.1:PORT as olive.owner@example.com? no
+    2> Cancelled; nothing was ordered
+    exit 130
+  `)
+  expect(here.ordered()).toEqual([])
+  expect(await here.type(`approve ${plan.toLowerCase()}`, { ...terminal, answers: yes }))
+    .toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
+    2> 2026-11-21 12:00 +00:00.
+    2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
+    2>
+    2> Package 102: Identity check only
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Example
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    2> It uses 1 call of the quota. Left: 58 of 60 in 60 s, 998 of 1000 in 1 h
+    ? Order 102 Identity check only for Priya Example at 127.0.0.1:PORT as olive.owner@example.com? yes
+    created  REQUEST_1                             RECEIVED
+    2> Follow it with: refcheck request wait REQUEST_1
+    exit 0
+  `)
+  expect(await here.type(`approve ${plan}`, terminal)).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Error: plan CODE was already approved on 2026-11-20 12:00 +00:00
+    2> Nothing was sent. A plan is used once. Show what came of it with:
+    2>   refcheck request get REQUEST_1
+    exit 2
+  `)
+  expect(here.ordered()).toEqual(['priya@example.com'])
+})
+
+test('without a code the plans that wait are there to choose from', async () => {
+  const here = await start()
+  expect(await here.type('approve', terminal)).toMatchInlineSnapshot(`
+    $ refcheck approve
+    2> Error: no plan waits for approval
+    2> Plans are made by agents, for 24 hours. How that works: refcheck help agents
+    exit 5
+  `)
+  await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const answers = [{ ask: 'Which plan?', choose: /package 102/ }, ...yes]
+  expect((await here.type('approve --json', { ...terminal, answers })).json()).toMatchObject({
+    status: 'RECEIVED',
+  })
+  expect(here.ordered()).toEqual(['priya@example.com'])
+})
+
+test('a planned file is shown as batch run shows it, and ordered as it was planned', async () => {
+  const here = await start()
+  here.write(
+    'people.csv',
+    'first_name,last_name,email,phone\nAna,One,a1@example.com,+61400000001\nBo,Two,a2@example.com,+61400000002\n',
+  )
+  const [plan, stale] = [await planned(here, await filePlan(here)), await planned(here, await filePlan(here))]
+  expect(await here.type(`approve ${plan}`, { ...terminal, answers: yes })).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
+    2> 2026-11-21 12:00 +00:00.
+    2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
+    2>
+    2> HOME/people.csv: 2 rows
+    2>   2 orders of package 102
+    2> Sending takes under a minute
+    2>
+    ? Order package 102 for 2 people (Ana One, Bo Two) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ␍2> ␛[2K0 of 2; 0 s left␍2> ␛[2K1 of 2; 0 s left␍2> ␛[2K2 of 2␍2> ␛[2K (no newline)
+    batch  BATCH_1
+    HOME/people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
+  expect(await here.type(`approve ${plan}`, terminal)).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Error: plan CODE was already approved on 2026-11-20 12:00 +00:00
+    2> Nothing was sent. A plan is used once. Show what came of it with:
+    2>   refcheck batch status BATCH_1
+    exit 2
+  `)
+  here.write('people.csv', 'first_name,last_name,email,phone\nEve,Three,a3@example.com,+61400000003\n')
+  expect(await here.type(`approve ${stale}`, terminal)).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
+    2> 2026-11-21 12:00 +00:00.
+    2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
+    2> Error: HOME/people.csv has changed since it was planned
+    2> Nothing was sent. Have it planned again.
+    exit 2
+  `)
+  expect(here.ordered()).toHaveLength(2)
+})
+
+test('people without a file are a plan too', async () => {
+  const here = await start()
+  const rows = `[${orderBody('Priya')},${orderBody('Mei').replace('678', '679')}]`
+  const reading = { sheet: null, map: {}, ignore: [], default_country: null }
+  const sha256 = createHash('sha256').update(rows).digest('hex')
+  const kept = { refcheck_plan: 1, file: '-', sha256, base_url: here.url, package_id: 102, reading }
+  const plan = await planned(here, { kind: 'batch', plan: JSON.stringify(kept), rows })
+  expect(await here.type(`approve ${plan}`, { ...terminal, answers: yes })).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
+    2> 2026-11-21 12:00 +00:00.
+    2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
+    2>
+    2> plan CODE: 2 rows
+    2>   2 orders of package 102
+    2> Sending takes under a minute
+    2>
+    ? Order package 102 for 2 people (Priya Example, Mei Example) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    ␍2> ␛[2K0 of 2; 0 s left␍2> ␛[2K1 of 2; 0 s left␍2> ␛[2K2 of 2␍2> ␛[2K (no newline)
+    batch  BATCH_1
+    plan CODE, package 102
+
+    2  accepted
+    2  rows
+    exit 0
+  `)
+  expect(here.ordered()).toEqual(['priya@example.com', 'mei@example.com'])
+})
+
+test('nothing but a person at a terminal of their own answers', async () => {
+  const here = await start()
+  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  expect(await here.type(`approve ${plan}`)).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Error: a person has to approve in a terminal, and stdin is none
+    2> Nothing was sent. Type in a terminal, without a pipe: refcheck approve CODE
+    exit 2
+  `)
+  for (const stream of ['stdin', 'stdout', 'stderr'] as const) {
+    const { code: exit, stderr } = await here.type(`approve ${plan}`, {
+      tty: { stdin: true, stdout: true, stderr: true, [stream]: false },
+    })
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(`and ${stream} is none`) })
+  }
+  expect((await here.type(`approve ${plan} --yes`, terminal)).stderr).toContain('unknown flag --yes')
+  const marked = { ...terminal, env: { REFCHECK_STARTED_BY_AGENT: '1' } }
+  expect(await here.type(`approve ${plan}`, marked)).toMatchInlineSnapshot(`
+    $ REFCHECK_STARTED_BY_AGENT=1 refcheck approve CODE
+    2> Error: approve was started by the program that runs the agent
+    2> A person approves, in a terminal opened outside of that program, with:
+    2>   refcheck approve CODE
+    exit 2
+  `)
+
+  const agents = [{ pid: 20, started: 'boot 1' }]
+  const theirs = await planned(here, { kind: 'order', body: orderBody('Priya') }, { agents })
+  const lineage = [
+    { pid: 30, group: 30, started: 'boot 5' },
+    { pid: 20, group: 20, started: 'boot 1' },
+  ]
+  expect((await here.type(`approve ${theirs}`, { ...terminal, lineage })).stderr).toContain(
+    'approve was started by the program that runs the agent',
+  )
+  expect(here.ordered()).toEqual([])
+  expect(await plansOf(here).waiting()).toHaveLength(2)
+})
+
+test('a plan that has changed, is for another, or is too old is refused', async () => {
+  const here = await start()
+  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const path = join(here.folder, 'data', 'plans', `${plan}.json`)
+  const text = readFileSync(path, 'utf8')
+  const env = { REFCHECK_USER_EMAIL: 'mark.member@example.com' }
+  expect(await here.type(`approve ${plan}`, { ...terminal, env })).toMatchInlineSnapshot(`
+    $ REFCHECK_USER_EMAIL=mark.member@example.com refcheck approve CODE
+    2> Error: plan CODE was made for olive.owner@example.com, not
+    2> mark.member@example.com
+    2> Nothing was sent. Approve it with the same REFCHECK_BASE_URL,
+    2> REFCHECK_USER_EMAIL and REFCHECK_ACCOUNT that it was made with.
+    exit 2
+  `)
+  here.write(`data/plans/${plan}.json`, text.replace('Priya', 'Pryia'))
+  expect(await here.type(`approve ${plan}`, terminal)).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Error: plan CODE has changed since it was made
+    2> Nothing was sent. Have it planned again.
+    exit 2
+  `)
+  here.write(`data/plans/${plan}.json`, text)
+  await here.clock.sleep(25 * 3_600_000)
+  expect(await here.type(`approve ${plan}`, terminal)).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Error: plan CODE expired on 2026-11-21 12:00 +00:00
+    2> Nothing was sent. Have it planned again: a plan can be approved for 24 hours.
+    exit 2
+  `)
+  expect(await here.type('approve BCDF-BCDF', terminal)).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Error: there is no plan CODE
+    2> Choose among the plans that wait with: refcheck approve
+    exit 5
+  `)
+  expect((await here.type('approve nonsense', terminal)).code).toBe(2)
+  expect(here.ordered()).toEqual([])
+})
+
+test('who was ordered meanwhile is not ordered again, and somebody similar is asked about', async () => {
+  const here = await start()
+  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const like = await planned(here, {
+    kind: 'order',
+    body: orderBody('Priya').replace('priya@', 'p.example@'),
+  })
+  await here.type(
+    'request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes',
+  )
+  expect(await here.type(`approve ${plan}`, terminal)).toMatchInlineSnapshot(`
+    $ refcheck approve CODE
+    2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
+    2> 2026-11-21 12:00 +00:00.
+    2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
+    2>
+    2> Package 102: Identity check only
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Example
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    2> It uses 1 call of the quota. Left: 57 of 60 in 60 s, 997 of 1000 in 1 h
+    2> Error: package 102 was already ordered for "priya@example.com": request
+    2> REQUEST_1, on 2026-11-20 12:00 +00:00, last seen
+    2> RECEIVED
+    2> To order it once more, add --allow-duplicate. Show the request with:
+    2>   refcheck request get REQUEST_1
+    exit 2
+  `)
+  const answers = [{ ask: /^Somebody similar was ordered.* Order 102/s, confirm: false }]
+  expect((await here.type(`approve ${like}`, { ...terminal, answers })).code).toBe(130)
+  expect(here.ordered()).toEqual(['priya@example.com'])
+})
+
+test('two people who say yes to the same plan order once', async () => {
+  const here = await start()
+  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const ends = await Promise.all(
+    [1, 2].map(async () => here.type(`approve ${plan}`, { ...terminal, answers: yes })),
+  )
+  expect(ends.map((each) => each.code).sort((a, b) => a - b)).toEqual([0, 2])
+  expect(here.ordered()).toEqual(['priya@example.com'])
+})

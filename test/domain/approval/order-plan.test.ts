@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+
+import {
+  alreadyUsed,
+  isExpired,
+  newOrderPlan,
+  parseOrderPlan,
+  parseUsedPlan,
+  planFileText,
+  type PlanOwner,
+  requireApprovable,
+} from '../../../src/domain/approval/order-plan.ts'
+
+const now = Date.UTC(2026, 10, 20, 12)
+const hour = 3_600_000
+const code = 'BCDF-TVWX'
+const owner: PlanOwner = {
+  baseUrl: 'https://api.example.com',
+  userEmail: 'olive@example.com',
+  profile: 'main',
+  account: '',
+}
+const what = { kind: 'order', body: '{"package_id":102}' } as const
+const plan = newOrderPlan(owner, { code, now, what, title: 'package 102' }, [{ pid: 7, started: 'b 1' }])
+
+test('a plan is read as it was kept, and no other byte passes', () => {
+  const text = planFileText(plan)
+  expect(parseOrderPlan(text, code)).toEqual(plan)
+  const changed = [
+    text.replace('102', '103'),
+    text.replace('olive', 'other'),
+    text.replace('"pid":7', '"pid":8'),
+    text.replace(/.$/, ''),
+    text.replace('"title"', '"titel"'),
+    JSON.stringify({ plan }),
+    '',
+    'null',
+  ]
+  for (const each of changed)
+    expect(() => parseOrderPlan(each, code)).toThrow('has changed since it was made')
+  expect(() => parseOrderPlan(text, 'XWVT-FDCB')).toThrow('plan XWVT-FDCB has changed')
+})
+
+test('it can be approved for 24 hours, by the clock that may be set back', () => {
+  const at = (ms: number): boolean => isExpired(plan, now + ms)
+  expect([0, 23.99 * hour, 24 * hour, 48 * hour].map(at)).toEqual([false, false, true, true])
+  expect([-60_000, -11 * 60_000].map(at)).toEqual([false, true])
+  expect(() => requireApprovable(plan, owner, now + 25 * hour)).toThrow(`plan ${code} expired on 2026-11-21`)
+})
+
+test.each([
+  [{ baseUrl: 'https://other.example.com' }, 'https://api.example.com, not https://other.example.com'],
+  [{ userEmail: 'pia@example.com' }, 'olive@example.com, not pia@example.com'],
+  [{ account: 'acme' }, 'the account "", not "acme"'],
+  [{ profile: 'second' }, 'profile "main", not "second"'],
+  [{ profile: undefined }, 'profile "main", not the environment’s own key'],
+] as [Partial<PlanOwner>, string][])('another %j is refused', (other, told) => {
+  expect(() => requireApprovable(plan, { ...owner, ...other }, now)).toThrow(
+    `plan ${code} was made for ${told}`,
+  )
+})
+
+test('the same user in other letters is the same, and the hint names the profile', () => {
+  expect(() => requireApprovable(plan, { ...owner, userEmail: 'Olive@Example.com' }, now)).not.toThrow()
+  let hint: unknown
+  try {
+    requireApprovable(plan, { ...owner, profile: 'second' }, now)
+  } catch (error) {
+    hint = (error as { hint?: string }).hint
+  }
+  expect(hint).toBe(
+    'Nothing was sent. Approve it as that profile with: refcheck approve BCDF-TVWX --profile main',
+  )
+})
+
+test.each([
+  [{ request_id: 'r', batch_id: null }, 'refcheck request get r'],
+  [{ request_id: null, batch_id: 'b' }, 'refcheck batch status b'],
+  [{ request_id: null, batch_id: null }, 'refcheck request list'],
+])('a used plan leads to what came of it: %j', (result, command) => {
+  const used = { refcheck_used_plan: 1, code, used_at: new Date(now).toISOString(), ...result } as const
+  expect(parseUsedPlan(JSON.stringify(used))).toEqual(used)
+  expect(alreadyUsed(used).hint).toBe(
+    `Nothing was sent. A plan is used once. Show what came of it with: ${command}`,
+  )
+})
+
+test('a plan is no used plan', () => {
+  expect(parseUsedPlan(planFileText(plan))).toBeUndefined()
+  expect(parseUsedPlan('{')).toBeUndefined()
+})

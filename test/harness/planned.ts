@@ -1,0 +1,30 @@
+import { resolvePaths } from '../../src/host/paths.ts'
+import { systemRandom } from '../../src/host/random.ts'
+import type { OrderPlan } from '../../src/domain/approval/order-plan.ts'
+import { type OrderPlans, openOrderPlans } from '../../src/store/plans/order-plans.ts'
+import { addPlan, type AddPlanPorts } from '../../src/usecases/approval/add-plan.ts'
+import type { Session } from './session.ts'
+
+/** Plans of a session's machine. */
+export function plansOf({ env }: Pick<Session, 'env'>): OrderPlans {
+  return openOrderPlans({ paths: resolvePaths(env), random: systemRandom, onNotice: () => undefined })
+}
+
+/** What an agent's server would plan, for the user of the session unless told otherwise; its code. */
+export async function planned(
+  here: Pick<Session, 'env' | 'clock' | 'url' | 'sandbox'>,
+  what: OrderPlan['what'],
+  more: Partial<AddPlanPorts> = {},
+): Promise<string> {
+  const { userEmail } = here.sandbox.credentials
+  const owner = { baseUrl: here.url, userEmail, profile: undefined, account: '' }
+  const ports = { plans: plansOf(here), clock: here.clock, random: systemRandom, owner, agents: [], ...more }
+  return (await addPlan(ports, what, 'package 102')).code
+}
+
+/** The body of an order, as a plan has it. */
+export function orderBody(first: string, packageId = 102): string {
+  const email = `${first.toLowerCase()}@example.com`
+  const recipient = { first_name: first, last_name: 'Example', email, phone: '+61412345678' }
+  return JSON.stringify({ package_id: packageId, recipient })
+}

@@ -1,0 +1,85 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { newOrderPlan } from '../../../src/domain/approval/order-plan.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import { openOrderPlans } from '../../../src/store/plans/order-plans.ts'
+import { temporaryFolder } from '../../harness/world.ts'
+
+const now = Date.UTC(2026, 10, 20, 12)
+const hour = 3_600_000
+
+function setUp() {
+  const data = join(temporaryFolder(), 'data')
+  const open = () =>
+    openOrderPlans({ paths: { config: data, data }, random: systemRandom, onNotice: () => undefined })
+  return { folder: join(data, 'plans'), plans: open(), other: open() }
+}
+
+const planOf = (code: string, at = now) =>
+  newOrderPlan(
+    { baseUrl: 'https://api.example.com', userEmail: 'o@example.com', profile: undefined, account: '' },
+    { code, now: at, what: { kind: 'order', body: '{"name":"Priya"}' }, title: 'one' },
+    [],
+  )
+
+test('a plan is private, claimed once of many at the same time, and nothing of the person stays', async () => {
+  const { folder, plans, other } = setUp()
+  expect(await plans.waiting()).toEqual([])
+  expect(await plans.add(planOf('BCDF-BCDF'))).toBe(true)
+  expect(await plans.add(planOf('BCDF-BCDF'))).toBe(false)
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  expect(statSync(join(folder, 'BCDF-BCDF.json')).mode & 0o777).toBe(0o600)
+  expect(await other.waiting()).toEqual(['BCDF-BCDF'])
+  expect(await other.find('BCDF-BCDF')).toEqual(planOf('BCDF-BCDF'))
+
+  const claims = await Promise.all(
+    Array.from({ length: 20 }, async (_, at) => (at % 2 ? plans : other).claim('BCDF-BCDF', now)),
+  )
+  expect(claims.filter((each) => each !== undefined)).toHaveLength(1)
+  expect(readdirSync(folder)).toEqual(['BCDF-BCDF.used'])
+  expect(readFileSync(join(folder, 'BCDF-BCDF.used'), 'utf8')).not.toContain('Priya')
+  expect(await plans.find('BCDF-BCDF')).toMatchObject({
+    used_at: '2026-11-20T12:00:00.000Z',
+    request_id: null,
+  })
+  expect(await plans.add(planOf('BCDF-BCDF'))).toBe(false)
+  expect(await plans.claim('BCDF-BCDF', now)).toBeUndefined()
+})
+
+test('one that was cut short while it was claimed is used', async () => {
+  const { folder, plans } = setUp()
+  await plans.add(planOf('BCDF-BCDF'))
+  const text = readFileSync(join(folder, 'BCDF-BCDF.json'), 'utf8')
+  rmSync(join(folder, 'BCDF-BCDF.json'))
+  writeFileSync(join(folder, 'BCDF-BCDF.used'), text)
+  expect(await plans.find('BCDF-BCDF')).toMatchObject({ used_at: '2026-11-20T12:00:00.000Z' })
+})
+
+test('what nobody can approve or asks for any more is removed, and nothing else', async () => {
+  const { folder, plans } = setUp()
+  for (const [code, at] of [
+    ['BCDF-BCDF', now - 49 * hour],
+    ['BCDF-BCDG', now - 47 * hour],
+    ['BCDF-BCDH', now],
+  ] as const)
+    await plans.add(planOf(code, at))
+  await plans.claim('BCDF-BCDH', now - 200 * hour)
+  writeFileSync(join(folder, 'notes.txt'), 'mine')
+  await plans.sweep(now)
+  expect(readdirSync(folder)).toEqual(['BCDF-BCDG.json', 'notes.txt'])
+})
+
+test('a link, a folder or a changed file under a plan’s name is refused', async () => {
+  const { folder, plans } = setUp()
+  await plans.add(planOf('BCDF-BCDF'))
+  const text = readFileSync(join(folder, 'BCDF-BCDF.json'), 'utf8')
+  symlinkSync(join(folder, 'BCDF-BCDF.json'), join(folder, 'BCDF-BCDG.json'))
+  mkdirSync(join(folder, 'BCDF-BCDH.json'))
+  writeFileSync(join(folder, 'BCDF-BCDJ.json'), text, { mode: 0o600 })
+  await expect(plans.find('BCDF-BCDG')).rejects.toThrow('symbolic link')
+  await expect(plans.find('BCDF-BCDH')).rejects.toThrow('not a regular file')
+  await expect(plans.find('BCDF-BCDJ')).rejects.toThrow('has changed since it was made')
+})
