@@ -13,7 +13,13 @@ import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
 const root = new URL('../../', import.meta.url)
 const pages = globSync('src/cli/pages/*.ts', { cwd: root }).toSorted()
-const documents = ['README.md', 'src/README.md', 'test/bench/README.md', ...pages]
+const documents = [
+  'README.md',
+  'src/README.md',
+  'src/reference/integrators.md',
+  'test/bench/README.md',
+  ...pages,
+]
 
 interface Manifest {
   commands: Record<string, { flags: Record<string, unknown> }>

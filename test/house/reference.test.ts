@@ -9,7 +9,7 @@ import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { root } from './sources.ts'
 
 const docs = join(root, 'src', 'reference')
-// Both are written by: npm run manifest
+// The first two are written by: npm run manifest
 
 test('src/reference/reference.md is what refcheck reference prints', async () => {
   const { code, stdout } = await refcheck(['reference'], { env: emptyEnv(temporaryFolder()) })
@@ -26,4 +26,13 @@ test('src/reference/schemas is what --json prints, command by command: keys are 
   expect(readdirSync(join(docs, 'schemas')).sort()).toEqual(files.map(({ name }) => name).sort())
   const stale = files.filter(({ name, text }) => readFileSync(join(docs, 'schemas', name), 'utf8') !== text)
   expect(stale.map(({ name }) => name)).toEqual([])
+})
+
+test('the integrators’ page shows its samples as they are run', () => {
+  const page = readFileSync(join(docs, 'integrators.md'), 'utf8')
+  const shown = [...page.matchAll(/\[`[^`]+`\]\((\S+)\):\n\n```\w+\n(.*?\n)```\n/gs)]
+  const changed = shown.filter(([, path = '', text]) => readFileSync(join(docs, path), 'utf8') !== text)
+  expect(changed.map(([, path]) => path)).toEqual([])
+  const samples = readdirSync(join(docs, 'receivers')).map((name) => `receivers/${name}`)
+  expect(shown.map(([, path]) => path)).toEqual(expect.arrayContaining(samples))
 })

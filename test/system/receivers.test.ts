@@ -1,0 +1,105 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { basename, join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const samples = join(root, 'src', 'reference', 'receivers')
+const secret = 'whsec-of-a-sample'
+const route = join(import.meta.dirname, 'serve-route.ts')
+
+/** How each sample of the integrators' page is started, and how to see that its runtime is here. */
+const started: Record<string, { command: string; argv: string[]; needs?: string[] }> = {
+  'node-http.js': { command: process.execPath, argv: ['node-http.js'] },
+  'express.js': { command: process.execPath, argv: ['express.js'] },
+  'fastify.js': { command: process.execPath, argv: ['fastify.js'] },
+  'hono.js': { command: process.execPath, argv: ['hono.js'] },
+  // A route is a function of the web's Request; Next.js itself is not installed for it.
+  'next-route.js': { command: process.execPath, argv: [route, join(samples, 'next-route.js')] },
+  'flask_receiver.py': { command: 'python3', argv: ['flask_receiver.py'], needs: ['-c', 'import flask'] },
+  'receiver.php': { command: 'php', argv: ['-S', '127.0.0.1:PORT', 'receiver.php'], needs: ['--version'] },
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function answers(port: number): Promise<void> {
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+      socket.unref().on('connect', () => socket.destroy())
+    })
+    if (isOpen) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+test('each sample is tried', () => {
+  const files = globSync('*', { cwd: samples }).filter((name) => name !== 'receive.js')
+  expect(Object.keys(started).sort()).toEqual(files.sort())
+})
+
+test.each(Object.entries(started))('%s has nothing to be told by check-receiver', async (name, how) => {
+  if (how.needs !== undefined && spawnSync(how.command, how.needs).status !== 0) {
+    console.log(`${basename(name)}: not tried, its runtime is not on this machine`)
+    return
+  }
+  const port = await freePort()
+  const folder = temporaryFolder()
+  const argv = how.argv.map((word) => word.replace('PORT', `${port}`))
+  const receiver = spawn(how.command, argv, {
+    cwd: samples,
+    env: {
+      PATH: process.env['PATH'],
+      PORT: `${port}`,
+      REFCHECK_WEBHOOK_SECRET: secret,
+      EVENTS: folder,
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
+    stdio: 'ignore',
+  })
+  onTestFinished(() => void receiver.kill('SIGKILL'))
+  await answers(port)
+  const line = ['webhook', 'check-receiver', `http://127.0.0.1:${port}/`, '--strict', '--json']
+  const { stdout } = spawnSync(process.execPath, [join(root, 'bin', 'run.js'), ...line], {
+    env: { ...emptyEnv(folder), REFCHECK_WEBHOOK_SECRET: secret },
+    encoding: 'utf8',
+  })
+  const report = JSON.parse(stdout) as { passed: boolean; cases: { id: string; verdict: string }[] }
+  expect(report.cases.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
+  expect(report).toMatchObject({ passed: true })
+})
+
+test('the page’s suite in Jest', () => {
+  const folder = temporaryFolder()
+  const npm = (...argv: string[]) => spawnSync('npm', argv, { cwd: folder, encoding: 'utf8' })
+  writeFileSync(join(folder, 'package.json'), '{}')
+  const own = spawnSync('npm', ['pack', '--silent', `--pack-destination=${folder}`], {
+    cwd: root,
+    encoding: 'utf8',
+  }).stdout.trim()
+  const install = ['install', '--no-audit', '--no-fund', '--omit=optional']
+  if (npm(...install, 'jest@30.5.2').status !== 0) {
+    console.log('Jest: not tried, the npm registry was not reached')
+    return
+  }
+  expect(npm(...install, `./${own}`)).toMatchObject({ status: 0 })
+  const suite = readFileSync(join(root, 'test', 'vectors', 'library', 'suite.ts.txt'), 'utf8')
+  const script = suite
+    .replace(/^.*'vitest'\n/m, '')
+    .replace('type Sandbox, ', '')
+    .replace(': Sandbox', '')
+  writeFileSync(join(folder, 'orders.test.mjs'), script)
+  const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--testMatch', '**/*.test.mjs']
+  const { stderr } = spawnSync(process.execPath, jest, { cwd: folder, encoding: 'utf8' })
+  expect(stderr).toMatch(/^Tests: +3 passed, 3 total$/m)
+})
