@@ -19,6 +19,8 @@ export class Turns {
         try {
           await work()
         } finally {
+          // What it had under way when it died comes to its end first: how long that takes is not for the machine to say.
+          await life.atRest()
           life.hasEnded = true
           this.letGo(life)
         }
@@ -26,11 +28,11 @@ export class Turns {
     )
   }
 
-  /** What one process does side by side goes on together. */
-  async wait(life: Life): Promise<void> {
-    const woken = new Promise<void>((resolve) => life.waiters.push(resolve))
+  /** What one process does side by side goes on together, and nobody else before all of it has come to a step. */
+  async wait(life: Life, begins = false): Promise<void> {
+    const woken = new Promise<void>((wake) => life.waiters.push({ wake, begins }))
     if (!this.#waiting.includes(life)) this.#waiting.push(life)
-    this.letGo(life)
+    if (!life.hasTurn || !life.isBusy) this.letGo(life)
     await woken
     if (life.hasEnded) throw new Crash('its process has ended')
   }
@@ -43,7 +45,7 @@ export class Turns {
       if (next === undefined) return
       this.#isTaken = !next.hasEnded
       next.hasTurn = !next.hasEnded
-      for (const wake of next.waiters.splice(0)) wake()
+      next.goOn()
     }
   }
 }
@@ -55,33 +57,53 @@ export class Turns {
 export class Life {
   readonly #turns: Turns
   readonly #dieAt: number
+  readonly #onStep: (what: string) => void
   #steps = 0
   #isDead = false
-  readonly waiters: (() => void)[] = []
+  readonly waiters: { wake: () => void; begins: boolean }[] = []
+  /** Calls that have begun and not ended: they take as long as the machine likes. */
+  #underWay = 0
+  #onRest: (() => void)[] = []
   hasTurn = false
   hasEnded = false
   /** The last thing it did, and the attempt that the last begin made. */
   last = ''
   begun: string | undefined
 
-  constructor(turns: Turns, dieAt: number) {
+  constructor(turns: Turns, dieAt: number, onStep: (what: string) => void) {
     this.#turns = turns
     this.#dieAt = dieAt
+    this.#onStep = onStep
   }
 
   get isDead(): boolean {
     return this.#isDead
   }
 
-  async step(what: string): Promise<void> {
+  /** `begins`: a call comes after it, which is under way until `ended`. */
+  async step(what: string, begins = false): Promise<void> {
     if (this.#isDead) throw new Crash('dead')
-    await this.#turns.wait(this)
-    if (this.#isDead) throw new Crash('dead')
-    this.#steps += 1
-    this.last = what
-    if (this.#steps < this.#dieAt) return
+    await this.#turns.wait(this, begins)
+    if (!this.#isDead) {
+      this.#steps += 1
+      this.last = what
+      this.#onStep(what)
+      if (this.#steps < this.#dieAt) return
+    }
+    if (begins) this.#ended()
+    const why = this.#isDead ? 'dead' : 'killed'
     this.#isDead = true
-    throw new Crash('killed')
+    // What else it had waiting dies with it.
+    this.goOn()
+    throw new Crash(why)
+  }
+
+  /** Wakes all that waits for a turn. */
+  goOn(): void {
+    for (const { wake, begins } of this.waiters.splice(0)) {
+      if (begins && !this.hasEnded) this.#underWay += 1
+      wake()
+    }
   }
 
   /** An object whose methods are steps, but for those named. */
@@ -91,13 +113,32 @@ export class Life {
         const value: unknown = Reflect.get(target, name, target)
         if (typeof value !== 'function') return value
         if (except.includes(String(name))) return value.bind(target) as unknown
-        return async (...args: unknown[]): Promise<unknown> => {
-          await this.step(`before ${String(name)}`)
-          const result: unknown = await Reflect.apply(value, target, args)
-          await this.step(`after ${String(name)}`)
-          return result
-        }
+        return (...args: unknown[]) =>
+          this.#call(String(name), Reflect.apply.bind(undefined, value, target, args))
       },
     })
+  }
+
+  async #call(name: string, work: () => unknown): Promise<unknown> {
+    await this.step(`before ${name}`, true)
+    const [result] = await Promise.allSettled([new Promise((resolve) => resolve(work()))])
+    this.#ended()
+    await this.step(`after ${name}`)
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  }
+
+  #ended(): void {
+    this.#underWay -= 1
+    if (!this.isBusy) for (const rest of this.#onRest.splice(0)) rest()
+  }
+
+  get isBusy(): boolean {
+    return this.#underWay > 0
+  }
+
+  /** Once nothing is under way. */
+  async atRest(): Promise<void> {
+    while (this.isBusy) await new Promise<void>((resolve) => this.#onRest.push(resolve))
   }
 }

@@ -40,6 +40,8 @@ export interface SimulationResult {
   harmed: string[]
   /** How often it was found closed. */
   closed: number
+  /** What was done, call by call: the same for the same seed. */
+  trace: readonly string[]
 }
 
 /** Deeds with how often of a hundred. */
@@ -66,10 +68,22 @@ export async function simulate(seed: number, mutant: Mutant = sound): Promise<Si
     calm(world)
     await peace(world)
     const { twice, lost, orders } = await judge(world)
-    const { broken, everybody, kills, harmed, closed } = world
+    const { broken, everybody, kills, harmed, closed, trace } = world
     const counts = await countsOf(world)
     await world.endRound()
-    return { seed, broken, twice, lost, orders, people: everybody.length, counts, kills, harmed, closed }
+    return {
+      seed,
+      broken,
+      twice,
+      lost,
+      orders,
+      people: everybody.length,
+      counts,
+      kills,
+      harmed,
+      closed,
+      trace,
+    }
   } finally {
     world.sandbox.close()
     world.files.remove()

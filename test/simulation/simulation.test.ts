@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { mutants, sound } from './mutants.ts'
+import { type Mutant, mutants, sound } from './mutants.ts'
 import { simulate } from './simulate.ts'
 
 const seeds = 60
@@ -30,6 +30,25 @@ describe('several processes on one store file in a seeded storm: kills at every 
     120_000,
   )
 })
+
+test.each([33, 108_052])(
+  'seed %i is the same call by call, however long the machine takes over one',
+  async (seed) => {
+    const { trace, orders, ...told } = await simulate(seed)
+    const slow: Mutant = (parts) => ({
+      ...parts,
+      api: {
+        ...parts.api,
+        async createRequest(...args) {
+          for (let left = 5; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve))
+          return parts.api.createRequest(...args)
+        },
+      },
+    })
+    expect(await simulate(seed, slow)).toEqual({ ...told, orders, trace })
+    expect(orders).toBeGreaterThan(0)
+  },
+)
 
 describe('the simulation notices a program that', () => {
   test.each(Object.keys(mutants))(

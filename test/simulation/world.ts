@@ -50,6 +50,8 @@ export class World {
   readonly peopleFiles: PeopleFile[] = []
   /** Which attempt a request of the service came of. */
   readonly sentBy = new Map<string, string>()
+  /** What was done, call by call: the same for the same seed. */
+  readonly trace: string[] = []
   readonly broken: string[] = []
   readonly harmed: string[] = []
   offer: OnOffer
@@ -72,6 +74,7 @@ export class World {
     this.everybody = humans(5 + Math.floor(this.rng() * 9), this.rng)
     this.sandbox.log.subscribe((entry) => {
       if (entry.kind !== 'call') return
+      this.trace.push(`${entry.method} ${entry.path} ${entry.status} ${entry.fault}`)
       if (entry.status === 429 && entry.fault === null) this.refused += 1
       // A refusal that a fault made up is clear; whatever else a fault does leaves the answer in doubt.
       const isClear =
@@ -99,7 +102,8 @@ export class World {
   /** A process with everything the program has, mortal where it says `dieAt`. */
   async process(dieAt = Number.POSITIVE_INFINITY): Promise<Process> {
     const store = await this.open()
-    const life = new Life(this.turns, dieAt)
+    const number = this.trace.push(`a process that dies at step ${dieAt}`)
+    const life = new Life(this.turns, dieAt, (what) => this.trace.push(`${number} ${what}`))
     const holds = new Set<Hold>()
     const dead = { store, holds, undo: () => Promise.resolve() }
     this.#processes.push(dead)
