@@ -1,5 +1,6 @@
 import { once, type Scope } from '../cli/scope.ts'
 import { variable } from '../host/env.ts'
+import { requireNoPassword } from '../domain/store/moving.ts'
 import type { Migrated } from '../domain/store/told.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import { statusOf } from '../domain/batch/standing.ts'
@@ -42,6 +43,31 @@ export async function migratedStore(scope: Scope): Promise<Migrated> {
   const { clock, random, cwd, env } = scope.context
   const { paths, note: onNotice } = scope
   return migrateStore({ chosen: await chosenStore(scope), paths, cwd, clock, random, env, onNotice })
+}
+
+/** Two places, and what moving a store from one to the other needs; nothing is made yet. */
+export async function storeToMove(scope: Scope, from: string, to: string) {
+  const { openFormerStore, openNewStore } = await import('../store/ledger/open.ts')
+  const { storeLocation, storePlace } = await import('../store/ledger/options.ts')
+  const { clock, random, cwd, env } = scope.context
+  const { paths, note: onNotice } = scope
+  const optionsOf = (name: string, chosen: string) => {
+    requireNoPassword(name, chosen)
+    return { chosen, paths, cwd, clock, random, env, onNotice, patienceMs: 0 }
+  }
+  const [source, target] = [optionsOf('FROM', from), optionsOf('TO', to)]
+  const kept = <Made extends Store>(made: Made): Made => {
+    scope.onClose(() => made.close())
+    return made
+  }
+  return {
+    to: storeLocation(target),
+    from: kept(await openFormerStore(source)),
+    address: storePlace(target).kind === 'file' ? undefined : to,
+    openTo: async () => kept(await openNewStore(target)),
+    clock,
+    random,
+  }
 }
 
 /** REFCHECK_STORE, else the setting `store`. */

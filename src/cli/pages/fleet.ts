@@ -16,6 +16,7 @@ SET UP
   authority. The password comes from the URL, PGPASSWORD, PGPASSFILE or
   ~/.pgpass. Write @ : / ? # % in a URL’s password as %40 %3A %2F %3F %23 %25.
 
+  store move FROM TO takes a store that is there along, file or database.
   A pooler must be in session mode: rows are held by locks of the session.
 
 WORK

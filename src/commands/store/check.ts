@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 
 import { BaseCommand } from '../../cli/base-command.ts'
+import { requireHere } from '../../domain/store/age.ts'
 import { findingsOf, unsound } from '../../domain/store/check.ts'
 import { store } from '../../compose/store.ts'
 import { heldText, storeCheckView } from '../../output/views/store.ts'
@@ -21,7 +22,9 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   async run(): Promise<void> {
     const { maintenance, batches, location } = await store(this.scope)
     if (this.flags['without-list']) await maintenance.allowUnlisted()
-    if (this.flags['accept-older'] && (await maintenance.closed()) !== undefined) {
+    const older = this.flags['accept-older'] ? await maintenance.closed() : undefined
+    if (older !== undefined) {
+      requireHere(location, older)
       await this.confirm('Order with a store that has forgotten attempts?', this.flags.yes)
       const { held } = await maintenance.acceptOlder()
       if (held > 0) {

@@ -1,9 +1,14 @@
 import { countInWords } from '../wording/count-in-words.ts'
 import type { ListedAttempt } from './attempt-list.ts'
 import { IoError } from '../../errors/kinds.ts'
+import { type Move, storeMoved } from './moving.ts'
 
 /** Why a store takes no orders until a person has accepted it (ordering protocol, "Age"). */
 export type ClosedBy =
+  /** It is in another place now, or on its way there. */
+  | 'moved'
+  /** Its list says that it is in another place now, and it does not: it is a copy from before. */
+  | 'outdated'
   /** Its list names attempts that it does not know: it was put back, or lost a part of itself. */
   | 'older'
   | 'backup'
@@ -30,6 +35,8 @@ export interface ComparedList {
   sameKey: boolean
   /** It was longer once, or lines of it are damaged. */
   harmed: boolean
+  /** The store that it is of is in another place now. */
+  moved: boolean
   lacking: readonly ListedAttempt[]
 }
 
@@ -71,7 +78,9 @@ export function judgeAge(facts: AgeFacts): Judgement {
   const isHarmed = own.some((list) => list.harmed)
   const hasOtherKey = own.some((list) => !list.sameKey)
   const isUnlisted = own.length === 0 && hasAttempts && !mayBeUnlisted
+  const isOutdated = own.some((list) => list.moved)
   const reasons: [ClosedBy, boolean][] = [
+    ['outdated', isOutdated],
     ['older', lacking.size > 0],
     ['backup', isBackup],
     ['unlisted', isUnlisted],
@@ -86,6 +95,7 @@ export function judgeAge(facts: AgeFacts): Judgement {
     by,
     lacking: [...lacking.values()].sort((one, other) => one.at - other.at),
     untold:
+      isOutdated ||
       isUnlisted ||
       isHarmed ||
       isReplaced ||
@@ -104,9 +114,13 @@ export interface Closed {
   /** Ids of attempts that were put back. */
   attempts: string[]
   untold: boolean
+  /** Where it is now, or is going. */
+  move?: Move | undefined
 }
 
 const sentences: Readonly<Record<ClosedBy, string>> = {
+  moved: 'it was moved to another place',
+  outdated: 'it is an older copy of a store that was moved to another place',
   older: 'it does not know all attempts that were made with it',
   backup: 'it is a backup of another store',
   unlisted: 'the list of its attempts is missing',
@@ -119,7 +133,8 @@ const sentences: Readonly<Record<ClosedBy, string>> = {
 }
 
 /** Each reason as a clause, the gravest first. */
-export function closedBecause({ by, attempts }: Closed): string[] {
+export function closedBecause({ by, attempts, move }: Closed): string[] {
+  if (move !== undefined) return [`it ${move.isDone ? 'was' : 'is being'} moved to "${move.to}"`]
   return by.map((reason) =>
     reason === 'older' && attempts.length > 0
       ? `it did not know ${countInWords(attempts.length, 'attempt')} that ${attempts.length === 1 ? 'was' : 'were'} made with it`
@@ -129,6 +144,7 @@ export function closedBecause({ by, attempts }: Closed): string[] {
 
 /** What whoever wants to order with a closed store is told. */
 export function storeClosed(location: string, closed: Closed): IoError {
+  if (closed.move !== undefined) return storeMoved(location, closed.move)
   return new IoError(`the store "${location}" is closed: ${closedBecause(closed)[0]}`, {
     hint: 'Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check',
   })
@@ -153,4 +169,9 @@ export function noListPossible(location: string, folders: readonly string[]): Io
       hint: 'Nothing was sent. Make one of these folders writable, or order without the list, at your own risk: refcheck store check --without-list',
     },
   )
+}
+
+/** A store that is in another place now is not used in this one, whatever a person accepts. */
+export function requireHere(location: string, { move }: Closed): void {
+  if (move !== undefined) throw storeMoved(location, move)
 }

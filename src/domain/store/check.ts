@@ -1,4 +1,5 @@
 import { type Closed, closedBecause } from './age.ts'
+import { storeMoved } from './moving.ts'
 import { IoError } from '../../errors/kinds.ts'
 
 /** What is wrong with a store, in sentences. `putBack`: attempts that it did not know, in words. */
@@ -22,6 +23,7 @@ export function unsound(
     })
   }
   if (closed === undefined) return undefined
+  if (closed.move !== undefined) return storeMoved(location, closed.move)
   const next = closed.untold
     ? 'Nobody knows who was ordered since, so all waiting rows are held when you continue'
     : 'Orders made since are recorded as unknown and are not sent again when you continue'

@@ -87,6 +87,7 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'store check': store.checked,
   'store info': store.info,
   'store migrate': store.migrated,
+  'store move': store.moved,
   'store purge': store.purged,
   'store same-service': store.sameService,
   'users list': z.array(user),

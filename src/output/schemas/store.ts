@@ -30,3 +30,8 @@ export const checked = z.strictObject({
 export const backup = z.strictObject({ location: z.string(), path: z.string() })
 export const purged = z.strictObject({ rows: count, events: count, kept: count, dry_run: z.boolean() })
 export const sameService = z.strictObject({ urls: z.tuple([z.string(), z.string()]), same: z.boolean() })
+export const moved = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  tables: z.array(z.strictObject({ table: z.string(), rows: count, sha256: z.string().length(64) })),
+})

@@ -2,8 +2,11 @@ import { replicationText } from '../../domain/store/replication.ts'
 import type { StoreServer } from '../../domain/store/told.ts'
 import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
-import type { View } from '../view.ts'
+import { table } from '../table.ts'
+import type { Column, View } from '../view.ts'
 import { size } from './reports.ts'
+import type { TableDigest } from '../../domain/store/moving.ts'
+import { shellWord } from '../../domain/wording/shell-word.ts'
 import { localDay } from '../../domain/wording/local-time.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 
@@ -106,5 +109,35 @@ export function sameServiceView(urls: readonly [string, string], same: boolean):
   return {
     json: { urls, same },
     text: () => `${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'one service' : 'two services'}.`,
+  }
+}
+
+export function storeMoveQuestion({ location, rows, events }: Info, to: string): string {
+  const count = Object.values(rows).reduce((sum, each) => sum + each, 0)
+  return `Move ${countInWords(count, 'row')} and ${countInWords(events, 'event')} from ${sanitize(location)} to ${sanitize(to)}, and close the former for good?`
+}
+
+const digestColumns: Column<TableDigest>[] = [
+  { name: 'table', value: ({ table: name }) => name },
+  { name: 'rows', value: ({ rows }) => rows },
+  { name: 'sha256', value: ({ sha256 }) => sha256, show: ({ sha256 }) => sha256.slice(0, 16) },
+]
+
+/** What both places hold, table by table. */
+export function storeMovedView(moved: {
+  from: string
+  to: string
+  use: string
+  tables: readonly TableDigest[]
+}): View {
+  const { from, to, use, tables } = moved
+  return {
+    json: { from, to, tables },
+    text: (terminal) =>
+      [
+        `The store was moved from ${sanitize(from)} to ${sanitize(to)}. Both hold the same:`,
+        table(tables, digestColumns, terminal),
+        `Use it there, on every machine, with REFCHECK_STORE, or with: refcheck config set store ${sanitize(shellWord(use))}`,
+      ].join('\n'),
   }
 }

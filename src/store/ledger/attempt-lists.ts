@@ -25,6 +25,8 @@ export interface ListPlace {
   store: string
   /** The key of its fingerprints, as hex: a new store that takes its place must know people again. */
   key: string
+  /** Where the store went; undefined as long as it is there. */
+  movedTo?: string | undefined
 }
 
 /** A list of attempts that is there. */
@@ -95,6 +97,14 @@ export class AttemptLists {
       writeFlushed(folder, `${id}.json`, JSON.stringify(place))
     } catch (error) {
       throw diskFailure('write', path, error)
+    }
+  }
+
+  /** Lists that stores which stood in a place left behind: whoever comes there begins anew. */
+  welcome(store: string): void {
+    for (const list of this.find(undefined, store)) {
+      if (list.place?.store === store && list.place.movedTo !== undefined)
+        this.rename(list, { store, key: list.place.key })
     }
   }
 
@@ -219,8 +229,9 @@ function foundIn(folder: string, name: string): FoundList | undefined {
 
 function placeIn(path: string): ListPlace | undefined {
   try {
-    const { store, key } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>
-    return typeof store === 'string' && typeof key === 'string' ? { store, key } : undefined
+    const { store, key, movedTo } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>
+    if (typeof store !== 'string' || typeof key !== 'string') return undefined
+    return typeof movedTo === 'string' ? { store, key, movedTo } : { store, key }
   } catch {
     // Of which store it is, its id tells too.
     return undefined

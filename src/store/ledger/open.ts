@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { privateFolder } from '../../disk/private-modes.ts'
+import { IoError } from '../../errors/kinds.ts'
 import type { Migrated } from '../../domain/store/told.ts'
 import { type StoreOptions, storePlace } from './options.ts'
 import type { Store } from './store.ts'
@@ -10,7 +12,7 @@ export async function migrateStore(options: StoreOptions): Promise<Migrated> {
   const place = storePlace(options)
   if (place.kind === 'postgres') {
     const { migratePostgresStore } = await import('./postgres/open.ts')
-    return migratePostgresStore(place.server, options)
+    return migratePostgresStore(place.server, options, false)
   }
   const store = await openStore(options)
   try {
@@ -19,6 +21,27 @@ export async function migrateStore(options: StoreOptions): Promise<Migrated> {
   } finally {
     await store.close()
   }
+}
+
+/** A store that is there; one that is not is never made by looking. */
+export async function openFormerStore(options: StoreOptions): Promise<Store> {
+  const place = storePlace(options)
+  if (place.kind === 'file' && place.path !== ':memory:' && !existsSync(place.path)) {
+    throw new IoError(`cannot use the store "${place.path}": the file is missing`, {
+      hint: 'See which store is used with: refcheck store info',
+    })
+  }
+  return openStore(options)
+}
+
+/** A store, made where there is none. */
+export async function openNewStore(options: StoreOptions): Promise<Store> {
+  const place = storePlace(options)
+  if (place.kind === 'postgres') {
+    const { migratePostgresStore } = await import('./postgres/open.ts')
+    await migratePostgresStore(place.server, options, true)
+  }
+  return openStore(options)
 }
 
 /** Opens the store; a file is made on the first use. Throws IoError where it cannot be used, saying why. */

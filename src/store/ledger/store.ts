@@ -3,6 +3,7 @@ import type { Inbox } from './inbox.ts'
 import type { Ledger } from './ledger.ts'
 import type { Orphans } from './orphans.ts'
 import type { Quota } from './quota.ts'
+import type { Moving } from './moving.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -19,5 +20,7 @@ export interface Store {
   readonly waiting: Waiting
   /** What is wrong with the file itself; none where it is sound. */
   problems(): Promise<string[]>
+  /** For whoever takes all of it to another place, or fills it. Throws UsageError for one that ends with its process. */
+  moving(): Promise<Moving>
   close(): Promise<void>
 }

@@ -29,6 +29,7 @@ const list = (more: Partial<ComparedList> = {}): ComparedList => ({
   own: true,
   sameKey: true,
   harmed: false,
+  moved: false,
   lacking: [],
   ...more,
 })

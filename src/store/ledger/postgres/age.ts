@@ -4,6 +4,7 @@ import {
   type Closed,
   judgeAge,
   type Judgement,
+  requireHere,
   serverChanged,
   storeClosed,
 } from '../../../domain/store/age.ts'
@@ -119,12 +120,13 @@ export class PostgresAge {
 
   /** Reads all lists whole, and closes the store where it lacks attempts. */
   async examine(): Promise<Closed | undefined> {
+    const before = await this.closed(this.#database)
+    if (before?.move !== undefined) return before
     const { judgement, isSame } = await this.#look(this.#database, { whole: true })
     if (!isSame) {
       const waited = await this.#compareWithServer()
       return waited.length === 0 ? this.closed(this.#database) : this.#movedAway()
     }
-    const before = await this.closed(this.#database)
     if (judgement.by.length === 0 || (before !== undefined && judgement.lacking.length === 0)) return before
     return this.#close(judgement)
   }
@@ -138,6 +140,7 @@ export class PostgresAge {
   async accept(): Promise<{ held: number }> {
     const closed = await this.examine()
     if (closed === undefined) return { held: 0 }
+    requireHere(this.#keyed.location, closed)
     const found = this.#listing.find()
     const position = await this.#positionOf(this.#database)
     const held = await this.#database.transaction(async (sql) => {

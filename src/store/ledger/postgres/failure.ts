@@ -1,3 +1,4 @@
+import { storeMoved } from '../../../domain/store/moving.ts'
 import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 import {
@@ -43,6 +44,9 @@ const states: Readonly<Record<string, Reason>> = {
   '57P03': ['down', 'the server is starting up', retried],
   '57P05': ['down', 'the server ended the connection', retried],
 }
+
+/** Of a trigger of our own: the store was moved, to where its message says. */
+export const movedState = 'RCM01'
 
 /** Whole classes, where the state itself is not listed. */
 const classes: Readonly<Record<string, Reason>> = {
@@ -94,6 +98,9 @@ export function isRefusal(error: unknown): boolean {
 export function storeFailure({ shown }: PostgresServer, error: unknown): Error {
   if (error instanceof RefcheckError) return error
   const state = sqlState(error)
+  if (state === movedState && error instanceof Error) {
+    return storeMoved(shown, { to: error.message, isDone: true })
+  }
   if (state?.startsWith('23') === true) {
     return new InternalError('an internal rule of the store was violated', { cause: error })
   }

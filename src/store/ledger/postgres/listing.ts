@@ -1,4 +1,4 @@
-import type { AttemptLists, FoundList } from '../attempt-lists.ts'
+import type { AttemptLists, FoundList, ListPlace } from '../attempt-lists.ts'
 import type { Database, Sql } from './connection.ts'
 import { type ComparedList, noListPossible } from '../../../domain/store/age.ts'
 import {
@@ -42,7 +42,7 @@ export class Listing {
 
   ownOf(found: readonly FoundList[]): FoundList | undefined {
     return found
-      .filter(({ place }) => place?.key === this.#keyed.key)
+      .filter(({ place }) => place?.key === this.#keyed.key && !this.#isLeft(place))
       .sort((one, other) => other.changedAt - one.changedAt)[0]
   }
 
@@ -88,6 +88,7 @@ export class Listing {
       own: isOwn,
       sameKey: list.place === undefined || list.place.key === this.#keyed.key,
       harmed: list.size < before || damaged > 0,
+      moved: list.place?.movedTo !== undefined,
       lacking: attempts.filter(({ attemptId }) => lacking.has(attemptId)),
       end: from + Math.max(0, content.lastIndexOf('\n')),
     }
@@ -104,6 +105,16 @@ export class Listing {
   /** A person has accepted whatever a list says. */
   async acceptAll(sql: Sql, list: FoundList): Promise<void> {
     await setMeta(sql, knownName(list.id), String(list.size))
+    this.#lists.welcome(this.#keyed.location)
+  }
+
+  /** Says in this machine's list that the store went elsewhere: a copy from before is told by that. */
+  leave(to: string): void {
+    const { location, key } = this.#keyed
+    for (const list of this.#lists.find(undefined, location)) {
+      if (list.place?.store === location && list.place.key === key)
+        this.#lists.rename(list, { store: location, key, movedTo: to })
+    }
   }
 
   /** Flushed: what an attempt was is known here before its POST, whatever its database forgets. */
@@ -134,6 +145,11 @@ export class Listing {
         .map((each) => ({ old: listLine(each, digest), new: listLine(withoutFingerprints(each), digest) }))
       if (lines.length > 0) this.#lists.replace(list, lines)
     }
+  }
+
+  /** Of the place that the store was in before it came to this one. */
+  #isLeft({ store, movedTo }: ListPlace): boolean {
+    return movedTo !== undefined && store !== this.#keyed.location
   }
 }
 

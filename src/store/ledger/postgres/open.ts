@@ -9,7 +9,7 @@ import { keyed } from './keyed.ts'
 import { PostgresLedger } from './ledger.ts'
 import { Listing } from './listing.ts'
 import { PostgresMaintenance } from './maintenance.ts'
-import { inspect, migrate } from './migrate.ts'
+import { formatOf, inspect, migrate } from './migrate.ts'
 import { withPassword } from './place.ts'
 import { PostgresOrphans } from './orphans.ts'
 import { PostgresQuota } from './quota.ts'
@@ -24,14 +24,17 @@ const usualBusyMs = 5_000
 /** A restart, a failover: that long a run waits for its database. */
 const usualPatienceMs = 600_000
 
-/** Makes the tables of a store, or brings them to the newest format. */
+/** Makes the tables of a store, or brings them to the newest format; `onlyNew`: leaves a store that is there as it is. */
 export async function migratePostgresStore(
   server: PostgresServer,
   { clock, random, busyMs = usualBusyMs, env = {}, onNotice }: StoreOptions,
+  onlyNew: boolean,
 ): Promise<Migrated> {
   const database = new Database(await withPassword(server, env, onNotice), { clock, busyMs })
   try {
-    return { location: database.location, ...(await migrate(database, random)) }
+    const format = onlyNew ? await formatOf(database) : 0
+    const migrated = format === 0 ? await migrate(database, random) : { from: format, to: format }
+    return { location: database.location, ...migrated }
   } finally {
     await database.close()
   }
@@ -61,6 +64,10 @@ export async function openPostgresStore(server: PostgresServer, options: StoreOp
       maintenance,
       waiting: new PostgresWaiting(database, key),
       problems: async () => [],
+      async moving() {
+        const { PostgresMoving } = await import('./moving.ts')
+        return new PostgresMoving(database, { listing, lists, clock })
+      },
       close() {
         lists.close()
         return database.close()

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 
 import type { AttemptLists, FoundList } from '../attempt-lists.ts'
 import type { Database } from './connection.ts'
-import { type Closed, judgeAge, type Judgement, storeClosed } from '../../../domain/store/age.ts'
+import { type Closed, judgeAge, type Judgement, requireHere, storeClosed } from '../../../domain/store/age.ts'
 import type { ListedAttempt } from '../../../domain/store/attempt-list.ts'
 import { IoError } from '../../../errors/kinds.ts'
 import { acceptRuns, formerRunsMissing } from './former-runs.ts'
@@ -86,8 +86,9 @@ export class AttemptAge {
   /** Reads all lists whole, and closes the store where it lacks attempts. */
   examine(): Closed | undefined {
     if (this.#listing === undefined) return undefined
-    const { judgement } = this.#look(this.#listing, { whole: true })
     const before = this.closed()
+    if (before?.move !== undefined) return before
+    const { judgement } = this.#look(this.#listing, { whole: true })
     if (judgement.by.length === 0 || (before !== undefined && judgement.lacking.length === 0)) return before
     return this.#close(judgement)
   }
@@ -103,6 +104,7 @@ export class AttemptAge {
     const found = listing?.find() ?? []
     const closed = this.examine()
     if (listing === undefined || closed === undefined) return { held: 0 }
+    requireHere(this.#database.location, closed)
     return this.#database.transaction(() => {
       const held = closed.untold ? this.#holdPending() : 0
       const isNew = closed.untold || listing.isBackup

@@ -53,6 +53,19 @@ export class Database {
     return this.#within('BEGIN IMMEDIATE', work)
   }
 
+  /** The same over work that waits; this connection is used for nothing else meanwhile. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    this.exec('BEGIN IMMEDIATE')
+    try {
+      const result = await work()
+      this.exec('COMMIT')
+      return result
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
+  }
+
   /** All reads of `work` see the store at one moment, whatever other processes write meanwhile. */
   snapshot<T>(work: () => T): T {
     return this.#within('BEGIN', work)

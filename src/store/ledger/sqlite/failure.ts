@@ -1,9 +1,12 @@
+import { storeMoved } from '../../../domain/store/moving.ts'
 import { InternalError, IoError, StoreBusyError } from '../../../errors/kinds.ts'
 import { RefcheckError } from '../../../errors/base.ts'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const busy = 5
 const constraint = 19
+/** What a trigger of our own refuses: the store was moved, to where it says. */
+const refusedByTrigger = 1811
 
 /** What SQLite said, in words a person can act on: [what is wrong, what to do]. */
 const reasons: Readonly<Record<number, readonly [string, string]>> = {
@@ -32,6 +35,9 @@ export function storeFailure(location: string, error: unknown): Error {
   if (error instanceof RefcheckError) return error
   const code = resultCode(error)
   if (code === undefined) return error instanceof Error ? error : new InternalError('unexpected store error')
+  if (error instanceof Error && 'errcode' in error && error.errcode === refusedByTrigger) {
+    return storeMoved(location, { to: error.message, isDone: true })
+  }
   if (code === constraint) {
     return new InternalError('an internal rule of the store was violated', { cause: error })
   }

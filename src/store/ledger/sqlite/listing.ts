@@ -99,6 +99,7 @@ export class Listing {
       own: isOwn,
       sameKey: list.place === undefined || list.place.key === this.#key(),
       harmed: list.size < before || damaged > 0,
+      moved: list.place?.movedTo !== undefined,
       lacking: attempts.filter(({ attemptId }) => !this.#knows(attemptId)),
       end: from + Math.max(0, content.lastIndexOf('\n')),
     }
@@ -125,6 +126,13 @@ export class Listing {
     const place = { store: this.#database.location, key: this.#key() }
     if (own.place?.store !== place.store) this.#lists.rename(own, place)
     if (metaText(this.#database, folderName) !== own.folder) setMeta(this.#database, folderName, own.folder)
+  }
+
+  /** Says in the store's own list that it went elsewhere: a copy from before is told by that. */
+  leave(to: string): void {
+    const own = this.ownOf(this.find())
+    if (own === undefined) return
+    this.#lists.rename(own, { store: this.#database.location, key: this.#key(), movedTo: to })
   }
 
   /** Takes the fingerprints out of what lists say of these attempts. */

@@ -11,7 +11,7 @@ import { SqliteInbox } from './inbox.ts'
 import { SqliteOrphans } from './orphans.ts'
 import { SqliteLedger } from './ledger.ts'
 import { inspect, migrate } from './migrate.ts'
-import { StoreBusyError } from '../../../errors/kinds.ts'
+import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { StoreOptions } from '../options.ts'
 import { makePrivate, preparePlace } from './place.ts'
 import { SqliteQuota } from './quota.ts'
@@ -49,6 +49,11 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
       maintenance: new SqliteMaintenance(database, age),
       waiting: new SqliteWaiting(database),
       problems: async () => fileProblems(database),
+      async moving() {
+        if (lists === undefined) throw notMoved()
+        const { SqliteMoving } = await import('./moving.ts')
+        return new SqliteMoving(database, lists, { clock, random })
+      },
       close() {
         lists?.close()
         return Promise.resolve(database.close())
@@ -64,6 +69,9 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
 function listFolders(path: string, { paths, cwd }: StoreOptions): string[] {
   return [join(resolve(cwd, paths.config), 'attempts'), `${path}.attempts`]
 }
+
+const notMoved = (): UsageError =>
+  new UsageError('a store in memory cannot be moved', { hint: 'Give a file, or a postgres:// address.' })
 
 const mostProblems = 10
 

@@ -1,0 +1,200 @@
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../../harness/batch-file.ts'
+import { eventBody, post } from '../../harness/deliveries.ts'
+import type { Filter } from '../../harness/filters.ts'
+import { startListening } from '../../harness/listening-session.ts'
+import { emptyDatabase } from '../../harness/postgres.ts'
+import { session } from '../../harness/session.ts'
+
+const filters: Filter[] = [
+  [/postgres:\/\/owner@\S+?(?=[";:,]*(?:\s|$))/g, 'postgres://STORE'],
+  [/\b[0-9a-f]{16}\b/g, 'DIGEST'],
+  [/\d\d:\d\d:\d\d(?=  )/g, 'HH:MM:SS'],
+]
+
+/** Without its password, which is in the environment. */
+async function database(): Promise<{ url: string; password: string }> {
+  const url = await emptyDatabase()
+  const password = /owner:([^@]*)@/.exec(url)?.[1] ?? ''
+  return { url: url.replace(`:${password}@`, '@'), password }
+}
+
+test('a store goes to PostgreSQL and back: whoever was ordered is known there, and the old place orders nothing', async () => {
+  const { url, password } = await database()
+  const here = await session({ filters })
+  const { type, folder, ordered } = here
+  const exported = { PGPASSWORD: password }
+  const there = { exported: { ...exported, REFCHECK_STORE: url } }
+  peopleFile(folder, emails(2))
+  await type('batch run people.csv --package 102 --yes')
+  const receiver = await startListening(here)
+  const [{ request_id: id } = { request_id: '' }] = here.sandbox.requests()
+  const secret = here.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
+  await post(receiver.url, secret, { body: eventBody(id, 'PARTIAL') })
+  copyFileSync(join(folder, 'data', 'ledger.sqlite'), join(folder, 'copy.sqlite'))
+  copyFileSync(join(folder, 'data', 'ledger.sqlite-wal'), join(folder, 'copy.sqlite-wal'))
+
+  expect(await type(`store move data/ledger.sqlite ${url} --yes`, { exported })).toMatchInlineSnapshot(`
+    $ refcheck store move data/ledger.sqlite postgres://STORE --yes
+    The store was moved from HOME/data/ledger.sqlite to postgres://STORE Both hold the same:
+    TABLE            ROWS  SHA256
+    meta             1     DIGEST
+    batches          1     DIGEST
+    submissions      2     DIGEST
+    attempts         2     DIGEST
+    decisions        0     DIGEST
+    releases         0     DIGEST
+    joined_packages  0     DIGEST
+    joined_services  0     DIGEST
+    quota            1     DIGEST
+    events           1     DIGEST
+    Use it there, on every machine, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
+    exit 0
+  `)
+  expect(await post(receiver.url, secret, { body: eventBody(id, 'COMPLETED') })).toBe(500)
+  expect(await receiver.stop()).toMatchInlineSnapshot(`
+    $ refcheck webhook listen --port 0
+    2> Listening at http://127.0.0.1:PORT_2/ (Ctrl-C stops it).
+    HH:MM:SS  REQUEST_1                             PARTIAL
+    2> Error: the store "HOME/data/ledger.sqlite" was moved to "postgres://STORE"
+    2> Use it there, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
+    exit 1
+  `)
+  peopleFile(folder, [...emails(2), 'new@example.com'], 'again.csv')
+  rmSync(join(folder, 'people.results.csv'))
+  const run = 'batch run again.csv --package 102 --yes'
+  const lines = [run, 'store check', 'store check --accept-older', 'store move data/ledger.sqlite o.sqlite']
+  expect(await here.all(lines, { exported })).toMatchInlineSnapshot(`
+    $ refcheck batch run again.csv --package 102 --yes
+    2> Error: the store "HOME/data/ledger.sqlite" was moved to "postgres://STORE"
+    2> Use it there, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
+    exit 1
+
+    $ refcheck store check
+    wrong  it was moved to "postgres://STORE"
+    2> Error: the store "HOME/data/ledger.sqlite" was moved to "postgres://STORE"
+    2> Use it there, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
+    exit 1
+
+    $ refcheck store check --accept-older
+    2> Error: the store "HOME/data/ledger.sqlite" was moved to "postgres://STORE"
+    2> Use it there, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
+    exit 1
+
+    $ refcheck store move data/ledger.sqlite o.sqlite
+    2> Error: the store "HOME/data/ledger.sqlite" was moved to "postgres://STORE"
+    2> Use it there, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
+    exit 1
+  `)
+  expect(
+    await here.all(
+      [
+        'batch run again.csv --package 102 --dry-run',
+        'webhook events list --columns request_id,status',
+        'store check',
+      ],
+      there,
+    ),
+  ).toMatchInlineSnapshot(`
+    $ refcheck batch run again.csv --package 102 --dry-run
+    again.csv: 3 rows
+      1 order of package 102
+      2 rows ordered before, not sent
+        line 2: request REQUEST_1
+        line 3: request REQUEST_2
+    Sending takes under a minute
+    exit 0
+
+    $ refcheck webhook events list --columns request_id,status
+    REQUEST ID                            STATUS
+    REQUEST_1                             PARTIAL
+    exit 0
+
+    $ refcheck store check
+    sound  postgres://STORE
+    exit 0
+  `)
+
+  const copied = { exported: { REFCHECK_STORE: join(folder, 'copy.sqlite') } }
+  expect(await type(run, copied)).toMatchInlineSnapshot(`
+    $ refcheck batch run again.csv --package 102 --yes
+    2> Error: the store "HOME/copy.sqlite" is closed: it is an older copy of a store that was moved to another place
+    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+    exit 1
+  `)
+
+  const back = await type(`store move ${url} back.sqlite`, {
+    exported,
+    answers: [{ ask: /^Move 2 rows and 1 event from/, confirm: true }],
+  })
+  expect(back).toMatchInlineSnapshot(`
+    $ refcheck store move postgres://STORE back.sqlite
+    ? Move 2 rows and 1 event from postgres://STORE to HOME/back.sqlite, and close the former for good? yes
+    The store was moved from postgres://STORE to HOME/back.sqlite. Both hold the same:
+    TABLE            ROWS  SHA256
+    meta             1     DIGEST
+    batches          1     DIGEST
+    submissions      2     DIGEST
+    attempts         2     DIGEST
+    decisions        0     DIGEST
+    releases         0     DIGEST
+    joined_packages  0     DIGEST
+    joined_services  0     DIGEST
+    quota            1     DIGEST
+    events           1     DIGEST
+    Use it there, on every machine, with REFCHECK_STORE, or with: refcheck config set store HOME/back.sqlite
+    exit 0
+  `)
+  expect((await type(run, there)).stderr).toContain(`was moved to "${join(folder, 'back.sqlite')}"`)
+  expect((await type(run, { exported: { REFCHECK_STORE: join(folder, 'back.sqlite') } })).code).toBe(10)
+  expect(ordered()).toEqual([...emails(2), 'new@example.com'])
+})
+
+test('what is no move', async () => {
+  const { all, type, folder } = await session({ filters })
+  peopleFile(folder, emails(1))
+  await type('batch run people.csv --package 102 --yes')
+  expect(
+    await all([
+      'store move nothing.sqlite new.sqlite --yes',
+      'store move data/ledger.sqlite data/ledger.sqlite --yes',
+      'store move :memory: new.sqlite --yes',
+      'store move data/ledger.sqlite new.sqlite',
+      'store move data/ledger.sqlite postgres://u:hunter2@127.0.0.1/db',
+      'store check',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck store move nothing.sqlite new.sqlite --yes
+    2> Error: cannot use the store "HOME/nothing.sqlite": the file is missing
+    2> See which store is used with: refcheck store info
+    exit 1
+
+    $ refcheck store move data/ledger.sqlite data/ledger.sqlite --yes
+    2> Error: FROM and TO are the same store
+    2> Give two different places.
+    exit 2
+
+    $ refcheck store move :memory: new.sqlite --yes
+    2> Error: a store in memory cannot be moved
+    2> Give a file, or a postgres:// address.
+    exit 2
+
+    $ refcheck store move data/ledger.sqlite new.sqlite
+    2> Error: there is no terminal to confirm on
+    2> Nothing was done. Run it again with --yes to skip the confirmation.
+    exit 2
+
+    $ refcheck store move data/ledger.sqlite postgres://u:hunter2@127.0.0.1/db
+    2> Error: TO: a password is refused on the command line
+    2> Keep it in ~/.pgpass or PGPASSWORD, and leave it out of the address.
+    exit 2
+
+    $ refcheck store check
+    sound  HOME/data/ledger.sqlite
+    exit 0
+  `)
+})

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+
+import {
+  type Move,
+  requireEmpty,
+  requireEqual,
+  requireNoPassword,
+  requireOtherPlace,
+  requireQuiet,
+  requireSameWay,
+  requireStillLeaving,
+  storeMoved,
+} from '../../../src/domain/store/moving.ts'
+
+const move: Move = { id: 'm', to: '/b o', isDone: false }
+const quiet = { inFlight: 0, holder: undefined, isForwarding: false }
+
+test('the old place names the new one, as a command that can be pasted', () => {
+  expect(storeMoved('/a', { ...move, isDone: true })).toMatchObject({
+    message: 'the store "/a" was moved to "/b o"',
+    hint: expect.stringContaining(`refcheck config set store '/b o'`) as string,
+  })
+  expect(storeMoved('/a', move).hint).toContain(`refcheck store move /a '/b o'`)
+})
+
+test('nobody is in the middle of anything', () => {
+  expect(() => requireQuiet('/a', quiet)).not.toThrow()
+  expect(() => requireQuiet('/a', { ...quiet, inFlight: 1 })).toThrow('an order is in flight')
+  expect(() => requireQuiet('/a', { ...quiet, isForwarding: true })).toThrow('a receiver forwards')
+  expect(() => requireQuiet('/a', { ...quiet, holder: 'process 7' })).toThrow('process 7')
+})
+
+test('it goes to one place, another one that is empty, and one command takes it there', () => {
+  expect(() => requireOtherPlace('/a', '/a')).toThrow('the same store')
+  expect(() => requireEmpty('/b', ['events'])).toThrow('a store already (events)')
+  expect(() => requireSameWay('/a', undefined, '/c')).not.toThrow()
+  expect(() => requireSameWay('/a', move, '/b o')).not.toThrow()
+  expect(() => requireSameWay('/a', move, '/c')).toThrow('is being moved to "/b o"')
+  expect(() => requireSameWay('/a', { ...move, isDone: true }, '/b o')).toThrow('was moved to')
+  expect(() => requireStillLeaving('/a', move, move)).not.toThrow()
+  for (const now of [undefined, { ...move, id: 'n' }, { ...move, isDone: true }])
+    expect(() => requireStillLeaving('/a', now, move)).toThrow('another command moves it too')
+})
+
+test('what differs between the two is named by its tables', () => {
+  const digest = { table: 'events', rows: 1, sha256: 'a' }
+  expect(() => requireEqual([digest], [digest])).not.toThrow()
+  for (const other of [[], [{ ...digest, rows: 2 }], [{ ...digest, sha256: 'b' }]])
+    expect(() => requireEqual([digest], other)).toThrow('differs from the store in: events')
+})
+
+test('a password is not for the command line', () => {
+  expect(() => requireNoPassword('TO', 'postgres://u:p@127.0.0.1/d')).toThrow('TO: a password is refused')
+  for (const fine of ['postgres://u@127.0.0.1/d', 'a.sqlite']) requireNoPassword('TO', fine)
+})

@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { addOne, batchOf, beginOne, newAttempt, someTime } from './batches.ts'
+import { fileBatch, orderRow } from './files.ts'
+import { backends, type Backend, scratch, type Scratch } from './scratch.ts'
+import { makeStore } from '../../harness/made-store.ts'
+import { asked, emptyDatabase } from '../../harness/postgres.ts'
+import { InternalError } from '../../../src/errors/kinds.ts'
+import { systemClock } from '../../../src/host/clock.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import type { Moving } from '../../../src/store/ledger/moving.ts'
+import { Database } from '../../../src/store/ledger/sqlite/connection.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { tables } from '../../../src/store/ledger/tables.ts'
+import { moveStore } from '../../../src/usecases/store/move.ts'
+
+let here: Scratch
+beforeEach(() => {
+  here = scratch()
+})
+afterEach(() => here.end())
+
+async function placeOf(backend: Backend, name: string): Promise<string> {
+  if (backend === 'SQLite') return `${here.folder}/${name}.sqlite`
+  const url = await emptyDatabase()
+  await makeStore(url)
+  return url
+}
+
+const eventOf = (digit: string) => ({
+  receivedAt: someTime,
+  body: Buffer.from([0xff, 0x00, 0x7b]),
+  signature: digit.repeat(64),
+  requestId: `${digit.repeat(8)}-1111-4111-8111-111111111111`,
+  status: 'PARTIAL',
+  event: undefined,
+  oddity: undefined,
+})
+
+/** Of everything a bit: what was accepted, released, decided, joined and received, and a text that no database keeps whole. */
+async function filled(store: Store): Promise<void> {
+  const { ledger, batches, waiting, inbox, orphans } = store
+  const sent = await beginOne(ledger, 'sent@example.com')
+  const requestId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
+  await ledger.move(sent, { to: 'accepted', at: someTime, requestId, requestStatus: 'IN_PROGRESS' })
+  const lost = await beginOne(ledger, 'lost@example.com')
+  await ledger.move(lost, { to: 'unknown', at: someTime, reason: 'no\0 answer' })
+  const file = fileBatch({ name: 'Zoë’s “people”.csv' })
+  await batches.add(file, [orderRow(1, 'SENT@example.com'), orderRow(2, 'new@example.com')])
+  await waiting.sayService(['https://a.example.com', 'https://b.example.com'], true, {
+    at: someTime,
+    by: 'a person',
+  })
+  await inbox.add([eventOf('1'), eventOf('2'), eventOf('3')], true)
+  await orphans.update((book) => ({ ...book }))
+}
+
+const contentOf = async ({ ledger, batches, inbox, orphans }: Store): Promise<unknown> => {
+  const events: unknown[] = []
+  for await (const event of inbox.list())
+    events.push({ ...event, body: Buffer.from(event.body ?? []).toString('hex') })
+  return JSON.parse(
+    JSON.stringify([
+      await ledger.list({}),
+      await batches.list({ singles: true }),
+      events,
+      await orphans.book(),
+    ]).replaceAll(String.raw`\u0000`, '\uFFFD'),
+  ) as unknown
+}
+
+/** A process that is killed at one of its steps: what it did by then stands, and nothing else is done. */
+function killedAt(
+  store: Store,
+  step: 'beginToLeave' | 'fill' | 'leave' | 'stay',
+  when: 'before' | 'after',
+): Store {
+  const killed = () => Promise.reject(new InternalError('killed'))
+  return {
+    ...store,
+    async moving() {
+      const whole = await store.moving()
+      const dying: Partial<Record<keyof Moving, unknown>> = {
+        stay: killed,
+        async [step](...given: never[]) {
+          if (when === 'after')
+            await (whole[step] as (...all: never[]) => Promise<unknown>).apply(whole, given)
+          return killed()
+        },
+      }
+      return new Proxy(whole, {
+        get: (target, name) => {
+          const own = dying[name as keyof Moving] ?? Reflect.get(target, name, target)
+          return typeof own === 'function' && dying[name as keyof Moving] === undefined
+            ? own.bind(target)
+            : own
+        },
+      })
+    },
+  }
+}
+
+const directions = backends.flatMap((from) => backends.map((to) => [from, to] as const))
+
+test.each(directions)(
+  'from %s to %s: killed anywhere it is continued by the same command, and all of it is there once',
+  async (fromBackend, toBackend) => {
+    const [fromPlace, toPlace] = [await placeOf(fromBackend, 'from'), await placeOf(toBackend, 'to')]
+    const first = await here.store(fromPlace)
+    await filled(first)
+    const before = await contentOf(first)
+    await first.close()
+    const move = async (change: (store: Store) => Store = (store) => store, changeTo = change) => {
+      const from = await here.store(fromPlace)
+      const to = await here.store(toPlace)
+      try {
+        return await moveStore({
+          from: change(from),
+          openTo: async () => changeTo(await here.store(toPlace)),
+          address: undefined,
+          confirm: () => Promise.resolve(),
+          clock: systemClock,
+          random: systemRandom,
+        })
+      } finally {
+        await from.close()
+        await to.close()
+      }
+    }
+    const same = (store: Store) => store
+    await expect(move((store) => killedAt(store, 'beginToLeave', 'after'), same)).rejects.toThrow('killed')
+    const closed = await here.store(fromPlace)
+    await expect(closed.batches.hold('b')).rejects.toThrow('is being moved to')
+    await expect(move(same, (store) => killedAt(store, 'fill', 'before'))).rejects.toThrow('killed')
+    const stays = await here.store(fromPlace)
+    expect(await (await stays.moving()).leaving()).toBeUndefined()
+    await expect(move((store) => killedAt(store, 'leave', 'before'), same)).rejects.toThrow('killed')
+    const dead = (store: Store) => killedAt(store, 'stay', 'before')
+    await expect(move(dead, (store) => killedAt(store, 'fill', 'after'))).rejects.toThrow('killed')
+    const { tables: moved } = await move()
+
+    expect(moved.map(({ table, rows }) => [table, rows])).toContainEqual(['events', 3])
+    const after = await here.store(toPlace)
+    expect(await contentOf(after)).toEqual(before)
+    expect(await after.maintenance.check()).toEqual([])
+    expect(await after.inbox.add([eventOf('4')], false)).toEqual([{ id: 4, repeated: false }])
+    expect(await after.ledger.add(batchOf(['Sent@example.com']), { allowDuplicate: false })).toMatchObject({
+      order: { state: 'accepted' },
+    })
+    const old = await here.store(fromPlace)
+    await expect(old.inbox.add([eventOf('5')], false)).rejects.toThrow('was moved to')
+    await expect(addOne(old.ledger, 'late@example.com')).rejects.toThrow('was moved to')
+    await expect(old.maintenance.acceptOlder()).rejects.toThrow('was moved to')
+    await expect(move()).rejects.toThrow('was moved to')
+  },
+)
+
+test('nobody moves a store that somebody orders with, or to a place that is a store', async () => {
+  const store = await here.store()
+  const other = await here.store(await placeOf('SQLite', 'other'))
+  await addOne(other.ledger, 'somebody@example.com')
+  const move = (openTo: () => Promise<Store>) =>
+    moveStore({
+      from: store,
+      openTo,
+      address: undefined,
+      confirm: () => Promise.resolve(),
+      clock: systemClock,
+      random: systemRandom,
+    })
+  await expect(move(() => Promise.resolve(other))).rejects.toThrow(
+    'is a store already (batches, submissions)',
+  )
+  const batch = batchOf(['now@example.com'])
+  const hold = await store.ledger.hold(batch)
+  await store.ledger.add(batch, { allowDuplicate: false })
+  const from = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
+  await store.ledger.begin(from, newAttempt())
+  const free = await placeOf('SQLite', 'free')
+  await expect(move(() => here.store(free))).rejects.toThrow('an order is in flight')
+  await hold?.release()
+  expect((await move(() => here.store(free))).tables).toContainEqual(
+    expect.objectContaining({ table: 'attempts', rows: 1 }),
+  )
+})
+
+test('no table and no column of either engine is left out', async () => {
+  await (await here.store()).close()
+  const database = new Database(here.path, 50)
+  const sqlite = database.all(
+    `SELECT m.name AS "table", c.name AS "column" FROM sqlite_schema m, pragma_table_info(m.name) c
+      WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`,
+  )
+  database.close()
+  const own = `table_name IN ('runners', 'runs', 'pauses', 'epoch') OR column_name IN ('serial', 'runner')`
+  const postgres = await asked(
+    await placeOf('PostgreSQL', ''),
+    `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+      WHERE table_schema = 'refcheck' AND NOT (${own})`,
+  )
+  const taken = tables.flatMap(({ name, columns }) =>
+    Object.keys(columns).map((column) => `${name}.${column}`),
+  )
+  for (const found of [sqlite, postgres] as { table: string; column: string }[][])
+    expect(found.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(taken.toSorted())
+})
