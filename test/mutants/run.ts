@@ -1,6 +1,6 @@
 /*
  * Breaks ordering, matching, age, settling and the runner in every small way, and tells which of that no test notices.
- * Run: npm run mutants [-- --share 0.05] [--seed 1] [--only PART_OF_A_PATH] [--rules]
+ * Run: npm run mutants [-- --share 0.05] [--seed 1] [--only PART_OF_A_PATH] [--rules | --quick]
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -48,6 +48,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     rules: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
   },
 })
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-mutants-'))
@@ -159,16 +160,19 @@ const planted = plants
   .map((plant) => ({ plant, text: textWith(plant) }))
 
 try {
-  const [rules = [], rooms = []] = testStages()
+  const [rules = [], rooms = [], sessions = []] = testStages()
   if (alive.size > 0) broken(await work(rules, { chosen: undefined, looksOnly: false }))
   console.log(`${chosen.length - alive.size} killed by the tests of the rules`)
-  if (alive.size > 0 && !values.rules) {
-    const looked = await work(rooms, { chosen: undefined, looksOnly: true })
+  // Rooms before sessions: they take a tenth of the time.
+  for (const files of values.rules ? [] : values.quick ? [rooms] : [rooms, sessions]) {
+    if (alive.size === 0) break
+    const looked = await work(files, { chosen: undefined, looksOnly: true })
     broken(looked)
-    await work(rooms, { chosen: forRooms(looked), looksOnly: false })
+    await work(files, { chosen: forRooms(looked), looksOnly: false })
+    console.log(`${chosen.length - alive.size} killed so far`)
   }
   const tried = chosen.flatMap((at) => mutants[at] ?? [])
-  process.exitCode = report(tried, values.rules ? [] : await planting(planted))
+  process.exitCode = report(tried, values.rules || values.quick ? [] : await planting(planted))
 } finally {
   rmSync(folder, { recursive: true })
 }

@@ -17,7 +17,7 @@ const patterns = [
 /** Modules whose constants are made of a target's, and are made anew with them. */
 const derived = ['src/store/ledger/sqlite/{purge,maintenance-statements,fingerprints}.ts']
 
-/** Tests by how soon they tell: the rules first. */
+/** Tests by how soon they tell: the rules first, then use cases and the store without a command line around them. */
 const tests = [
   ['test/domain/{submission,batch,store}/*.test.ts'],
   [
@@ -25,6 +25,8 @@ const tests = [
     'test/store/ledger/sqlite/*.test.ts',
     'test/usecases/batch/*.test.ts',
     'test/usecases/request/{busy,create,interrupt,unknown}.test.ts',
+  ],
+  [
     'test/commands/{batch,nobody,request-create,request-refused,store,quota}*.test.ts',
     'test/commands/{capital-ids,later-witnesses,mixed-answers,other-witnesses,replaced-package,similar-shown}.test.ts',
     'test/acceptance/ordering/command.test.ts',

@@ -111,33 +111,22 @@ class Earlier {
   }
 
   candidates(row: OrderRow, identities: PersonIdentities): Candidate[] {
-    const candidates = new Map<Submission, Candidate>()
-    for (const [kind, key] of this.#keys(row, identities)) {
-      for (const order of this.#found[kind].get(key) ?? []) {
-        const candidate = candidates.get(order) ?? {
-          order,
-          samePerson: false,
-          sameEmail: false,
-          samePhone: false,
-        }
-        if (kind === 'person') candidate.samePerson = true
-        if (kind === 'email') candidate.sameEmail = true
-        if (kind === 'phone') candidate.samePhone = true
-        candidates.set(order, candidate)
-      }
-    }
-    return [...candidates.values()]
+    const found = this.#keys(row, identities).flatMap(([kind, key]) => this.#found[kind].get(key) ?? [])
+    // Both recipients are at hand, and likeness judges by those.
+    return [...new Set(found)].map((order) => ({ order, samePerson: false }))
   }
 
   /** What many were said to share joins only those who have the full name in common too. */
-  *#keys(
+  #keys(
     { recipient }: OrderRow,
     { person, email, phone }: PersonIdentities,
-  ): Generator<['person' | 'email' | 'phone', string]> {
-    yield ['person', person]
-    if (this.#allowed.similar) return
-    yield ['email', this.#isShared(recipient.email) ? `${email} ${fullName(recipient)}` : email]
-    yield ['phone', this.#isShared(recipient.phone) ? `${phone} ${fullName(recipient)}` : phone]
+  ): ['person' | 'email' | 'phone', string][] {
+    if (this.#allowed.similar) return [['person', person]]
+    return [
+      ['person', person],
+      ['email', this.#isShared(recipient.email) ? `${email} ${fullName(recipient)}` : email],
+      ['phone', this.#isShared(recipient.phone) ? `${phone} ${fullName(recipient)}` : phone],
+    ]
   }
 
   #isShared(value: string): boolean {

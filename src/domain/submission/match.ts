@@ -58,8 +58,8 @@ export const nothingAllowed: Allowed = { duplicate: false, similar: false, share
 export interface Candidate {
   order: Submission
   samePerson: boolean
-  sameEmail: boolean
-  samePhone: boolean
+  /** Of somebody who was forgotten, whose e-mail nothing else tells. */
+  sameEmail?: boolean
   /** The results file that tells of it, where no store does. */
   witness?: Witness | undefined
 }
@@ -129,14 +129,8 @@ export function stopsOf(
 function witnessed({ witnesses = [], account = '', baseUrl, packageId, addedAt }: Compared): Candidate[] {
   return witnesses.flatMap((witness, at) => {
     if (!saysSomething(witness) || !isSeen(witness, account)) return []
-    const samePerson = witness.person !== 'similar'
-    return {
-      order: witnessedOrder(witness, at + 1, { baseUrl, packageId, addedAt }),
-      samePerson,
-      sameEmail: samePerson || witness.shares.includes('email'),
-      samePhone: samePerson || witness.shares.includes('phone'),
-      witness,
-    }
+    const order = witnessedOrder(witness, at + 1, { baseUrl, packageId, addedAt })
+    return { order, samePerson: witness.person !== 'similar', witness }
   })
 }
 
@@ -252,7 +246,7 @@ function similar(
   const found =
     row.recipient === undefined || order.recipient === undefined
       ? // Somebody who was forgotten: the name is gone, so only a person can tell.
-        ({ kind: 'similar', shares: [sameEmail ? 'email' : 'phone'] } as const)
+        ({ kind: 'similar', shares: [sameEmail === true ? 'email' : 'phone'] } as const)
       : likeness(row.recipient, order.recipient)
   // A damaged fingerprint makes nobody new.
   if (found?.kind === 'same') return same(row, order, 'one', allowed, kin)

@@ -11,8 +11,7 @@ export function phoneSharer(
 ): Submission | undefined {
   if (recipient === undefined) return undefined
   return candidates.find(
-    ({ order, samePhone }) =>
-      samePhone &&
+    ({ order }) =>
       order.recipient !== undefined &&
       kin.joined.has(order.packageId) &&
       serviceOf(order.baseUrl) === serviceOf(baseUrl) &&

@@ -80,13 +80,12 @@ export function candidateOf(selected: unknown, prints: PersonPrints): Candidate 
     order: submissionOf(found),
     samePerson: found.person_print === prints.person_print,
     sameEmail: found.email_print === prints.email_print,
-    samePhone: found.phone_print === prints.phone_print,
   }
 }
 
 /** One whom 0.1.0 forgot: its own form names all of the person at once. */
 export function firstFormCandidate(selected: unknown): Candidate {
-  return { order: submissionOf(selected), samePerson: true, sameEmail: true, samePhone: true }
+  return { order: submissionOf(selected), samePerson: true }
 }
 
 export function joinedPackageOf(selected: unknown): JoinedPackage {

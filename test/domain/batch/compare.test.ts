@@ -157,7 +157,12 @@ test('a shared phone is let go as a shared e-mail is, and what is not said to be
     ['Ann', 'High', 'other@x.example', '+61400000000'],
   ]
   expect(states(desk)).toEqual(['pending', 'held'])
-  expect(states(desk, { ...nothingAllowed, shared: ['61400000000'] })).toEqual(['pending', 'pending'])
+  const shared = { ...nothingAllowed, shared: ['61400000000'] }
+  expect(states(desk, shared)).toEqual(['pending', 'pending'])
+  // Who is said to share it is not mentioned for it either.
+  const bob: Person = ['Bob', 'Lee', 'bob@x.example', '+61400000000']
+  expect(compared([...desk, bob])[2]?.sharesPhone).toMatchObject({ row: 1 })
+  expect(compared([...desk, bob], shared)[2]?.sharesPhone).toBeUndefined()
   expect(states(desk, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual(['pending', 'held'])
 })
 
@@ -170,6 +175,9 @@ test('a phone that an earlier person has too is mentioned, and stops nobody', ()
   const couple: Person[] = [annLow, ['Bob', 'Low', 'bob@x.example', '+61400000001']]
   const [, bob] = compared(couple)
   expect(bob).toMatchObject({ stop: undefined, sharesPhone: { row: 1 } })
+  // The third is like the first, though the second was the last to have that phone.
+  const anne: Person = ['Anne', 'High', 'anne@y.example', '+61400000001']
+  expect(compared([...couple, anne])[2]?.stop).toMatchObject({ reason: 'similar', order: { row: 1 } })
   const [, again] = compared([annLow, annLow])
   expect(again?.sharesPhone).toBeUndefined()
 })
@@ -194,7 +202,7 @@ test('an invalid row is passed on as it is, and stops nobody', () => {
 
 test('an order that ended in ERROR holds a row of a file', () => {
   const order = { ...batchRow({ batchId: 'b-0', state: 'accepted', requestStatus: 'ERROR' }), packageId: 7 }
-  const candidates = () => [{ order, samePerson: true, sameEmail: true, samePhone: true }]
+  const candidates = () => [{ order, samePerson: true }]
   const [only] = comparedRows(batch, rowsOf([annLow]), nothingAllowed, { candidates, kin: () => kin })
   expect(only?.stop).toMatchObject({ becomes: 'held', reason: 'ended_in_error' })
 })

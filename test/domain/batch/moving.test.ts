@@ -38,8 +38,14 @@ test('a problem of many rows is told once, by its column, with the first of them
   expect(notMovable(file, 8, many.slice(0, 3))?.message).toMatch(/in rows 1, 2, 3$/)
   const phone = { path: 'recipient.phone', column: 'phone', problem: 'has no +', value: '0400' }
   const both = notMovable(file, 8, [{ row: 1, problems: [missing, phone] }])
-  expect(both?.problems?.map(({ text }) => text)).toEqual([
-    'consent.method is required, in row 1',
-    'phone has no +, in row 1',
+  expect(both?.problems).toEqual([
+    {
+      field: missing.path,
+      value: undefined,
+      problem: 'is required',
+      text: 'consent.method is required, in row 1',
+    },
+    { field: phone.path, value: undefined, problem: 'has no +', text: 'phone has no +, in row 1' },
   ])
+  expect(notMovable(file, 8, many)?.problems).toBeUndefined()
 })

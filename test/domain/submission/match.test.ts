@@ -49,14 +49,11 @@ const order = (over: Partial<Submission> = {}): Submission => ({
 const same = (over: Partial<Submission> = {}): Candidate => ({
   order: order(over),
   samePerson: true,
-  sameEmail: true,
-  samePhone: true,
 })
 const alike = (over: Partial<Submission> = {}): Candidate => ({
   order: order({ recipient: { ...ann, phone: '+61999999999' }, ...over }),
   samePerson: false,
   sameEmail: true,
-  samePhone: false,
 })
 
 const verdict = (
@@ -247,7 +244,7 @@ test('a person who was forgotten is told with what the fingerprints found them b
   const shares = (candidate: Candidate) => stopOf(row, [candidate], nothingAllowed, kin())?.shares
   const forgotten = { ...alike(), order: order({ recipient: undefined }) }
   expect(shares(forgotten)).toEqual(['email'])
-  expect(shares({ ...forgotten, sameEmail: false, samePhone: true })).toEqual(['phone'])
+  expect(shares({ ...forgotten, sameEmail: false })).toEqual(['phone'])
 })
 
 test('a damaged fingerprint makes nobody new', () => {

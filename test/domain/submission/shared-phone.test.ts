@@ -17,8 +17,6 @@ const bob = { first_name: 'Bob', last_name: 'Lee', email: 'bob@example.com', pho
 const candidate = (order = {}) => ({
   order: { ...batchRow({ recipient: bob, ...order }), packageId: 7 },
   samePerson: false,
-  sameEmail: false,
-  samePhone: true,
 })
 const kin = { joined: new Set([7]) }
 
@@ -29,7 +27,7 @@ test('a couple with one phone is mentioned', () => {
 test.each([
   ['of another service', [candidate({ baseUrl: 'https://other.example.com' })]],
   ['of another package', [{ ...candidate(), order: { ...candidate().order, packageId: 8 } }]],
-  ['found by the e-mail', [{ ...candidate(), samePhone: false }]],
+  ['found by the e-mail', [candidate({ recipient: { ...bob, phone: '+61400000099' } })]],
   ['whose person was removed', [candidate({ recipient: undefined })]],
   ['who may be the same person', [candidate({ recipient: { ...bob, first_name: 'Anne' } })]],
 ])('somebody %s is not', (_what, candidates) => {
