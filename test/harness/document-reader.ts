@@ -39,7 +39,8 @@ export class DocumentReader {
     if (program === 'cat') return this.#cat(first, output)
     assert.equal(program, 'refcheck', command)
     const { printed, code } = await this.#run(words)
-    if (!/^(Error|Interrupted|Cancelled| +"error":)/m.test(output)) assert.equal(code, 0, `${command}\n${printed}`)
+    if (!/^(Error|Interrupted|Cancelled| +"error":)/m.test(output))
+      assert.equal(code, 0, `${command}\n${printed}`)
     if (output === '') return ''
     const blank = /\n+$/.exec(output)?.[0].slice(1) ?? ''
     if (this.#ids.agree(output.replace(/\n+$/, '\n'), printed)) return output

@@ -54,6 +54,6 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       )
     }
     const purged = await maintenance.purge(who, { dryRun: false, completely })
-    this.answer(storePurgeView(purged, false), purged.isScrubbed ? undefined : notScrubbed(location))
+    this.answer(storePurgeView(purged, false), purged.isScrubbed ? undefined : notScrubbed(location, purged))
   }
 }

@@ -1,5 +1,5 @@
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
-import type { Forgotten } from './told.ts'
+import type { Forgotten, Purged } from './told.ts'
 
 /** Whom a purge is about; a UsageError where nobody is named. */
 export function forgotten(given: {
@@ -43,9 +43,14 @@ function wordsOf(text: string): string[] {
 }
 
 /** What a purge that could not be finished fails with. */
-export function notScrubbed(location: string): IncompleteError {
+export function notScrubbed(location: string, { isLeftTo }: Pick<Purged, 'isLeftTo'>): IncompleteError {
+  const isOwners = isLeftTo === 'the owner'
   return new IncompleteError(
-    `what was removed may still be read in the files of the store "${location}": another process uses it`,
-    { hint: 'Run the same command again once the other process has ended.' },
+    `what was removed may still be read in the files of the store "${location}": ${isOwners ? 'only the owner of its tables may clean them' : 'another process uses it'}`,
+    {
+      hint: isOwners
+        ? 'Let the owner run the same command, or VACUUM. The server cleans them by itself too, later (autovacuum).'
+        : 'Run the same command again once the other process has ended.',
+    },
   )
 }

@@ -41,6 +41,8 @@ export interface Purged {
   kept: number
   /** Whether no older copy of what was removed is left in the store's files. */
   isScrubbed: boolean
+  /** What has to happen first, where one is: another process that reads it ends, or the owner of the tables cleans them. */
+  isLeftTo?: 'another process' | 'the owner' | undefined
 }
 
 /** A store brought to the newest format; 0 for one that was not there. */

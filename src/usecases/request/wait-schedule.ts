@@ -66,6 +66,11 @@ export class WaitSchedule {
     return this.#inbox === undefined ? untilDue : Math.min(untilDue, lookEveryMs)
   }
 
+  /** The inbox is worth a look now. */
+  expectNews(): void {
+    this.#lookedAt = this.#clock.monotonic() - lookEveryMs
+  }
+
   /** It is finished, and not read again. */
   drop(due: Due): void {
     this.#queue.splice(this.#queue.indexOf(due), 1)

@@ -7,6 +7,7 @@ import { InterruptedError, NotFoundError, ThrottledError, UnavailableError } fro
 import type { Clock } from '../../host/clock.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
+import { News } from '../webhook/news.ts'
 import { type Due, WaitSchedule } from './wait-schedule.ts'
 
 export interface WaitOptions {
@@ -18,7 +19,7 @@ export interface WaitOptions {
   /** Shares the quota with what else uses the key. */
   governor?: Pick<Governor, 'take'> | undefined
   /** Where a receiver on this store keeps events: what it tells of need not be asked for. */
-  inbox?: Pick<Inbox, 'latestStatus' | 'list'> | undefined
+  inbox?: Pick<Inbox, 'latestStatus' | 'list' | 'onArrival'> | undefined
   /** Called at each read that shows a status not seen before. */
   onStatus?: ((request: RequestResource) => void) | undefined
   /** Called when a read failed and the wait goes on. */
@@ -74,6 +75,9 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
   const { clock, signal, goal } = options
   const deadline = clock.monotonic() + options.timeoutMs
   const schedule = new WaitSchedule(requestIds, clock, options.inbox)
+  const news = new News(clock)
+  // Whoever cannot be told looks all the same.
+  await news.listen(options.inbox).catch(() => undefined)
   for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
     const patience = schedule.patience(next)
     const left = Math.max(0, deadline - clock.monotonic())
@@ -82,7 +86,7 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
       return
     }
     if (patience > 0) {
-      await clock.sleep(patience, signal)
+      if (await news.sleep(patience, signal)) schedule.expectNews()
       continue
     }
     if (!(await hasPlace(options, left))) return

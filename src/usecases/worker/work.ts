@@ -6,6 +6,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { CarriedOut } from '../batch/carry-out.ts'
+import { News } from '../webhook/news.ts'
 
 /** One key, and what is done with it. */
 export interface WorkerProfile extends Orderer {
@@ -50,10 +51,11 @@ class Worker {
   readonly #restsUntil = new Map<string, number>()
   readonly #readAt = new Map<string, number>()
   readonly #homeless = new Set<string>()
-  #wake: AbortController | undefined
+  readonly #news: News
 
   constructor(ports: WorkPorts) {
     this.#ports = ports
+    this.#news = new News(ports.clock)
   }
 
   async run(): Promise<void> {
@@ -75,17 +77,14 @@ class Worker {
   async #listen(): Promise<void> {
     const { inbox, onEvent } = this.#ports
     try {
-      await inbox.onArrival?.(() => this.#wake?.abort())
+      await this.#news.listen(inbox)
     } catch (error) {
       onEvent({ name: 'store-waits', code: codeOf(error) })
     }
   }
 
   async #pause(): Promise<void> {
-    const { clock, signal } = this.#ports
-    this.#wake = new AbortController()
-    await clock.sleep(lookEveryMs, AbortSignal.any([signal, this.#wake.signal])).catch(() => undefined)
-    this.#wake = undefined
+    await this.#news.sleep(lookEveryMs, this.#ports.signal).catch(() => undefined)
   }
 
   /** A store that cannot be read is looked at again. */

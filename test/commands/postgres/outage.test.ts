@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
@@ -7,7 +8,7 @@ import { world } from '../../harness/world.ts'
 
 let cluster: Cluster
 beforeAll(async () => {
-  cluster = await Cluster.start()
+  cluster = await Cluster.start(['max_connections=20'])
 }, 120_000)
 afterAll(() => cluster.stop())
 
@@ -17,6 +18,31 @@ interface Outage {
 }
 
 const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()`
+
+/** All that the server takes, for whoever asks; the program's own is ended, and taken too. */
+const crowd: Client[] = []
+async function crowdOut(): Promise<void> {
+  for (;;) {
+    const client = new Client({ connectionString: cluster.url('postgres') })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      crowd.push(client)
+    } catch {
+      const ended = await crowd[0]?.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'refcheck'`,
+      )
+      if (ended?.rowCount === 0) return
+    }
+  }
+}
+
+/** What a server says whose disk is full, at each attempt and each outcome. */
+const full = `
+CREATE FUNCTION refcheck.full() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$;
+CREATE TRIGGER full_a BEFORE INSERT ON refcheck.attempts EXECUTE FUNCTION refcheck.full();
+CREATE TRIGGER full_s BEFORE UPDATE ON refcheck.submissions EXECUTE FUNCTION refcheck.full()`
 
 const outages: [what: string, why: RegExp, outage: Outage][] = [
   [
@@ -34,6 +60,28 @@ const outages: [what: string, why: RegExp, outage: Outage][] = [
       },
       end: async (database) => {
         await cluster.ask(`ALTER DATABASE ${database} SET default_transaction_read_only = off`)
+      },
+    },
+  ],
+  [
+    'that takes no more connections',
+    /: the server takes no more connections\.$/m,
+    {
+      begin: crowdOut,
+      end: async () => {
+        for (const client of crowd.splice(0)) await client.end()
+      },
+    },
+  ],
+  [
+    'whose disk is full',
+    /: no space is left on the disk of the server\.$/m,
+    {
+      begin: async (database) => {
+        await cluster.ask(full, database)
+      },
+      end: async (database) => {
+        await cluster.ask('DROP FUNCTION refcheck.full CASCADE', database)
       },
     },
   ],
@@ -75,3 +123,22 @@ test.each(outages)(
   },
   60_000,
 )
+
+test('a database that takes its time is given it: nobody waits for a word, and nobody is ordered twice', async () => {
+  const database = await cluster.create()
+  const env = { REFCHECK_STORE: cluster.url(database) }
+  const { run, folder, sandbox } = await world({ clock: systemClock })
+  await run(['store', 'migrate'], { env })
+  await cluster.ask(
+    `CREATE FUNCTION refcheck.slow() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_sleep(0.2); RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON refcheck.attempts DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION refcheck.slow();
+    CREATE TRIGGER slow AFTER UPDATE ON refcheck.submissions EXECUTE FUNCTION refcheck.slow()`,
+    database,
+  )
+  peopleFile(folder, emails(3))
+  const done = await run(['batch', 'run', 'people.csv', '--package', '102', '--yes', '--quiet'], { env })
+  expect(done).toMatchObject({ code: 0, stderr: '' })
+  expect(sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(3))
+}, 60_000)

@@ -22,8 +22,13 @@ test('a name of two letters is in no file’s name, and nobody is named by nothi
 })
 
 test('an unfinished purge says what may be left', () => {
-  expect(notScrubbed('/d/s')).toMatchObject({
+  expect(notScrubbed('/d/s', { isLeftTo: 'another process' })).toMatchObject({
     code: 'incomplete',
+    message: expect.stringContaining('another process uses it') as string,
     hint: expect.stringContaining('again') as string,
+  })
+  expect(notScrubbed('/d/s', { isLeftTo: 'the owner' })).toMatchObject({
+    message: expect.stringContaining('only the owner of its tables') as string,
+    hint: expect.stringContaining('VACUUM') as string,
   })
 })

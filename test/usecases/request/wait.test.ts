@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
+import { waitForRequests } from '../../../src/usecases/request/wait.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
 import { mostWithin, waiting } from './waiting.ts'
 
 const minute = 60_000
@@ -91,4 +93,41 @@ describe('with a receiver', () => {
     expect(failure).toBeUndefined()
     expect(Math.max(...lateness)).toBeLessThan(6 * minute)
   })
+})
+
+test('an event that the store tells of is looked for at once; one that it does not, at the next look', async () => {
+  const clock = new ManualClock()
+  const events: { id: number; requestId: string; status: string }[] = []
+  let tell: (() => void) | undefined
+  let status = 'RECEIVED'
+  let reads = 0
+  const waited = waitForRequests(
+    { getRequest: async (request_id) => ((reads += 1), { request_id, status, checks: [] }) as never },
+    ['a'],
+    {
+      goal: 'terminal',
+      timeoutMs: Number.POSITIVE_INFINITY,
+      clock,
+      inbox: {
+        latestStatus: async () => undefined,
+        async *list({ after = 0 } = {}) {
+          for (const event of events) if (event.id > after) yield { ...event, oddity: undefined } as never
+        },
+        onArrival: async (wake) => {
+          tell = wake
+        },
+      },
+    },
+  )
+  await clock.untilSleeping()
+  status = 'PARTIAL'
+  events.push({ id: 1, requestId: 'a', status })
+  tell?.()
+  await clock.untilSleeping()
+  expect([reads, clock.monotonic()]).toEqual([2, 0])
+  status = 'COMPLETED'
+  events.push({ id: 2, requestId: 'a', status })
+  await clock.advance(1_000)
+  expect((await waited).requests).toMatchObject([{ status: 'COMPLETED' }])
+  expect([reads, clock.monotonic()]).toEqual([3, 1_000])
 })

@@ -49,7 +49,8 @@ export async function purge(
     return counts
   })
   if (completely && !dryRun) age.removeFingerprints(attempts)
-  return { ...found, isScrubbed: dryRun || (await scrub(database)) }
+  const isLeftTo = dryRun ? undefined : await scrub(database)
+  return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo }
 }
 
 async function cancelWaiting(sql: Sql, where: string, values: Values): Promise<void> {
@@ -118,16 +119,23 @@ function emptied(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${standIns.get(column) ?? 'NULL'}`).join(', ')
 }
 
+/** Who owns them, or is in a role that does, may clean them. */
+const selectMayClean = `
+SELECT bool_and(pg_has_role(relowner, 'USAGE')) AS may FROM pg_class
+WHERE relkind = 'r' AND relnamespace = to_regnamespace('refcheck')`
+
 /**
- * A server keeps older versions of rows until it vacuums. False where another process still reads one of them. What its log,
- * its standbys and its backups keep is for whoever runs it.
+ * A server keeps older versions of rows until it vacuums. Answers who has to end or to clean first, where somebody has. What
+ * its log, its standbys and its backups keep is for whoever runs it.
  */
-async function scrub(database: Database): Promise<boolean> {
+async function scrub(database: Database): Promise<Purged['isLeftTo']> {
+  const { may } = (await database.get(selectMayClean)) as { may: boolean }
+  if (!may) return 'the owner'
   try {
     for (const table of tables) await database.run(`VACUUM ${table}`)
-    return true
+    return undefined
   } catch (error) {
-    if (error instanceof StoreBusyError) return false
+    if (error instanceof StoreBusyError) return 'another process'
     throw error
   }
 }

@@ -57,7 +57,7 @@ export function purge(
     return counts
   })
   const isScrubbed = dryRun ? metaText(database, unscrubbedName) === undefined : scrub(database)
-  return { ...found, isScrubbed }
+  return { ...found, isScrubbed, isLeftTo: isScrubbed ? undefined : 'another process' }
 }
 
 function cancelWaiting(database: Database, where: string, values: Values): void {

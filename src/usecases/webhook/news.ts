@@ -1,0 +1,39 @@
+import type { Clock } from '../../host/clock.ts'
+import type { Inbox } from '../../store/ledger/inbox.ts'
+
+/**
+ * Sleep that ends when others have added something to the store, where the store can tell: a hint beside looking, so no
+ * sleep is longer than whoever sleeps can do without one.
+ */
+export class News {
+  readonly #clock: Pick<Clock, 'sleep'>
+  #wake: AbortController | undefined
+  #isHeard = false
+
+  constructor(clock: Pick<Clock, 'sleep'>) {
+    this.#clock = clock
+  }
+
+  /** Throws where the store cannot be listened to now. */
+  async listen(inbox: Pick<Inbox, 'onArrival'> | undefined): Promise<void> {
+    await inbox?.onArrival?.(() => {
+      this.#isHeard = true
+      this.#wake?.abort()
+    })
+  }
+
+  /** Whether there was news, now or since the sleep before. Rejects with the signal's reason. */
+  async sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
+    this.#wake = new AbortController()
+    const signals = signal === undefined ? [this.#wake.signal] : [signal, this.#wake.signal]
+    if (!this.#isHeard) {
+      await this.#clock.sleep(ms, AbortSignal.any(signals)).catch((error: unknown) => {
+        if (signal?.aborted === true || this.#wake?.signal.aborted !== true) throw error
+      })
+    }
+    this.#wake = undefined
+    const isHeard = this.#isHeard
+    this.#isHeard = false
+    return isHeard
+  }
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { emails, peopleFile } from '../../harness/batch-file.ts'
+import type { Filter } from '../../harness/filters.ts'
+import { asked, emptyDatabase } from '../../harness/postgres.ts'
+import { session } from '../../harness/session.ts'
+
+const filters: Filter[] = [[/postgres:\/\/\w+@\S+?(?=[";:,.]*(?:\s|$))/g, 'postgres://STORE']]
+
+const rights = `
+GRANT USAGE ON SCHEMA refcheck TO {};
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA refcheck TO {};
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA refcheck TO {}`
+
+test('a user who may change no table works with a store that its owner made, by the settings alone', async () => {
+  const owner = await emptyDatabase()
+  const role = `user_${randomBytes(4).toString('hex')}`
+  const password = randomBytes(8).toString('hex')
+  await asked(owner, `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
+  onTestFinished(async () => {
+    await asked(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
+  })
+  const url = owner.replace(/\/\/[^@]*@/, `//${role}@`)
+  const { type, all, folder, ordered } = await session({ filters })
+  const exported = { PGPASSWORD: password }
+  peopleFile(folder, emails(2))
+  const secret = url.replace('@', `:${password}@`)
+  const refused = await type(`config set store ${secret}`)
+  expect(refused.stderr).toContain('store: passwords are refused in the settings')
+  expect(refused.stderr + refused.stdout).not.toContain(password)
+  expect(await all([`config set store ${url}`, 'config get store', 'store migrate'], { exported }))
+    .toMatchInlineSnapshot(`
+    $ refcheck config set store postgres://STORE
+    store is postgres://STORE
+    exit 0
+
+    $ refcheck config get store
+    postgres://STORE
+    exit 0
+
+    $ refcheck store migrate
+    2> Error: cannot use the store "postgres://STORE": this user lacks a right
+    2> Grant it, or let the owner run: refcheck store migrate
+    exit 1
+  `)
+  await type('store migrate', { exported: { REFCHECK_STORE: owner } })
+  await asked(owner, rights.replaceAll('{}', role))
+  expect(
+    await all(
+      [
+        'store migrate',
+        'batch run people.csv --package 102 --yes --quiet',
+        'store purge --email a1@example.com --yes',
+        'store check',
+        `store move ${url} mine.sqlite --yes`,
+        'batch run people.csv --package 102 --yes --quiet',
+      ],
+      { exported },
+    ),
+  ).toMatchInlineSnapshot(`
+    $ refcheck store migrate
+    postgres://STORE has format 1, the newest of this version.
+    exit 0
+
+    $ refcheck batch run people.csv --package 102 --yes --quiet
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+
+    $ refcheck store purge --email a1@example.com --yes
+    Removed personal data of 1 row and 0 events.
+    2> Error: what was removed may still be read in the files of the store "postgres://STORE": only the owner of its tables may clean them
+    2> Let the owner run the same command, or VACUUM. The server cleans them by itself too, later (autovacuum).
+    exit 10
+
+    $ refcheck store check
+    sound  postgres://STORE
+    exit 0
+
+    $ refcheck store move postgres://STORE mine.sqlite --yes
+    2> Error: cannot use the store "postgres://STORE": this user lacks a right
+    2> Grant it, or let the owner run: refcheck store migrate
+    exit 1
+
+    $ refcheck batch run people.csv --package 102 --yes --quiet
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    2  rows
+
+    results  HOME/people.results.csv
+    exit 0
+  `)
+  expect(ordered()).toEqual(emails(2))
+})

@@ -1,0 +1,52 @@
+import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+import { systemClock } from '../../src/host/clock.ts'
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { Cluster } from '../harness/postgres-cluster.ts'
+import { world } from '../harness/world.ts'
+import { smallDisk } from './small-disk.ts'
+
+/** Whom the server runs as where root starts it. */
+const nobody = 65_534
+
+test('a database whose disk is full while orders are in flight: it is waited for, and nobody is lost or ordered twice', async () => {
+  const cluster = await Cluster.start()
+  onTestFinished(() => cluster.stop())
+  const folder = mkdtempSync(join(tmpdir(), 'refcheck-full-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  chmodSync(folder, 0o711)
+  const place = join(folder, 'disk')
+  const disk = smallDisk(place, 24_000)
+  chownSync(place, nobody, nobody)
+  await cluster.ask(`CREATE TABLESPACE small LOCATION '${place}'`)
+  const database = await cluster.create()
+  await cluster.ask(`ALTER DATABASE ${database} SET TABLESPACE small`)
+  const env = { REFCHECK_STORE: cluster.url(database), REFCHECK_QUOTA: '10000/60' }
+  const here = await world({ clock: systemClock, quota: [{ calls: 10_000, seconds: 60 }] })
+  await here.run(['store', 'migrate'], { env })
+  peopleFile(here.folder, emails(100))
+  const orders = (): number => here.sandbox.requests().length
+  let whenFull = 0
+  here.intercept(async (request, ask) => {
+    const answer = await ask(request)
+    if (request.method === 'POST' && orders() === 5) disk.fill()
+    return answer
+  })
+  const done = await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], {
+    env,
+    onWrite(_stream, text) {
+      if (!text.includes('Waiting for the store')) return
+      whenFull = orders()
+      disk.free()
+    },
+  })
+  expect(done.stderr).toMatch(/Waiting for the store "\S+": no space is left on the disk of the server\.$/m)
+  expect(done.stderr).toMatch(/The store "\S+" can be used again\.$/m)
+  expect(done).toMatchObject({ code: 0 })
+  expect(whenFull).toBeLessThan(100)
+  expect(here.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(100))
+})
