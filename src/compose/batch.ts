@@ -9,6 +9,7 @@ import type { OrderFileTalk } from '../usecases/batch/order-file.ts'
 import type { FilePlace, NoticePort, ReadingPorts, RunPorts } from '../usecases/batch/ports.ts'
 import type { StartPorts } from '../usecases/batch/start.ts'
 import { api, governor } from './api.ts'
+import { namingApi } from './package-names.ts'
 import { quotaWindows } from './quota.ts'
 import { orderPorts, pauseNote } from './request.ts'
 import { schemas } from './schemas.ts'
@@ -31,7 +32,7 @@ export async function readingDefaults(scope: Scope): Promise<DefaultSources> {
 export async function batchFilePorts(scope: Scope) {
   const { openMappings } = await import('../store/config/mappings.ts')
   const reading: ReadingPorts = {
-    api: await api(scope),
+    api: await namingApi(scope),
     cache: await schemas(scope),
     mappings: openMappings(scope.paths),
     prompter: scope.prompter(),

@@ -89,6 +89,7 @@ export async function batchIdOf(scope: Scope, named: string | undefined): Promis
 /** Where a batch stands; for scripts with what each row that was not sent matches. */
 export async function standingView(scope: Scope, batch: Batch, isJson: boolean): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
-  const stopped = isJson ? await stoppedRows(await store(scope), batch) : []
+  const place = { cwd: scope.context.cwd, stdin: scope.context.streams.stdin }
+  const stopped = isJson ? await stoppedRows({ batches: (await store(scope)).batches, place }, batch) : []
   return batchStatusView(statusOf(batch), stopped)
 }

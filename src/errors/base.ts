@@ -25,8 +25,8 @@ export interface ErrorDetails {
   field?: string | undefined
   /** Seconds to wait before the service takes calls again. */
   retryAfter?: number | undefined
-  /** The order that this one matches. */
-  match?: OrderMatch | undefined
+  /** The order that it is about. */
+  order?: OrderInError | undefined
   /** Everything that is wrong, where that is several things; shown one a line. */
   problems?: readonly FieldProblem[] | undefined
   cause?: unknown
@@ -42,12 +42,13 @@ export interface FieldProblem {
   text: string
 }
 
-/** What a `duplicate` names (cli-contract, "Streams"). */
-export interface OrderMatch {
-  requestId: string | undefined
-  batchId: string
-  row: number
-  match: 'exact' | 'similar'
+/** What a `duplicate` matches, and where the row of an `outcome_unknown` stands (cli-contract, "Streams"). */
+export interface OrderInError {
+  requestId?: string | undefined
+  batchId?: string | undefined
+  row?: number | undefined
+  /** Of a duplicate. */
+  match?: 'exact' | 'similar' | undefined
 }
 
 /** Every failure the program foresees. Its `code` alone decides the exit code (cli/exit-codes). */
@@ -57,7 +58,7 @@ export abstract class RefcheckError extends Error {
   readonly status: number | undefined
   readonly field: string | undefined
   readonly retryAfter: number | undefined
-  readonly match: OrderMatch | undefined
+  readonly order: OrderInError | undefined
   readonly problems: readonly FieldProblem[] | undefined
 
   constructor(message: string, details: ErrorDetails = {}) {
@@ -67,7 +68,7 @@ export abstract class RefcheckError extends Error {
     this.status = details.status
     this.field = details.field
     this.retryAfter = details.retryAfter
-    this.match = details.match
+    this.order = details.order
     this.problems = details.problems
   }
 }

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import { start } from '../harness/process.ts'
 import { refcheck } from '../harness/run-command.ts'
+import { expectDescribed } from '../harness/described.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 interface Address {
@@ -150,10 +151,12 @@ test(
   async () => {
     const folder = temporaryFolder()
     const reports = join(folder, 'reports')
-    const demo = start(['sandbox', 'demo', '--output', reports], emptyEnv(folder))
+    const line = ['sandbox', 'demo', '--json']
+    const demo = start([...line, '--output', reports], emptyEnv(folder))
     expect(await demo.ended).toBe(0)
+    expectDescribed(line, demo.stdout())
     const commands = demo
-      .stdout()
+      .stderr()
       .split('\n')
       .filter((line) => line.startsWith('$ refcheck '))
     expect(commands.map((line) => line.split(' ').slice(2, 4).join(' '))).toEqual([

@@ -108,7 +108,9 @@ test('nothing was created: silence proves nothing', async () => {
       "error": {
         "code": "outcome_unknown",
         "message": "1 order is still not settled: no proof was found",
-        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop"
+        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop",
+        "batch_id": "BATCH_1",
+        "row": 2
       }
     }
     exit 8
@@ -167,7 +169,9 @@ test('two requests that fit are shown and left to a person', async () => {
       "error": {
         "code": "outcome_unknown",
         "message": "1 order is still not settled: no proof was found",
-        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop"
+        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop",
+        "batch_id": "BATCH_1",
+        "row": 2
       }
     }
     exit 8

@@ -95,7 +95,9 @@ test('results that cannot be written do not take the place of an unknown outcome
       "error": {
         "code": "outcome_unknown",
         "message": "1 row may or may not have been ordered",
-        "hint": "Settle it with: refcheck batch reconcile BATCH_1"
+        "hint": "Settle it with: refcheck batch reconcile BATCH_1",
+        "batch_id": "BATCH_1",
+        "row": 2
       }
     }
     exit 8

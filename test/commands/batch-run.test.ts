@@ -137,6 +137,7 @@ test('with one person more it orders that one: the others are duplicates', async
       "stopped": [
         {
           "row": 1,
+          "line": 2,
           "state": "duplicate",
           "email": "a1@example.com",
           "reason": "is the same order as request REQUEST_1 (row 1 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)",
@@ -149,6 +150,7 @@ test('with one person more it orders that one: the others are duplicates', async
         },
         {
           "row": 2,
+          "line": 3,
           "state": "duplicate",
           "email": "a2@example.com",
           "reason": "is the same order as request REQUEST_2 (row 2 of batch BATCH_1, ordered 2026-11-20 12:00 +00:00)",
@@ -256,7 +258,11 @@ test('of people who were all ordered before nothing is sent; a file and "request
       ],
       "error": {
         "code": "duplicate",
-        "message": "nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)"
+        "message": "nothing was sent: every row was ordered before (2026-11-20 12:00 +00:00)",
+        "request_id": "REQUEST_1",
+        "batch_id": "BATCH_2",
+        "row": 1,
+        "match": "exact"
       }
     }
     exit 2

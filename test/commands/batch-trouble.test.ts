@@ -53,7 +53,9 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
       "error": {
         "code": "outcome_unknown",
         "message": "1 row may or may not have been ordered",
-        "hint": "Settle it with: refcheck batch reconcile BATCH_1"
+        "hint": "Settle it with: refcheck batch reconcile BATCH_1",
+        "batch_id": "BATCH_1",
+        "row": 2
       }
     }
     exit 8

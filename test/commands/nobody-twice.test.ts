@@ -147,6 +147,7 @@ test.each(stores)(
         "stopped": [
           {
             "row": 2,
+            "line": 3,
             "state": "held",
             "email": "office@example.com",
             "reason": "held: has the same e-mail as request REQUEST_1 (row 1, ordered 2026-11-20 12:00 +00:00)",
@@ -159,6 +160,7 @@ test.each(stores)(
           },
           {
             "row": 3,
+            "line": 4,
             "state": "held",
             "email": "office@example.com",
             "reason": "held: has the same e-mail as request REQUEST_1 (row 1, ordered 2026-11-20 12:00 +00:00)",

@@ -45,7 +45,7 @@ test('request get in text: what was read, a line for each that was not', async (
       $ REFCHECK_QUOTA=1000/60 refcheck request get REQUEST_1 REQUEST_1 REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --timeout 1s
       Priya Example  RECEIVED
         request    REQUEST_1
-        package    102
+        package    102 Identity check only
         recipient  priya@example.com, +61412345678
         created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -217,7 +217,7 @@ test('why a request ended in ERROR, as its event told, wherever the request is s
     $ refcheck request get REQUEST_1
     Ana Costa  ERROR
       request    REQUEST_1
-      package    102
+      package    102 Identity check only
       recipient  ana+error@example.com, +351912000003
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
       reason     no such partner
@@ -241,4 +241,14 @@ test('why a request ended in ERROR, as its event told, wherever the request is s
     { error_reason: 'no such partner' },
   ])
   expect((await here.type('webhook events show 1')).stdout).toContain('\nreason: no such partner\n')
+})
+
+test('an order whose outcome is unknown says in JSON which row of which batch it is', async () => {
+  const here = await session()
+  here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' }, times: 1 })
+  const order = await here.type(orderOf('Priya', ['--yes', '--json']))
+  const [unknown] = (await here.type('request list --status unknown --json')).json() as { batch_id: string }[]
+  expect(order.json()).toMatchObject({
+    error: { code: 'outcome_unknown', batch_id: unknown?.batch_id, row: 1 },
+  })
 })

@@ -22,7 +22,7 @@ test('request get: before any check is created, and when all is done', async () 
     $ refcheck request get REQUEST_1
     Priya Example  RECEIVED
       request    REQUEST_1
-      package    101
+      package    101 Standard employment screen
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -37,7 +37,7 @@ test('request get: before any check is created, and when all is done', async () 
     $ refcheck request get REQUEST_1
     Priya Example  COMPLETED
       request    REQUEST_1
-      package    101
+      package    101 Standard employment screen
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -80,7 +80,8 @@ test('one id gives an object, several an array in the order asked for, with the 
           "check_name": "Identity check",
           "report_pdf_url": null
         }
-      ]
+      ],
+      "package_name": "Identity check only"
     }
     exit 0
   `)
@@ -90,7 +91,7 @@ test('one id gives an object, several an array in the order asked for, with the 
     $ refcheck request get REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     Priya Example  RECEIVED
       request    REQUEST_1
-      package    102
+      package    102 Identity check only
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -135,7 +136,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
     2> REQUEST_1                             COMPLETED
     Priya Example  COMPLETED
       request    REQUEST_1
-      package    102
+      package    102 Identity check only
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -147,7 +148,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
     $ refcheck request wait REQUEST_1 REQUEST_2 --quiet
     Priya Example  COMPLETED
       request    REQUEST_1
-      package    102
+      package    102 Identity check only
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -156,7 +157,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
 
     Mei Example  COMPLETED
       request    REQUEST_2
-      package    102
+      package    102 Identity check only
       recipient  mei@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -191,7 +192,7 @@ test('a request that ends without what was waited for: exit 10 with the answer',
     2> REQUEST_1                             CANCELLED
     Priya Example  CANCELLED
       request    REQUEST_1
-      package    102
+      package    102 Identity check only
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -216,7 +217,7 @@ test('--timeout: exit 11 with the answer so far, and how to go on', async () => 
     2> REQUEST_1                             RECEIVED
     Priya Example  RECEIVED
       request    REQUEST_1
-      package    102
+      package    102 Identity check only
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -241,7 +242,7 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
     2> REQUEST_1                             PARTIAL
     Priya Example  PARTIAL
       request    REQUEST_1
-      package    101
+      package    101 Standard employment screen
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -259,7 +260,7 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
     2> REQUEST_1                             COMPLETED
     Priya Example  COMPLETED
       request    REQUEST_1
-      package    101
+      package    101 Standard employment screen
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
@@ -292,7 +293,7 @@ test('an outage in the middle of a wait is waited out', async () => {
     2> REQUEST_1                             COMPLETED
     Priya Example  COMPLETED
       request    REQUEST_1
-      package    102
+      package    102 Identity check only
       recipient  priya@example.com, +61412345678
       created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 

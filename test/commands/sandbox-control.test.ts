@@ -61,6 +61,7 @@ test('--clock manual: nothing moves until sandbox advance, then everything does'
     quota       0 of 60 in 60 s, 0 of 1000 in 3600 s
     exit 0
   `)
+  expect(await here.type('sandbox advance 1s --json')).toMatchObject({ code: 0 })
   expect(await status()).toBe('COMPLETED')
 })
 
@@ -77,7 +78,7 @@ test('--data: the state survives a kill', async () => {
 test('snapshot, reset and restore', async () => {
   const here = await beside(['--clock', 'manual'])
   await orderIn(here)
-  here.write('before.json', (await here.type('sandbox snapshot')).stdout)
+  here.write('before.json', (await here.type('sandbox snapshot --json')).stdout)
   expect(await here.all(['sandbox reset', 'sandbox restore before.json'])).toMatchInlineSnapshot(`
     $ refcheck sandbox reset
     time        TIME (manual clock)
@@ -93,7 +94,7 @@ test('snapshot, reset and restore', async () => {
     quota       3 of 60 in 60 s, 3 of 1000 in 3600 s
     exit 0
   `)
-  const status = (await here.type('sandbox status --json')).json()
+  const status = (await here.type('sandbox restore before.json --json')).json()
   expect(status).toMatchObject({ requests: { RECEIVED: 1 } })
 })
 

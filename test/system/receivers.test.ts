@@ -32,15 +32,12 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function answers(port: number): Promise<void> {
-  for (;;) {
-    const isOpen = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
-      socket.unref().on('connect', () => socket.destroy())
-    })
-    if (isOpen) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+/** Whether something listens there. */
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(socket.destroy().destroyed))
+    socket.on('error', () => resolve(false))
+  })
 }
 
 test('each sample is tried', () => {
@@ -68,7 +65,7 @@ test.each(Object.entries(started))('%s has nothing to be told by check-receiver'
     stdio: 'ignore',
   })
   onTestFinished(() => void receiver.kill('SIGKILL'))
-  await answers(port)
+  await expect.poll(() => isOpen(port), { timeout: 30_000 }).toBe(true)
   const line = ['webhook', 'check-receiver', `http://127.0.0.1:${port}/`, '--strict', '--json']
   const { stdout } = spawnSync(process.execPath, [join(root, 'bin', 'run.js'), ...line], {
     env: { ...emptyEnv(folder), REFCHECK_WEBHOOK_SECRET: secret },

@@ -15,6 +15,7 @@ import type { SimilarQuestion } from '../../usecases/request/similar-question.ts
 import { placeOrder } from '../../usecases/request/place-order.ts'
 import { prepareOrder } from '../../usecases/request/prepare-order.ts'
 import { api } from '../../compose/api.ts'
+import { namingApi } from '../../compose/package-names.ts'
 import { keepSuccessions, orderingAndFollowing, similarQuestion } from '../../compose/request.ts'
 import { schemas } from '../../compose/schemas.ts'
 import { packageSetting, setting } from '../../compose/session.ts'
@@ -95,7 +96,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const country = flags['default-country'] ?? (await setting(scope, 'default-country'))
     return prepareOrder(given, {
       repair: country === undefined ? undefined : await phoneRepair(country),
-      api: await api(scope),
+      api: await namingApi(scope),
       cache: await schemas(scope),
       prompter: scope.prompter(),
       onPackages: keepSuccessions(scope),

@@ -3,8 +3,10 @@ import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { uuidArg } from '../../cli/flags/identifiers.ts'
 import { readRequests } from '../../usecases/request/read.ts'
 import { requestsView } from '../../output/views/request.ts'
+import { withPackageNames } from '../../domain/request/result.ts'
 import { withReasons } from '../../usecases/request/error-reasons.ts'
 import { api } from '../../compose/api.ts'
+import { packageNames } from '../../compose/package-names.ts'
 import { store } from '../../compose/store.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
@@ -22,8 +24,11 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
 
   async run(): Promise<void> {
     const ids = this.args.request_id
-    const { results, failure } = await readRequests(await api(this.scope), ids, this.signal)
+    const service = await api(this.scope)
+    const names = packageNames(this.scope)
+    const { results, failure } = await readRequests(service, ids, this.signal)
     const told = await withReasons(results, async () => (await store(this.scope)).inbox)
-    this.answer(requestsView(told, ids.length > 1), failure)
+    const named = withPackageNames(told, await names)
+    this.answer(requestsView(named, ids.length > 1), failure)
   }
 }

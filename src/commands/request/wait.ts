@@ -5,8 +5,10 @@ import { following } from '../../compose/request.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests } from '../../usecases/request/wait.ts'
 import { requestsView } from '../../output/views/request.ts'
+import { withPackageNames } from '../../domain/request/result.ts'
 import { withReasons } from '../../usecases/request/error-reasons.ts'
 import { patientApi } from '../../compose/api.ts'
+import { packageNames } from '../../compose/package-names.ts'
 import { store } from '../../compose/store.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
@@ -39,6 +41,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       signal: this.signal,
     })
     const told = await withReasons(results, async () => (await store(this.scope)).inbox)
-    this.answer(requestsView(told, this.args.request_id.length > 1), failure)
+    const named = withPackageNames(told, await packageNames(this.scope))
+    this.answer(requestsView(named, this.args.request_id.length > 1), failure)
   }
 }

@@ -56,5 +56,6 @@ export function unsettled(
   const rows = countInWords(left.length, 'order is', 'orders are')
   return new OutcomeUnknownError(`${rows} still not settled: no proof was found`, {
     hint: threeAnswers(batchId ?? first.batchId, first.row),
+    order: { batchId: first.batchId, row: first.row },
   })
 }

@@ -1,6 +1,7 @@
 import type { Batch, BatchCounts, BatchRow, Halt, Match } from './batch.ts'
 import { heldWords, sharedText } from '../submission/duplicate.ts'
 import { witnessPlace } from '../submission/witness.ts'
+import type { OrderInError } from '../../errors/base.ts'
 import { IncompleteError } from '../../errors/kinds.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import { localTime } from '../wording/local-time.ts'
@@ -60,14 +61,15 @@ export interface ListedRow {
 /** A row that an order made before, or an earlier row, keeps from being sent. */
 export interface StoppedRow {
   row: number
+  line: number | null
   state: 'duplicate' | 'held'
   email: string | null
   reason: string | null
   matches: ListedMatch | null
 }
 
-export function stoppedRow({ row, state, email, error, matches }: ListedRow): StoppedRow {
-  return { row, state: state === 'held' ? 'held' : 'duplicate', email, reason: error, matches }
+export function stoppedRow({ row, line, state, email, error, matches }: ListedRow): StoppedRow {
+  return { row, line, state: state === 'held' ? 'held' : 'duplicate', email, reason: error, matches }
 }
 
 /** The same as it is printed. */
@@ -165,6 +167,11 @@ function listedMatch({ state, batchId, row, requestId, told }: Match): ListedMat
     return { state: state ?? null, batch_id: null, row: null, request_id, results_file: file, line }
   }
   return { state: state ?? null, batch_id: batchId, row, request_id }
+}
+
+/** What a duplicate row matches, as an error names it. */
+export function matchInError({ batchId, row, requestId, told }: Match): OrderInError {
+  return { requestId, ...(told === undefined && { batchId, row }), match: 'exact' }
 }
 
 /** Why a row is not accepted, in one sentence: what is so, and no more. */

@@ -2,6 +2,7 @@ import type { RefcheckError } from '../../errors/base.ts'
 import type { Plan } from './plan.ts'
 import { stopsOf } from './stops.ts'
 import { notBegun } from './verdict.ts'
+import { orderInTheWay } from '../submission/duplicate.ts'
 import { badRows } from './check.ts'
 
 /** Why a planned file is not begun; undefined where there is something to send. */
@@ -12,5 +13,7 @@ export function unsent(
 ): RefcheckError | undefined {
   const bad = badRows(plan.check, name, errorsCommand)
   if (bad !== undefined && !skip) return bad
-  return notBegun(plan.counts, stopsOf(plan.matches.map(({ stop }) => stop)))
+  const stops = plan.matches.map(({ stop }) => stop)
+  const [first] = stops
+  return notBegun(plan.counts, stopsOf(stops), first && orderInTheWay(first))
 }

@@ -1,5 +1,5 @@
 import type { BatchCounts } from './batch.ts'
-import type { RefcheckError } from '../../errors/base.ts'
+import type { OrderInError, RefcheckError } from '../../errors/base.ts'
 import {
   DuplicateError,
   IncompleteError,
@@ -15,18 +15,25 @@ import { localTime } from '../wording/local-time.ts'
 /** Codes of failures that halt a batch and are its exit too (cli-contract, "Exit codes": 3 to 7). */
 const haltingCodes = new Set(['unauthenticated', 'forbidden', 'not_found', 'throttled', 'unavailable'])
 
+/** The first rows of a batch in these states, for errors and commands that name one. */
+export interface FirstRows {
+  held?: number | undefined
+  unknown?: number | undefined
+  /** What the first duplicate matches. */
+  duplicate?: OrderInError | undefined
+}
+
 /**
  * What a run is told to have come to, by the first that applies (cli-contract, "Exit codes"): interrupted; a row unknown, or
  * the same as one that is; what halted it; rows that wait or were not accepted, where something was sent or waits;
- * nothing sent; undefined where all is well. Of all that stands, not of this run alone. `firstHeld`: the first row that is
- * held, for commands that can be pasted.
+ * nothing sent; undefined where all is well. Of all that stands, not of this run alone.
  */
 export function verdict(
   batchId: string,
   counts: BatchCounts,
   end: RunEnd,
   stops: Stops = noStops(),
-  firstHeld?: number,
+  first: FirstRows = {},
 ): RefcheckError | undefined {
   const goOn = `refcheck batch resume ${batchId}`
   if (end.kind === 'interrupted') {
@@ -35,19 +42,20 @@ export function verdict(
     })
   }
   const halted = end.kind === 'halted' ? end.error : undefined
-  if (counts.unknown > 0) return unknownRows(batchId, counts, halted)
+  if (counts.unknown > 0) return unknownRows(batchId, counts, halted, first.unknown)
   if (stops.unknown.count > 0) return sameAsUnknown(stops.unknown)
   if (halted !== undefined) return haltedBy(halted, goOn, counts)
   const sent = counts.accepted + counts.rejected + counts.dropped
   const waits = counts.pending + counts.held + stops.waiting.count > 0
-  if (sent === 0 && !waits) return nothingSent(batchId, counts, stops)
-  return counts.accepted === counts.total ? undefined : notAll(batchId, counts, stops, firstHeld)
+  if (sent === 0 && !waits) return nothingSent(batchId, counts, stops, first.duplicate)
+  return counts.accepted === counts.total ? undefined : notAll(batchId, counts, stops, first.held)
 }
 
 function sameAsUnknown({ count, batchId }: OfBatch): OutcomeUnknownError {
   const rows = count === 1 ? '1 row is the same as an order' : `${count} rows are the same as orders`
   return new OutcomeUnknownError(`${rows} whose outcome is unknown`, {
     hint: `Settle that first: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`,
+    order: { batchId },
   })
 }
 
@@ -55,6 +63,7 @@ function unknownRows(
   batchId: string,
   { unknown, pending }: BatchCounts,
   halted: RefcheckError | undefined,
+  row: number | undefined,
 ): OutcomeUnknownError {
   const rows = countInWords(unknown, 'row')
   const why = halted === undefined ? '' : `; halted: ${halted.message}`
@@ -62,6 +71,7 @@ function unknownRows(
   return new OutcomeUnknownError(`${rows} may or may not have been ordered${rest}${why}`, {
     hint: `Settle ${unknown === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`,
     status: halted?.status,
+    order: { batchId, row },
   })
 }
 
@@ -86,6 +96,7 @@ export function nothingSent(
   batchId: string | undefined,
   { invalid, duplicate, cancelled, total }: BatchCounts,
   { ordered }: Stops = noStops(),
+  first?: OrderInError,
 ): RefcheckError {
   if (batchId !== undefined && cancelled > 0) {
     const hint = orderDropped(batchId)
@@ -101,7 +112,7 @@ export function nothingSent(
         ? `${total === 1 ? 'the row' : 'every row'} was ${before}`
         : `${countInWords(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${before}` +
           (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
-    return new DuplicateError(`nothing was sent: ${what}`, { hint })
+    return new DuplicateError(`nothing was sent: ${what}`, { hint, order: first })
   }
   return new InvalidInputError(`nothing was sent: ${total === 1 ? 'the row' : 'every row'} is invalid`, {
     hint,
@@ -116,11 +127,15 @@ function whenOrdered({ first, last }: Stops['ordered']): string {
 }
 
 /** What a file that is not begun fails with, by the same rule; undefined where there is something to send or to say. */
-export function notBegun(counts: BatchCounts, stops: Stops): RefcheckError | undefined {
+export function notBegun(
+  counts: BatchCounts,
+  stops: Stops,
+  first: OrderInError | undefined,
+): RefcheckError | undefined {
   if (counts.pending + counts.held > 0) return undefined
   if (stops.unknown.count > 0) return sameAsUnknown(stops.unknown)
   if (stops.waiting.count > 0) return waitElsewhere('nothing was sent', stops)
-  return nothingSent(undefined, counts, stops)
+  return nothingSent(undefined, counts, stops, first)
 }
 
 function waitElsewhere(what: string, { waiting: { count, batchId } }: Stops): IncompleteError {

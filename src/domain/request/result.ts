@@ -41,3 +41,15 @@ export function gravest(errors: readonly (RefcheckError | undefined)[]): Refchec
       undefined,
     )
 }
+
+/** Requests that were read, each with its package's name where that is known. */
+export function withPackageNames(
+  results: readonly RequestResult[],
+  names: ReadonlyMap<number, string>,
+): RequestResult[] {
+  return results.map((result) => {
+    if (isUnread(result) || result.request['package_name'] !== undefined) return result
+    const name = names.get(result.request.package_id)
+    return name === undefined ? result : { ...result, request: { ...result.request, package_name: name } }
+  })
+}

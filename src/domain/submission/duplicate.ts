@@ -1,3 +1,4 @@
+import type { OrderInError } from '../../errors/base.ts'
 import { DuplicateError } from '../../errors/kinds.ts'
 import type { Shared } from './likeness.ts'
 import type { Stop, StopReason } from './match.ts'
@@ -8,20 +9,19 @@ import { witnessPlace } from './witness.ts'
 
 /** Why an order to `baseUrl` is not made: what it matches, when that was ordered, and how to go on. */
 export function refusedOrder(stop: Stop, baseUrl: string): DuplicateError {
-  const { order, reason } = stop
   const [message, hint] = sentences(stop, baseUrl)
-  return new DuplicateError(message, {
-    hint,
-    match: {
-      requestId: order.requestId,
-      batchId: order.batchId,
-      row: order.row,
-      match:
-        reason === 'same' || reason === 'other_service' || reason === 'replaced_package'
-          ? 'exact'
-          : 'similar',
-    },
-  })
+  return new DuplicateError(message, { hint, order: orderInTheWay(stop) })
+}
+
+/** What is matched, as scripts read it. */
+export function orderInTheWay({ order, reason, witness }: Stop): OrderInError {
+  const isExact = reason === 'same' || reason === 'other_service' || reason === 'replaced_package'
+  return {
+    requestId: order.requestId,
+    // A results file alone may tell of it.
+    ...(witness === undefined && { batchId: order.batchId, row: order.row }),
+    match: isExact ? 'exact' : 'similar',
+  }
 }
 
 /** What stands in an order's way, as a sentence without its end. */

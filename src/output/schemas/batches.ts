@@ -54,7 +54,7 @@ export const standing = z.strictObject({
     .array(
       z.strictObject({
         row,
-        line: line.optional(),
+        line,
         state: z.enum(['duplicate', 'held']),
         email: textOrNull,
         reason: textOrNull,

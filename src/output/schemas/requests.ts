@@ -6,8 +6,14 @@ import { count, failure, moment, momentOrNull, textOrNull } from './document.ts'
 
 const unread = z.strictObject({ request_id: z.string(), error: failure })
 
+/** With what this store knows of it: what its package is called, and why it ended in ERROR. */
+const readRequest = requestResource.extend({
+  package_name: z.string().optional(),
+  error_reason: z.string().optional(),
+})
+
 /** `request get`, `request wait`: one id gives an object, several an array. */
-export const readRequests = z.union([requestResource, z.array(z.union([unread, requestResource]))])
+export const readRequests = z.union([readRequest, z.array(z.union([unread, readRequest]))])
 
 /** `request create`: with --dry-run the body that would be sent. */
 export const created = z.union([createdRequest, requestBody])

@@ -55,7 +55,7 @@ function requestText(request: RequestResource, terminal: Terminal): string {
   const lines = [
     `${styled(terminal, 'bold', name)}  ${statusText(request.status, terminal)}`,
     `  request    ${sanitize(request.request_id)}`,
-    `  package    ${request.package_id}`,
+    `  package    ${packageText(request)}`,
     `  recipient  ${sanitize(recipient.email)}, ${sanitize(recipient.phone)}`,
     `  created    ${sanitize(localTime(request.created_at))} by ${sanitize(request.requester.email)}`,
   ]
@@ -66,6 +66,11 @@ function requestText(request: RequestResource, terminal: Terminal): string {
   if (rows.length === 0) lines.push('', '  No checks have been started yet.')
   else lines.push('', table(rows, columns, terminal))
   return lines.join('\n')
+}
+
+/** With its name where that is known. */
+function packageText({ package_id: id, package_name: name }: RequestResource): string {
+  return typeof name === 'string' ? `${id} ${sanitize(name)}` : String(id)
 }
 
 function statusText(status: string, terminal: Terminal): string {

@@ -1,10 +1,10 @@
-import type { Batch } from '../../domain/batch/batch.ts'
+import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
 import type { Reconciliation } from '../../domain/batch/proof.ts'
 import { leftByDecision } from '../../domain/submission/states.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import type { RunEnd, RunLimits } from '../../domain/batch/run.ts'
-import { heldElsewhere } from '../../domain/batch/standing.ts'
-import { verdict } from '../../domain/batch/verdict.ts'
+import { heldElsewhere, matchInError } from '../../domain/batch/standing.ts'
+import { type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InternalError, IoError, UsageError } from '../../errors/kinds.ts'
 import { packageOfBatchGone } from './linked-packages.ts'
@@ -76,7 +76,7 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
     const unwritten = typeof written === 'boolean' ? undefined : written
     const left = await found(ports, batchId)
     const stops = await ports.waiting.stops(batchId)
-    const failure = verdict(batchId, left.counts, end, stops, await firstHeld(ports, left))
+    const failure = verdict(batchId, left.counts, end, stops, await firstRows(ports, left))
     // A file of people that was changed meanwhile is a person's doing, and no fault.
     const ends = failure === undefined && unwritten?.code === 'io'
     if (unwritten !== undefined && !ends) options.onUnwritten?.(unwritten, left)
@@ -90,11 +90,19 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
   }
 }
 
-/** The first row that waits for a person. */
-async function firstHeld({ batches }: RunPorts, { id, counts }: Batch): Promise<number | undefined> {
-  if (counts.held === 0) return undefined
-  const { value } = await batches.rows(id, { states: ['held'], limit: 1 }).next()
-  return value?.row
+/** The first rows that wait for a person, and what the first duplicate matches. */
+async function firstRows({ batches }: RunPorts, { id, counts }: Batch): Promise<FirstRows> {
+  const first = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
+    if (counts[state] === 0) return undefined
+    const { value } = await batches.rows(id, { states: [state], limit: 1 }).next()
+    return value ?? undefined
+  }
+  const duplicate = (await first('duplicate'))?.matches
+  return {
+    held: (await first('held'))?.row,
+    unknown: (await first('unknown'))?.row,
+    duplicate: duplicate && matchInError(duplicate),
+  }
 }
 
 /** The results file only tells what the store knows: a failure of it never hides what became of the rows. */

@@ -84,6 +84,7 @@ export async function settleManually(ports: StartPorts, hand: ManualSettlement):
     case undefined: {
       const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
         hint: threeAnswers(batch.id, row.row, row.recipient?.email),
+        order: { batchId: batch.id, row: row.row },
       })
       return { batch, failure }
     }

@@ -61,13 +61,15 @@ export async function listBatches({ batches, ledger, clock }: BatchPorts): Promi
 
 /** The rows that were not sent because of what they match, in the order of the file. */
 export async function stoppedRows(
-  stored: Pick<BatchPorts, 'batches'>,
-  { id, counts }: Pick<Batch, 'id' | 'counts'>,
+  { batches, place }: Pick<BatchPorts, 'batches'> & { place: FilePlace },
+  batch: Batch,
 ): Promise<StoppedRow[]> {
+  const { id, counts } = batch
   if (counts.duplicate + counts.held === 0) return []
+  const lines = await linesOfRows(place, batch)
   const rows: StoppedRow[] = []
-  for await (const row of stored.batches.rows(id, { states: ['duplicate', 'held'] }))
-    rows.push(stoppedRow(listedRow(row)))
+  for await (const row of batches.rows(id, { states: ['duplicate', 'held'] }))
+    rows.push(stoppedRow(listedRow(row, lines.get(row.row))))
   return rows
 }
 

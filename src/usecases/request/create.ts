@@ -161,7 +161,12 @@ async function proveOrGiveUp(
     interruption(ports, outcome, hint) ??
     new OutcomeUnknownError(
       `package ${order.package_id} may or may not have been ordered for "${order.recipient.email}": ${reason}`,
-      { hint, status: outcome.answerStatus, cause: error },
+      {
+        hint,
+        status: outcome.answerStatus,
+        order: { batchId: version.batchId, row: version.row },
+        cause: error,
+      },
     )
   )
 }

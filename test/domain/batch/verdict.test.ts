@@ -72,7 +72,7 @@ test('a duplicate of an unknown is unknown; rows that wait are incomplete; order
     hint: expect.stringContaining('rows b-1 --state held') as string,
   })
   expect(
-    verdict('b-1', countsOf({ held: 2 }), done, noStops(), 3)
+    verdict('b-1', countsOf({ held: 2 }), done, noStops(), { held: 3 })
       ?.hint?.split('\n')
       .slice(1),
   ).toEqual([

@@ -63,12 +63,12 @@ test('an id that the answer named is told, before the command that settles it', 
 
 test('what it matches is named for scripts', () => {
   const error = refusedOrder(stopFor({ state: 'accepted', requestId: 'r-1' }), here)
-  expect(error.match).toEqual({ requestId: 'r-1', batchId: 'b-1', row: 1, match: 'exact' })
+  expect(error.order).toEqual({ requestId: 'r-1', batchId: 'b-1', row: 1, match: 'exact' })
   const similar = refusedOrder(
     stopFor({ state: 'accepted' }, { reason: 'similar', shares: ['email', 'phone'] }),
     here,
   )
-  expect(similar.match?.match).toBe('similar')
+  expect(similar.order?.match).toBe('similar')
   expect(similar.message).toContain('the same e-mail and phone')
   expect(similar.hint).toContain('--allow-similar')
 })

@@ -1,0 +1,28 @@
+import type { Api } from '../api/api.ts'
+import type { Scope } from '../cli/scope.ts'
+import { api } from './api.ts'
+import { session } from './session.ts'
+
+/** The service in use, which keeps the names of the packages that it lists. */
+export async function namingApi(scope: Scope): Promise<Api> {
+  const service = await api(scope)
+  return {
+    ...service,
+    async listPackages(filter, signal) {
+      const packages = await service.listPackages(filter, signal)
+      await (await kept(scope)).put(service, packages)
+      return packages
+    },
+  }
+}
+
+/** What packages are called, as far as they were listed before. */
+export async function packageNames(scope: Scope): Promise<ReadonlyMap<number, string>> {
+  const { baseUrl, email } = await session(scope)
+  return (await kept(scope)).get({ baseUrl, userEmail: email })
+}
+
+async function kept({ paths, context }: Scope) {
+  const { openPackageNames } = await import('../store/schemas/package-names.ts')
+  return openPackageNames({ paths, random: context.random })
+}

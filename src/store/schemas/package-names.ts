@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+
+import { z } from 'zod'
+
+import type { Package } from '../../contract/package.ts'
+import type { Paths } from '../../host/paths.ts'
+import type { Random } from '../../host/random.ts'
+import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
+import { writeWhole } from '../../disk/whole-file.ts'
+
+/** Whose view of the packages. */
+export interface NamesKey {
+  /** No trailing slash. */
+  baseUrl: string
+  userEmail: string
+}
+
+/** What packages are called, for showing a request of one: never asked for, so that showing costs no call. */
+export interface PackageNames {
+  /** Empty where none is kept. */
+  get(key: NamesKey): Promise<ReadonlyMap<number, string>>
+  /** Adds those of a list. Does without where the disk refuses: only a name is missing then. */
+  put(key: NamesKey, packages: readonly Package[]): Promise<void>
+}
+
+const keptNames = z.object({
+  base_url: z.string(),
+  user_email: z.string(),
+  names: z.array(z.tuple([z.int(), z.string()])),
+})
+
+const maxBytes = 4 * 1024 * 1024
+
+/** One private file a service and user, in the data folder's `schemas`. Touches nothing yet. */
+export function openPackageNames({ paths, random }: { paths: Paths; random: Random }): PackageNames {
+  const folder = join(paths.data, 'schemas')
+  const whose = ({ baseUrl, userEmail }: NamesKey): string =>
+    JSON.stringify([baseUrl, userEmail.toLowerCase()])
+  const pathOf = (key: NamesKey): string =>
+    join(folder, `names-${createHash('sha256').update(whose(key)).digest('hex').slice(0, 40)}.json`)
+  const get = async (key: NamesKey): Promise<Map<number, string>> => {
+    const file = await readPrivate(pathOf(key), maxBytes).catch(() => undefined)
+    const kept = file === undefined ? undefined : namesIn(file.text)
+    if (kept === undefined || whose({ baseUrl: kept.base_url, userEmail: kept.user_email }) !== whose(key))
+      return new Map()
+    return new Map(kept.names)
+  }
+  return {
+    get,
+    async put(key, packages) {
+      const before = await get(key)
+      if (packages.every(({ id, name }) => before.get(id) === name)) return
+      const names = [...new Map([...before, ...packages.map(({ id, name }) => [id, name] as const)])]
+      const kept = { base_url: key.baseUrl, user_email: key.userEmail.toLowerCase(), names }
+      try {
+        await privateFolder(paths.data)
+        await privateFolder(folder)
+        await writeWhole(pathOf(key), JSON.stringify(kept), { random })
+      } catch {
+        // Shown without a name then.
+      }
+    },
+  }
+}
+
+function namesIn(text: string): z.infer<typeof keptNames> | undefined {
+  try {
+    return keptNames.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}
