@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 
 import { type Envelope, envelope } from '../contract/envelope.ts'
+import { issueInWords } from '../contract/issue-words.ts'
 import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
 import { UnavailableError } from '../errors/kinds.ts'
 import type { HttpHeaders } from '../http/types.ts'
@@ -35,7 +36,7 @@ export function parseData<T extends z.ZodType>(shape: T, data: unknown): z.outpu
   const [issue] = parsed.error.issues
   const path = ['data', ...(issue?.path ?? [])].map(String).join('.')
   throw new UnavailableError(
-    `the service’s answer does not have the documented shape: ${path}: ${issue?.message}`,
+    `the service’s answer does not have the documented shape: ${path}: ${issueInWords(issue)}`,
     {
       field: path,
       status: 200,

@@ -22,6 +22,7 @@ import { Command, Flags } from './oclif.ts'
 import { ofCommand } from './parse-failure.ts'
 import { Scope } from './scope.ts'
 import { lightConfig } from './start/light-config.ts'
+import { nameCommand } from './again.ts'
 import { AlreadyReported } from './already-reported.ts'
 
 type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
@@ -156,7 +157,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Prints the answer. With a failure the command answers and fails at once, as the contract says. */
   protected answer(view: View, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
-    this.scope.reporter.done()
+    this.beforeAnswer(failure)
     if (this.flags.json) this.print(jsonDocument(view.json, failure), failure)
     else presentText(view, stdout, this.terminal)
     if (failure !== undefined) this.fail(failure, this.flags.json && holdsError(view.json))
@@ -187,7 +188,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Prints a list as asked for. */
   protected answerList<Row>(view: ListView<Row>, format: ListFormat, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
-    this.scope.reporter.done()
+    this.beforeAnswer(failure)
     const arranged = arrangeColumns(view, format)
     if (this.flags.json) {
       const rows = arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))
@@ -201,8 +202,14 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Ends a stream of answers: the failure is told beside it, on stderr alone. */
   protected end(failure: RefcheckError): never {
     const { stderr } = this.context.streams
+    this.beforeAnswer(failure)
     stderr.write(failureText(failure, this.terminalAt(stderr)))
     throw new AlreadyReported(failure)
+  }
+
+  private beforeAnswer(failure: RefcheckError | undefined): void {
+    this.scope.reporter.done()
+    if (failure !== undefined) nameCommand(failure, this.context.argv ?? [])
   }
 
   /** What the document on stdout does not hold is told on stderr. */

@@ -17,6 +17,8 @@ export interface Context {
   streams: Streams
   interrupts: Interrupts
   cwd: string
+  /** What was typed after the program's name; main sets it. */
+  argv?: readonly string[] | undefined
   /** Runs another command line of this program; main sets it. */
   program?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
   /** What this process was started by, in place of what the system says; for tests. */

@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs'
 import type * as Interfaces from '@oclif/core/interfaces'
 
 import { RefcheckError } from '../errors/base.ts'
-import { InternalError, InterruptedError, IoError } from '../errors/kinds.ts'
+import { InternalError, interrupted, IoError } from '../errors/kinds.ts'
 import { failureJson, failureText } from '../output/failure.ts'
 import { jsonDocument } from '../output/present.ts'
 import { terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
 import { type Context, within } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
-import { shellWord } from '../domain/wording/shell-word.ts'
+import { nameCommand } from './again.ts'
 import { isParseFailure, unframed, usageError } from './parse-failure.ts'
 import type { BuiltCommand } from './start/built-command.ts'
 import { AlreadyReported } from './already-reported.ts'
@@ -32,7 +32,7 @@ export async function main(
 ): Promise<number> {
   const program = (line: readonly string[], other: Context): Promise<number> =>
     main(line, other, root, options)
-  return within({ ...context, program }, async () => {
+  return within({ ...context, argv, program }, async () => {
     const code = await codeOf(argv, context, root, options)
     const { stdout } = context.streams
     await stdout.drained()
@@ -121,7 +121,8 @@ function report(error: unknown, argv: readonly string[], context: Context): numb
   if (error instanceof AlreadyReported) return exitCodes[error.failure.code]
   const exit = plainExit(error)
   if (exit !== undefined) return exit
-  const failure = asRefcheckError(error, argv, context)
+  const failure = asRefcheckError(error, context)
+  nameCommand(failure, argv)
   if (wantsJson(argv)) context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
   else tell(failure, argv, context)
   return exitCodes[failure.code]
@@ -138,26 +139,15 @@ function plainExit(error: unknown): number | undefined {
   return oclif?.exit ?? 0
 }
 
-function asRefcheckError(error: unknown, argv: readonly string[], context: Context): RefcheckError {
+function asRefcheckError(error: unknown, context: Context): RefcheckError {
   if (error instanceof RefcheckError) return unframed(error)
-  if (context.interrupts.stopped)
-    return new InterruptedError('interrupted', {
-      hint: againHint(argv),
-      cause: error,
-    })
+  if (context.interrupts.stopped) return interrupted(error)
   if (isParseFailure(error)) return usageError(error)
   if (isOfTheSystem(error)) return diskFailure(error.syscall, error.path, error)
   return new InternalError(`internal error: ${error instanceof Error ? error.message : 'unknown'}`, {
     hint: 'This is a bug in refcheck. Run the same command with --verbose and report what it prints.',
     cause: error,
   })
-}
-
-/** The token of a signed URL is not shown, not even to who typed it. */
-function againHint(argv: readonly string[]): string {
-  return argv.some((word) => /[?&]t=/.test(word))
-    ? 'Run the same command again to continue.'
-    : `Continue with: ${['refcheck', ...argv].map(shellWord).join(' ')}`
 }
 
 /** A library's own reading or writing that the system refused. */

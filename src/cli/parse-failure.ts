@@ -106,7 +106,7 @@ const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
   [
     /^Expected an integer (greater|less) than or equal to (-?\d+) but received: (.*)$/s,
     (side, limit, value) =>
-      `"${redact(value ?? '')}" must be ${limit} or ${side === 'greater' ? 'more' : 'less'}`,
+      `"${redact(value ?? '')}" is ${side === 'greater' ? 'less' : 'more'} than ${limit}`,
   ],
 ]
 

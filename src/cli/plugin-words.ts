@@ -43,8 +43,10 @@ export function inOurWords(command: Command.Loadable): Command.Loadable {
   }
 }
 
-/** Has the plugin tell how completion is set up in our words. */
+/** Has the plugin tell how completion is set up in our words, and nothing of the cache that it fills. */
 export async function setUpInOurWords(config: Config): Promise<void> {
+  const { ux } = await import('@oclif/core/ux')
+  Object.assign(ux.action, { start: () => undefined, stop: () => undefined })
   const command = await config.findCommand('autocomplete', { must: true }).load()
   Object.assign(command.prototype, {
     printShellInstructions: (shell: string) => currentContext().streams.stdout.write(setupText(shell)),

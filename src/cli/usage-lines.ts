@@ -10,6 +10,7 @@ export const usageLines: Readonly<Record<string, readonly string[]>> = {
     'BATCH_ID --shared VALUE [FLAGS]',
     'BATCH_ID --all [FLAGS]',
   ],
+  'batch queue': ['FILE [FLAGS]', '--plan FILE [FLAGS]'],
   'batch run': ['FILE [FLAGS]', '--plan FILE [FLAGS]'],
   'report download': [
     'CHECK_ID [--referee ID] [FLAGS]',
@@ -22,10 +23,12 @@ export const usageLines: Readonly<Record<string, readonly string[]>> = {
   'sandbox conformance': ['[--profile NAME | --base-url URL] [FLAGS]'],
   'sandbox inject': ['SCENARIO [FLAGS]', '--on CALLS --fault JSON [FLAGS]', '--clear [FLAGS]'],
   'store purge': ['--email EMAIL [FLAGS]', '--request-id UUID [FLAGS]', '--older-than DATE [FLAGS]'],
+  'webhook send': ['--to URL [--status STATUS] [FLAGS]', '--to URL --out-of-order [FLAGS]'],
   'webhook verify': [
     '[FILE] --signature HEX [FLAGS]',
     '--http FILE [FLAGS]',
     '--har FILE [FLAGS]',
     '[FILE] --all [FLAGS]',
   ],
+  worker: ['[--profile NAME | --profiles NAMES] [FLAGS]'],
 }

@@ -13,8 +13,8 @@ const usualRefreshMs = 900_000
 export default class Worker extends BaseCommand<typeof Worker> {
   static override summary = 'Send queued batches, and keep requests and reports up to date'
   static override description = [
-    'Runs until it is stopped. It orders the rows that "refcheck batch queue" left, within the quota of each key, and reads unfinished requests again. Any number of workers on any number of machines can share one PostgreSQL store.',
-    'Its log is one JSON document a line on standard output, without names, e-mails or what was sent. SIGTERM and Ctrl-C finish the row in flight (at most 60 s) and end it with exit 0. With --health-port it answers /healthz, /readyz and /metrics (Prometheus).',
+    'Runs until it is stopped. It orders the rows of batches queued with "refcheck batch queue", within the quota of each key, and reads unfinished requests again. Any number of workers on any number of machines can share one PostgreSQL store.',
+    'Its log, on stdout, is one JSON document per line, without names, e-mails or what was sent. SIGTERM or Ctrl-C ends it with exit 0, after the row in flight is finished (at most 60 s). With --health-port it answers /healthz, /readyz and /metrics (Prometheus).',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> worker --output /var/lib/refcheck/reports --health-port 9400',
@@ -23,14 +23,19 @@ export default class Worker extends BaseCommand<typeof Worker> {
   ]
   static override flags = {
     profiles: Flags.string({
-      summary: 'Work for these profiles, with commas between them, or for all',
+      summary: 'Profiles to work for, such as acme,beta, or all (default: the one in use)',
       helpValue: 'NAMES',
       exclusive: ['profile'],
     }),
-    output: Flags.string({ summary: 'File reports in this folder', helpValue: 'DIR' }),
-    refresh: durationFlag({ summary: 'Re-read unfinished requests this often (default 15m)' }),
+    output: Flags.string({ summary: 'Folder for the reports (default: download none)', helpValue: 'DIR' }),
+    refresh: durationFlag({ summary: 'How often to re-read unfinished requests (default 15m)' }),
     once: Flags.boolean({ summary: 'End once nothing is left to do' }),
-    'health-port': Flags.integer({ summary: 'Answer health checks on this port', min: 0, max: 65_535 }),
+    'health-port': Flags.integer({
+      summary: 'Answer health checks on this port',
+      helpValue: 'PORT',
+      min: 0,
+      max: 65_535,
+    }),
     'health-host': Flags.string({
       summary: 'Address for health checks (default 127.0.0.1)',
       helpValue: 'HOST',

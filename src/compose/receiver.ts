@@ -1,16 +1,23 @@
+import { redact } from '../cli/redact.ts'
 import type { Scope } from '../cli/scope.ts'
+import { UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
 import { http } from './http.ts'
 
 /**
  * A receiver that is going to be sent events: https, or http to this machine; anything else is a UsageError
- * before a word of it is shown. `source` is the flag or argument it was given as.
+ * that does not repeat what may be a secret. `source` is the flag or argument it was given as.
  */
 export async function receiverAt(
   scope: Scope,
   text: string,
   source: string,
 ): Promise<{ http: HttpClient; url: string }> {
+  if (!URL.canParse(text)) {
+    throw new UsageError(`${source}: "${redact(text)}" is not a URL`, {
+      hint: 'A URL looks like https://staging.example.com/hook',
+    })
+  }
   const { secureUrl } = await import('../http/transport.ts')
   const { href } = secureUrl(text, source)
   return { http: await http(scope), url: href }

@@ -1,7 +1,7 @@
 import { once, type Scope } from '../cli/scope.ts'
 import { parsePackageId } from '../cli/flags/identifiers.ts'
 import { type Environment, variable } from '../host/env.ts'
-import type { Credentials } from '../domain/session/credentials.ts'
+import type { Session } from '../domain/session/session.ts'
 import type { SessionSources } from '../usecases/session/resolve.ts'
 
 /** Profiles, settings, secrets and the environment: what sessions are made of. */
@@ -26,7 +26,7 @@ function keychainUse(env: Environment): 'try' | 'never' {
 }
 
 /** Whose calls they are: the key goes to the origin it was saved for and nowhere else. */
-export async function session(scope: Scope): Promise<Credentials> {
+export async function session(scope: Scope): Promise<Session> {
   const { resolveSession } = await import('../usecases/session/resolve.ts')
   return resolveSession(await sessionSources(scope))
 }

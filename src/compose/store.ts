@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+
 import { once, type Scope } from '../cli/scope.ts'
 import { variable } from '../host/env.ts'
 import { requireNoPassword } from '../domain/store/moving.ts'
@@ -86,10 +88,11 @@ export async function batchIdOf(scope: Scope, named: string | undefined): Promis
   return named === undefined ? undefined : (await findBatch(await storedBatches(scope), named)).id
 }
 
-/** Where a batch stands; for scripts with what each row that was not sent matches. */
+/** Where a batch stands, with its results file where there is one; for scripts with what each row that was not sent matches. */
 export async function standingView(scope: Scope, batch: Batch, isJson: boolean): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
+  const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
   const place = { cwd: scope.context.cwd, stdin: scope.context.streams.stdin }
   const stopped = isJson ? await stoppedRows({ batches: (await store(scope)).batches, place }, batch) : []
-  return batchStatusView(statusOf(batch), stopped)
+  return batchStatusView(statusOf({ ...batch, resultsFile }), stopped)
 }

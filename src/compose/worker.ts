@@ -84,8 +84,8 @@ async function memberOf(parent: Scope, name: string | undefined): Promise<Member
   shareStore(parent, scope)
   shareHttp(parent, scope)
   parent.onClose(() => scope.close())
-  const { baseUrl, email } = await session(scope)
-  return { scope, name: name ?? 'default', baseUrl, email, account: await account(scope) }
+  const { baseUrl, email, profile } = await session(scope)
+  return { scope, name: name ?? profile ?? 'default', baseUrl, email, account: await account(scope) }
 }
 
 function profileOf(member: Member, members: readonly Member[], choices: WorkerChoices): WorkerProfile {

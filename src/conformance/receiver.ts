@@ -20,8 +20,8 @@ export type Reply = number | 'hold'
 /** Where redirects lead; what arrives there is no delivery of its own. */
 const elsewhere = '/elsewhere'
 
-/** Real milliseconds that an answer may be on its way. */
-const onTheWayMs = 100
+/** Real milliseconds that an answer may take to arrive. */
+const answerMs = 100
 
 /** An endpoint for webhook events that keeps what comes, and misbehaves when asked to. */
 export class Receiver {
@@ -48,7 +48,7 @@ export class Receiver {
       delivery.answered = status
       answer(status)
     }
-    await setTimeout(onTheWayMs)
+    await setTimeout(answerMs)
   }
 
   async close(): Promise<void> {

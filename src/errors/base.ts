@@ -19,6 +19,8 @@ export type ErrorCode =
 export interface ErrorDetails {
   /** What to do next: one sentence, shown on a line of its own. */
   hint?: string | undefined
+  /** What introduces the command line that was run, where running it again is what to do; shown after the hint. */
+  again?: string | undefined
   /** HTTP status of the answer, where one came. */
   status?: number | undefined
   /** Path of the field at fault, as the service or our own validation names it. */
@@ -54,7 +56,8 @@ export interface OrderInError {
 /** Every failure the program foresees. Its `code` alone decides the exit code (cli/exit-codes). */
 export abstract class RefcheckError extends Error {
   abstract readonly code: ErrorCode
-  readonly hint: string | undefined
+  hint: string | undefined
+  readonly again: string | undefined
   readonly status: number | undefined
   readonly field: string | undefined
   readonly retryAfter: number | undefined
@@ -65,6 +68,7 @@ export abstract class RefcheckError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = new.target.name
     this.hint = details.hint
+    this.again = details.again
     this.status = details.status
     this.field = details.field
     this.retryAfter = details.retryAfter

@@ -65,6 +65,11 @@ export class InterruptedError extends RefcheckError {
   override readonly code = 'interrupted'
 }
 
+/** Ctrl-C, where all that it cost is that the rest is still to do: the command line itself continues. */
+export function interrupted(cause?: unknown, hint?: string): InterruptedError {
+  return new InterruptedError('interrupted', { hint, again: 'Continue with', cause })
+}
+
 /** The disk or the operating system refused something. */
 export class IoError extends RefcheckError {
   override readonly code = 'io'

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { childEnvironment } from './child-environment.ts'
 import { type Environment, variable } from './env.ts'
 
-/** How a platform shows a file: the program, and what goes before the path. */
+/** How a platform shows a file: the program, and the arguments before the path. */
 const openers: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],
   linux: ['xdg-open'],

@@ -70,8 +70,9 @@ export class TerminalPrompter implements Prompter {
     const shown = choices.map(({ label, detail = '' }, value) => ({
       name: sanitize(label),
       value,
-      description: sanitize(detail),
+      description: inLines(sanitize(detail), this.#options.output.columns).join('\n'),
     }))
+    const asked = this.#question(message)
     const holding = (typed: string): typeof shown =>
       shown.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase()))
     const index = await this.#ask(message, async (context) => {
@@ -82,10 +83,10 @@ export class TerminalPrompter implements Prompter {
             ? { type: 'search', source: (typed = '') => holding(typed) }
             : { type: 'select', choices: shown }),
           name: 'answer',
-          message: this.#question(message),
+          message: asked,
           default: choices.findIndex(({ value }) => value === initial),
           pageSize: 12,
-          theme,
+          theme: { ...theme, style: { ...theme.style, answer: this.#below(asked, theme.style.answer) } },
         },
       ])
       return answer
@@ -100,15 +101,31 @@ export class TerminalPrompter implements Prompter {
       if (isGrave) await forgetTyped(this.#options.input.stream)
       const { module, theme } = await this.#inquirer(context)
       const { answer } = await module<{ answer: boolean }>([
-        { type: 'confirm', name: 'answer', message: this.#question(message), default: initial, theme },
+        {
+          type: 'confirm',
+          name: 'answer',
+          message: this.#question(message, '(y/N)'),
+          default: initial,
+          theme,
+        },
       ])
       return answer
     })
   }
 
-  /** Goes on below between two words; its mark stands before it. */
-  #question(message: string): string {
-    return inLines(sanitize(message), this.#options.output.columns - 2).join('\n')
+  /** Goes on below between two words; its mark stands before it, and `after` behind it, whole. */
+  #question(message: string, after = ''): string {
+    const text = sanitize(message)
+    const width = this.#options.output.columns - 2
+    if (after === '') return inLines(text, width).join('\n')
+    return inLines(`${text} ${after}`, width).join('\n').slice(0, -after.length).replace(/ $/, '')
+  }
+
+  /** An answer that has no room behind its question stands below it. */
+  #below(question: string, draw: (answer: string) => string): (answer: string) => string {
+    const [last = ''] = question.split('\n').slice(-1)
+    const room = this.#options.output.columns - last.length - 3
+    return (answer) => (answer.length <= room ? draw(answer) : `\n  ${draw(answer)}`)
   }
 
   async #inquirer(context: Context) {

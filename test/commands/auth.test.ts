@@ -31,7 +31,7 @@ test('auth login with the key on stdin: kept for this account alone, and then no
     EOF
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
-    Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json.
+    Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
     exit 0
   `)
   expect(await type('auth status')).toMatchInlineSnapshot(`
@@ -74,7 +74,7 @@ test('asked for everything on a terminal; without one everything has to be given
     ? User e-mail: olive.owner@example.com
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
-    Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json.
+    Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
     exit 0
   `)
 })
@@ -101,7 +101,7 @@ test('with a profile that works at hand, the e-mails of the organisation are off
     ? User who makes the calls: max.member@example.com
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Max Member (max.member@example.com, member).
-    Profile "max" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json.
+    Profile "max" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
     exit 0
   `)
   expect(await type('auth status --json')).toMatchInlineSnapshot(`
@@ -226,7 +226,7 @@ test('a new key of the same organisation: told which profiles held the old one',
     2> No system keychain is available.
     2> Warning: Profile "default" had another key for the same base URL. If it is the same organisation, the new key has revoked that one.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
-    Profile "second" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json.
+    Profile "second" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
     exit 0
   `)
   expect(await type('auth status --profile default')).toMatchInlineSnapshot(`

@@ -165,12 +165,12 @@ test('refused with exit 2 and a hint', async () => {
 
     $ refcheck config set nope 1
     2> Error: no setting named "nope"
-    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country
     exit 2
 
     $ refcheck config set __proto__ 1
     2> Error: no setting named "__proto__"
-    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country
     exit 2
 
     $ refcheck config set package
@@ -180,12 +180,12 @@ test('refused with exit 2 and a hint', async () => {
 
     $ refcheck config get nope
     2> Error: no setting named "nope"
-    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country
     exit 2
 
     $ refcheck config unset nope
     2> Error: no setting named "nope"
-    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country
     exit 2
   `)
 })

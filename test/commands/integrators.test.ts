@@ -154,7 +154,7 @@ test('api GET prints the answer whole, and ends with the code of its status', as
       "message": "resource not found"
     }
     2> Error: resource not found
-    2> Check the id. It may belong to another organisation, or be hidden from this user.
+    2> Check the path and the ids in it. List the paths of the API with: refcheck sandbox openapi --jq '.paths | keys[]'
     exit 5
 
     $ refcheck api GET /v1/nowhere --json
@@ -165,7 +165,7 @@ test('api GET prints the answer whole, and ends with the code of its status', as
       "error": {
         "code": "not_found",
         "message": "resource not found",
-        "hint": "Check the id. It may belong to another organisation, or be hidden from this user.",
+        "hint": "Check the path and the ids in it. List the paths of the API with: refcheck sandbox openapi --jq '.paths | keys[]'",
         "status": 404
       }
     }

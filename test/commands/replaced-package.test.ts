@@ -39,7 +39,7 @@ test('resume sends nothing under it, and whoever it was ordered for is held unde
   expect(ordered()).toEqual(emails(1))
   expect(await type(`batch move ${batch_id} --package ${successor}`)).toMatchInlineSnapshot(`
     $ refcheck batch move BATCH_1 --package 107
-    2> Error: 2 rows do not fit package 107: consent.consent_method is required (string), in rows 2, 3
+    2> Error: 2 rows are invalid for package 107: consent.consent_method is required (string), in rows 2, 3
     2> Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: refcheck batch run HOME/people.csv --package 107
     exit 2
   `)
@@ -145,7 +145,7 @@ test('a package chosen at the prompt knows whom the one before it was ordered fo
     2>
     ? Is everything correct?: Cancel, and send nothing
     2> Cancelled; nothing was ordered
-    2> Go on from these answers with: refcheck request create --package 107 --first-name Ann --last-name Low --email ann@example.com --phone +61400000901 --field consent.consent_method=email
+    2> Continue from these answers with: refcheck request create --package 107 --first-name Ann --last-name Low --email ann@example.com --phone +61400000901 --field consent.consent_method=email
     exit 130
   `)
   expect(ordered()).toEqual(['ann@example.com'])

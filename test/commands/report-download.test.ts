@@ -122,7 +122,7 @@ test('what is not ready is listed with its reason, and the rest is stored', asyn
     $ refcheck report download --request REQUEST_1
     unavailable  Priya Example: request REQUEST_1 has no checks yet; it is RECEIVED
     2> Error: request REQUEST_1 has no checks yet; it is RECEIVED
-    2> Run the same command again later. What is on disk is skipped.
+    2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1
     exit 10
   `)
   for (let minutes = 0; minutes < 60 && sandbox.requests()[0]?.status !== 'PARTIAL'; minutes += 1) {
@@ -136,7 +136,7 @@ test('what is not ready is listed with its reason, and the rest is stored', asyn
       unavailable  Priya Example: National police check: the report is not ready; the check is IN_PROGRESS
       unavailable  Priya Example: Credit history check: the report is not ready; the check is IN_PROGRESS
       2> Error: 2 reports are unavailable; the first: National police check: the report is not ready; the check is IN_PROGRESS
-      2> Run the same command again later. What is on disk is skipped.
+      2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1 --output reports --concurrency 1
       exit 10
     `)
 })

@@ -243,7 +243,7 @@ test('a folder that another run works in: one clear line, nothing touched', asyn
   expect(await first).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     2> Interrupted
-    2> What is on disk stays. Run the same command again to continue.
+    2> What is on disk stays. Continue with: refcheck report download --request REQUEST_1 --output reports
     ^C
     exit 130
   `)

@@ -102,14 +102,14 @@ test('what is missing: in its place with --json; nobody is told to try again for
     $ refcheck report download --request REQUEST_3 --output reports
     unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
     2> Error: Identity check: the check is COMPLETED, but its report is not available yet
-    2> Run the same command again later. What is on disk is skipped.
+    2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_3 --output reports
     exit 10
 
     $ refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
     unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
     unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
     2> Error: 2 reports are unavailable; the first: Identity check: no report; the check ended CANCELLED
-    2> Run the same command again later. What is on disk is skipped.
+    2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
     exit 10
   `)
 })

@@ -214,7 +214,7 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
     2>
     ? Is everything correct?: Cancel, and send nothing
     2> Cancelled; nothing was ordered
-    2> Go on from these answers with: refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
+    2> Continue from these answers with: refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
     exit 130
   `)
   expect(posts(here)).toEqual([])

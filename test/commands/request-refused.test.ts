@@ -167,7 +167,7 @@ test('flags that are refused before anything is sent', async () => {
     exit 2
 
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --field nope.x=1 --yes
-    2> Error: --field: "nope.x" is not a check code of this package; it takes none
+    2> Error: --field: "nope" is not a check code of this package; it takes none
     2> Nothing was sent. Show the fields with: refcheck schema show 102
     exit 2
 

@@ -179,21 +179,21 @@ test('scenarios and rules need no sandbox', async () => {
 
     $ refcheck sandbox rules
     NAME                     CURRENT          CHOICES                          OPEN
-    quota-window-start       first-call       first-call | clock               When a window starts.
+    quota-window-start       first-call       first-call | clock               When a quota window starts.
     refused-calls-count      no               no | yes                         Whether a call answered with 429 uses up the quota further.
-    hidden-package-schema    404              404 | 403                        Which of the two a package hidden from the role of the user gets.
+    hidden-package-schema    404              404 | 403                        Whether a package that is hidden from the user’s role answers 404 or 403.
     disabled-package-schema  404              404 | 200                        Whether the schema of a DISABLED package can be read.
     support-creates          no               no | yes                         Whether the role support may create requests.
-    error-checks             null-ids         null-ids | none                  What \`checks\` holds then: entries with a null id, or nothing.
+    error-checks             null-ids         null-ids | none                  What \`checks\` holds when the status is ERROR: entries with a null id, or nothing.
     error-from               IN_PROGRESS      IN_PROGRESS | RECEIVED           Which status a request is in before it turns to ERROR.
     leaving-received         step-by-step     step-by-step | at-once           Whether a request can go from RECEIVED to its end without being seen IN_PROGRESS.
-    report-ready             with-completion  with-completion | later          Whether the report is there when the check is COMPLETED, or minutes later.
+    report-ready             with-completion  with-completion | later          Whether the report is ready when the check is COMPLETED, or minutes later.
     event-on-acceptance      no               no | yes                         Whether the acceptance itself (status RECEIVED) sends an event.
     webhook-retries          backoff          backoff | quick | never          When a failed delivery is tried again.
     repeated-events          never            never | sometimes                Whether an event that was acknowledged is sometimes sent a second time.
-    error-reason-form        sentence         sentence | code | lines          What the text looks like.
-    created-at-form          milliseconds     milliseconds | seconds | offset  Its precision and how the zone is written.
-    referee-id-form          digits           digits | uuid                    What the identifier looks like.
+    error-reason-form        sentence         sentence | code | lines          What the text of error_reason looks like.
+    created-at-form          milliseconds     milliseconds | seconds | offset  The precision of created_at, and how its time zone is written.
+    referee-id-form          digits           digits | uuid                    Whether a referee_id is digits or a UUID.
     body-limit               1 MiB            1 MiB | 64 KiB | none            How large the body of a request may be.
     text-limit               none             none | 255                       How many characters a text field may have.
     exit 0
@@ -294,7 +294,7 @@ test('refused with one line and a hint', async () => {
 
     $ refcheck sandbox inject nope
     2> Error: no scenario named "nope"
-    2> Scenarios: declined, stopped, expired, mixed, check-error, all-errors, error, no-referees, slow-referees, referee-cancelled, report-never, report-later, stuck, stalled, instant, 500-before, 500-after, 502-html, cut-before, cut-after, hang-before, hang-after, no-id, throttled, report-truncated, report-html, event-twice, event-late, event-unordered, event-forged.
+    2> Scenarios: declined, stopped, expired, mixed, check-error, all-errors, error, no-referees, slow-referees, referee-cancelled, report-never, report-later, stuck, stalled, instant, 500-before, 500-after, 502-html, cut-before, cut-after, hang-before, hang-after, no-id, throttled, report-truncated, report-html, event-twice, event-late, event-unordered, event-forged
     exit 2
 
     $ refcheck sandbox inject declined --clear
@@ -308,7 +308,7 @@ test('refused with one line and a hint', async () => {
     exit 2
 
     $ refcheck sandbox inject --on 'GET *' --fault '{"kind":"x"}'
-    2> Error: fault.kind: Invalid discriminator value. Expected 'status' | 'cut' | 'hang' | 'no-id' | 'content-type' | 'truncated' | 'body' | 'switch'
+    2> Error: fault.kind must be one of: status, cut, hang, no-id, content-type, truncated, body, switch
     2> A fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body, switch; see examples with: refcheck sandbox inject --help
     exit 2
 
@@ -319,7 +319,7 @@ test('refused with one line and a hint', async () => {
 
     $ refcheck sandbox rules nope=1
     2> Error: no rule named "nope"
-    2> Rules: quota-window-start, refused-calls-count, hidden-package-schema, disabled-package-schema, support-creates, error-checks, error-from, leaving-received, report-ready, event-on-acceptance, webhook-retries, repeated-events, error-reason-form, created-at-form, referee-id-form, body-limit, text-limit.
+    2> Rules: quota-window-start, refused-calls-count, hidden-package-schema, disabled-package-schema, support-creates, error-checks, error-from, leaving-received, report-ready, event-on-acceptance, webhook-retries, repeated-events, error-reason-form, created-at-form, referee-id-form, body-limit, text-limit
     exit 2
 
     $ refcheck sandbox restore nope.json

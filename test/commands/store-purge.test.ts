@@ -41,7 +41,7 @@ test('while another process reads, older pages stay: exit 10, and the same comma
     $ refcheck store purge --email zelda@example.com --yes
     Removed personal data of 1 row and 0 events.
     2> Error: what was removed may still be read in the files of the store "HOME/data/ledger.sqlite": another process uses it
-    2> Run the same command again once the other process has ended.
+    2> Once the other process has ended, run: refcheck store purge --email zelda@example.com --yes
     exit 10
   `)
   reader.exec('COMMIT')

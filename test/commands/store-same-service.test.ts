@@ -17,7 +17,7 @@ test('store same-service records a person’s word of two base URLs, and the oth
     ]),
   ).toMatchInlineSnapshot(`
     $ refcheck store same-service https://old.example.com https://api.example.com
-    https://old.example.com and https://api.example.com are one service.
+    Recorded: https://old.example.com and https://api.example.com are the same service.
     exit 0
 
     $ refcheck store same-service https://old.example.com https://api.example.com --different --json
@@ -37,7 +37,7 @@ test('store same-service records a person’s word of two base URLs, and the oth
 
     $ refcheck store same-service ftp://old.example.com https://api.example.com
     2> Error: ONE does not start with https://
-    2> Give it like https://api.example.com.
+    2> A base URL looks like https://api.example.com
     exit 2
   `)
 })

@@ -42,7 +42,7 @@ test('info says where it is and what it holds; check finds it sound', async () =
       format 9, SQLite 3.N.N
       1 batch or single order: 3 accepted
       0 events in the inbox
-      from 2026-11-20 to 2026-11-20
+      recorded from 2026-11-20 to 2026-11-20
       exit 0
 
       $ refcheck store info --json

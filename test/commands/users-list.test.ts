@@ -54,6 +54,8 @@ test('users list: everybody, a role, a team, both', async () => {
   expect(await type('users list --role nobody')).toMatchInlineSnapshot(`
     $ refcheck users list --role nobody
     No users match.
+    Roles: admin, member, owner, support
+    Teams: Compliance, Hiring
     exit 0
   `)
 })

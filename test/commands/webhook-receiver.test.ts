@@ -152,13 +152,13 @@ test('send and check-receiver refuse plain http over a network, a password, and 
     exit 2
 
     $ refcheck webhook send --to receiver
-    2> Error: --to is not a URL
-    2> A URL looks like https://api.example.com
+    2> Error: --to: "receiver" is not a URL
+    2> A URL looks like https://staging.example.com/hook
     exit 2
 
     $ refcheck webhook check-receiver receiver
-    2> Error: the address of the receiver is not a URL
-    2> A URL looks like https://api.example.com
+    2> Error: URL: "receiver" is not a URL
+    2> A URL looks like https://staging.example.com/hook
     exit 2
   `)
 })
@@ -191,7 +191,7 @@ test('flags that are wrong, and no secret: exit 2, nothing sent', async () => {
     exit 2
 
     $ refcheck webhook send --to http://127.0.0.1:PORT_1/hook --times 0
-    2> Error: --times: "0" must be 1 or more
+    2> Error: --times: "0" is less than 1
     2> Show its help with: refcheck webhook send --help
     exit 2
 

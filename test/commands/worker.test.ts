@@ -35,12 +35,14 @@ test('a file is queued and nothing is sent; a worker orders it and says so witho
     2> Sending takes under a minute
     2>
     ? Order package 102 for 2 people (Ana Row1, Ana Row2) at 127.0.0.1:PORT as olive.owner@example.com? yes
-    2> Nothing was sent yet: a worker orders it (refcheck worker).
+    2> Nothing was sent yet. A running "refcheck worker" orders the rows.
     batch  BATCH_1
     people.csv, package 102
 
     2  pending
     2  rows
+
+    queued for a worker since 2026-11-20 12:00 +00:00
 
     results  HOME/people.results.csv
     exit 0

@@ -14,6 +14,11 @@ export interface AnyAnswer {
   failure: RefcheckError | undefined
 }
 
+/** Not every path holds an id. */
+const hints = {
+  404: "Check the path and the ids in it. List the paths of the API with: refcheck sandbox openapi --jq '.paths | keys[]'",
+}
+
 /** GET of any path below /v1/ with its query. A body that is not the envelope throws, and so does a path elsewhere. */
 export async function getAny(
   client: ApiClient,
@@ -22,7 +27,7 @@ export async function getAny(
 ): Promise<AnyAnswer> {
   const response = await client.getResponse(pathBelow(client.options.baseUrl, path), signal)
   const envelope = parseEnvelope(response)
-  const failure = response.status === 200 ? undefined : client.failed(response, envelope)
+  const failure = response.status === 200 ? undefined : client.failed(response, envelope, hints)
   if (envelope === undefined) {
     throw (
       failure ??

@@ -18,6 +18,11 @@ CHECK, PLAN, RUN
     $ refcheck batch plan people.csv --package 102 --output plan.json
     $ refcheck batch run --plan plan.json
 
+  Or queue the file for a worker, here or on another machine (refcheck help
+  fleet):
+
+    $ refcheck batch queue people.csv --package 102
+
 STOP AND CONTINUE
   Press Ctrl-C at any time; the row in flight is finished. Then run the same
   file again, under any name, or resume the batch:

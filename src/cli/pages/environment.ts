@@ -8,12 +8,14 @@ export default `ENVIRONMENT
   REFCHECK_API_KEY         API key
   REFCHECK_USER_EMAIL      e-mail of the user who makes the calls
   REFCHECK_WEBHOOK_SECRET  secret for the webhook commands
-  REFCHECK_FOREIGN_API_KEY  key of another organisation, for
+  REFCHECK_FOREIGN_API_KEY
+                           key of another organisation, for
                            sandbox conformance --foreign-user
   REFCHECK_ACCOUNT         whose people these are, where one store serves
                            several organisations
-  REFCHECK_STORE           file that records the orders, or :memory: (only with
-                           a service on this machine)
+  REFCHECK_STORE           where orders are recorded: a file, postgres://… (see
+                           refcheck help fleet), or :memory: (only with a
+                           service on this machine)
   REFCHECK_QUOTA           quota windows of a sandbox, calls/seconds, such as
                            60/60,1000/3600 (only with a service on this machine)
   REFCHECK_CONFIG_DIR      folder of settings, profiles and the list of attempts

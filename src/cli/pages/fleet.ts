@@ -1,8 +1,8 @@
 /** `refcheck help fleet`. */
 export default `FLEET
-  One store on one machine needs nothing of this page. Two offices, a cron host,
-  receivers behind a load balancer or containers without a disk must share one
-  store, or the same person can be ordered by each of them. That store is a
+  Everything on one machine needs nothing of this page. Several machines (two
+  offices, a cron host, receivers behind a load balancer, containers) must share
+  one store, or each of them can order the same person. The shared store is a
   PostgreSQL database (14 or later).
 
 SET UP
@@ -10,30 +10,30 @@ SET UP
     $ refcheck store migrate
     $ refcheck store info
 
-  store migrate makes the tables; nothing else makes or changes them. Run it
-  again after an update, once every machine has the new version. Off this
-  machine sslmode=verify-full is required; sslrootcert=FILE names your own
-  authority. The password comes from the URL, PGPASSWORD, PGPASSFILE or
-  ~/.pgpass. Write @ : / ? # % in a URL’s password as %40 %3A %2F %3F %23 %25.
+  store migrate makes the tables. Run it again after an update, once every
+  machine has the new version. A database on another machine requires
+  sslmode=verify-full; sslrootcert=FILE names a certificate authority of your
+  own. The password comes from the URL, PGPASSWORD, PGPASSFILE or ~/.pgpass. In
+  a URL write @ : / ? # % of a password as %40 %3A %2F %3F %23 %25.
 
-  store move FROM TO takes a store that is there along, file or database.
-  A pooler must be in session mode: rows are held by locks of the session.
+  store move FROM TO copies an existing store there, from a file or a database.
+  A connection pooler must be in session mode: rows are locked by the session.
 
 WORK
     $ refcheck batch queue people.csv --package 102
     $ refcheck worker --output /var/lib/refcheck/reports --health-port 9400
     $ refcheck webhook listen --host 0.0.0.0 --forward-to https://hr.acme.com/in
 
-  Any number of each, on any machine. Together they stay within the quota of
-  each key, by the clock of the database. Give each profile its own account
-  where one store serves several organisations: refcheck config set account.
+  Run any number of each, on any machine. Together they stay within the quota
+  of each key. If one store serves several organisations, give each profile its
+  own account: refcheck config set account acme --profile acme
 
-WHEN THE DATABASE IS AWAY
-  Nothing is sent that is not recorded. What runs waits for up to 10 minutes,
-  says so once, and goes on by itself. With asynchronous replication a standby
-  that takes over may have forgotten the last orders: the store is then closed,
-  and "refcheck store check" says which. store info and doctor say which
-  replication is in force. Runners without a disk that lasts need synchronous
+IF THE DATABASE IS UNAVAILABLE
+  Nothing is sent that is not recorded. Running commands wait for up to 10
+  minutes, say so once, and continue by themselves. With asynchronous
+  replication, a standby that takes over may lack the last orders: the store is
+  then closed, and "refcheck store check" lists them. store info and doctor show
+  the kind of replication. Machines without a lasting disk need synchronous
   replication (synchronous_standby_names).
 
 SYSTEMD
@@ -73,8 +73,8 @@ COMPOSE
   database’s network here, so that postgres://hr@127.0.0.1/hr needs no TLS.
 
 BEYOND ONE SERVER
-  A key is ordered at most 1,000 times an hour: 0.28 orders a second. One server
-  that takes 500 orders a second has room for about 1,800 keys at their full
-  quota. Beyond that give each group of accounts a database of its own: accounts
-  never share people, so no order has to be compared across them.
+  A key can order 1,000 times an hour: 0.28 orders a second. One server that
+  records 500 orders a second is enough for about 1,800 keys at their full
+  quota. Beyond that, give each group of accounts a database of its own:
+  accounts never share people, so no order is compared across them.
 `

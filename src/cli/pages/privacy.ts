@@ -5,7 +5,8 @@ export default `PRIVACY
 
 WHAT IS KEPT
   The store       names, e-mail addresses, phone numbers and the body of every
-                  order; received webhook events. One SQLite file.
+                  order; received webhook events. One SQLite file, or a
+                  PostgreSQL database.
   Results files   the columns of your own file, beside it.
   Reports         PDF files in the folder that you chose.
   Settings        profiles without keys. The API key and the webhook secret are

@@ -47,7 +47,7 @@ FILE NAMES
         --name-template '{last_name}-{first_name}/{check_name}-{date}.pdf'
 
   {last_name} {first_name} {email}    the person
-  {check_name}                        the check, or reference- and the referee
+  {check_name}                        the check, or "reference-" and the referee
   {referee_name} {referee_id}         of a reference, else empty
   {date}                              day of the order, in UTC
   {id}                                eight characters, unique to the report

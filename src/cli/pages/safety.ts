@@ -58,9 +58,9 @@ THE STORE
     $ refcheck store check
     $ refcheck store backup refcheck-backup.sqlite
 
-  A list of attempts beside the settings tells when the store is older than it
-  should be: a backup was put back, or a file of it removed. Then nothing is
-  ordered. store check names what is missing; if no newer copy exists:
+  A list of attempts beside the settings shows when the store is older than it
+  should be, for example because a backup was put back. Then nothing is ordered.
+  store check names what is missing; if no newer copy exists:
 
     $ refcheck store check --accept-older
 

@@ -64,6 +64,6 @@ THE QUOTA
     call; what it says then overrides the count.
   - request wait reads a request less often the longer its status stays the
     same. If webhook listen runs on the same store, it reads when an event
-    comes.
+    arrives.
   - REFCHECK_QUOTA=5/10,100/3600 is for a sandbox started with that --quota.
 `

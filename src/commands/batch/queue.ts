@@ -1,16 +1,14 @@
-import { statusOf } from '../../domain/batch/standing.ts'
-import { batchStatusView } from '../../output/views/batches.ts'
 import { queueBatch } from '../../usecases/batch/queue.ts'
 import type { BatchFile } from '../../usecases/batch/open-file.ts'
-import { storedBatches } from '../../compose/store.ts'
+import { standingView, storedBatches } from '../../compose/store.ts'
 import BatchRun from './run.ts'
 
 const { max: _max, timeout: _timeout, ...flags } = BatchRun.flags
 
 export default class BatchQueue extends BatchRun {
-  static override summary = 'Leave a file of people for a worker to order'
+  static override summary = 'Queue a file of people for a worker to order'
   static override description =
-    'Checks every row, shows the plan and asks for confirmation, as "refcheck batch run" does, and sends nothing: a running "refcheck worker" orders the rows. Whoever runs or resumes the batch by hand takes it from the worker.'
+    'Checks every row, shows the plan and asks for confirmation, as "refcheck batch run" does, but sends nothing: a running "refcheck worker" orders the rows. A batch that somebody runs or resumes by hand is no longer the worker’s.'
   static override examples = [
     '<%= config.bin %> batch queue people.csv --package 102',
     '<%= config.bin %> batch queue --plan plan.json --yes --json',
@@ -19,7 +17,7 @@ export default class BatchQueue extends BatchRun {
 
   protected override async carryOn(batchId: string, _: BatchFile): Promise<void> {
     const batch = await queueBatch(await storedBatches(this.scope), batchId)
-    this.scope.reporter.note('Nothing was sent yet: a worker orders it (refcheck worker).')
-    this.answer(batchStatusView(statusOf(batch)))
+    this.scope.reporter.note('Nothing was sent yet. A running "refcheck worker" orders the rows.')
+    this.answer(await standingView(this.scope, batch, false))
   }
 }

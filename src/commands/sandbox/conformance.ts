@@ -8,13 +8,17 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
   static override summary = 'Check a deployment against every rule of the API'
   static override description = [
     'Makes calls and compares the answers with the API document; each finding names the rule. By default it only reads. With --allow-create it places about ten orders for a person at example.com, and more if the deployment accepts what it should refuse.',
-    'Rules that cannot be checked there are listed as not judged, with what they need; so are sentences that no call can show. What is allowed but surprising is advice. Exit 10 if a rule is broken.',
+    'Rules that this run cannot check are listed as not judged, with what they need. What is allowed but surprising is advice. Exit 10 if a rule is broken.',
   ].join('\n')
+  static override examples = [
+    '<%= config.bin %> sandbox conformance',
+    '<%= config.bin %> sandbox conformance --allow-create --control',
+  ]
   static override flags = {
     'base-url': Flags.string({ summary: 'Base URL to check (default: the one in use)', helpValue: 'URL' }),
     'allow-create': Flags.boolean({ summary: 'Also place orders' }),
     control: Flags.boolean({
-      summary: 'Steer the sandbox on this machine: move its clock, change its plan, and restore both',
+      summary: 'Control the sandbox on this machine: move its clock, change its plan, and restore both',
     }),
     'second-user': Flags.string({ summary: 'Another active user, preferably a member', helpValue: 'EMAIL' }),
     'no-create-user': Flags.string({

@@ -3,7 +3,7 @@ import { SandboxCommand } from '../../compose/sandbox.ts'
 import { renewedKeyView } from '../../output/views/sandbox.ts'
 
 export default class SandboxRenewKey extends SandboxCommand<typeof SandboxRenewKey> {
-  static override summary = 'Generate a new API key in a sandbox, and revoke the old one'
+  static override summary = 'Generate a new API key and revoke the old one'
   static override description =
     'As an Owner does in the organisation settings, for example after "revoke-key" was injected. The key is printed once: pipe it to "auth login --with-key".'
   static override examples = [

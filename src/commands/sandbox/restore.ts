@@ -17,7 +17,7 @@ export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore
     const bytes = await readInput(this.context, file, 'the snapshot', largestLog)
     const snapshot = this.json(
       bytes.toString('utf8'),
-      'the snapshot',
+      file === undefined || file === '-' ? 'the snapshot' : `the snapshot "${file}"`,
       'Make a snapshot with: refcheck sandbox snapshot > FILE',
     )
     const sandbox = await this.running(this.flags['base-url'])

@@ -6,7 +6,7 @@ import { type RuleRow, rulesView } from '../../output/views/sandbox-state.ts'
 import { usualSandboxRules } from '../../compose/sandbox-facts.ts'
 
 export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
-  static override summary = 'List or switch the sandbox’s choices where the API document is silent'
+  static override summary = 'List or switch rules that the API document leaves open'
   static override description =
     'Without arguments it lists all rules and their choices; with --base-url it shows the current choices of that sandbox. NAME=CHOICE switches a rule of a running sandbox.'
   static override examples = [

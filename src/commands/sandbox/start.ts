@@ -15,7 +15,7 @@ import { sessionSources } from '../../compose/session.ts'
 const sandboxProfile = 'sandbox'
 
 export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
-  static override summary = 'Run the whole service on this machine, for practice and tests'
+  static override summary = 'Start a sandbox, and run it until Ctrl-C'
   static override description =
     'Serves every endpoint of the API with its rules, errors and limits on 127.0.0.1, with example packages and users. Requests progress by themselves and are COMPLETED within an hour, or in six seconds with --speed 600. With --json it prints one line, when it is ready. Ctrl-C stops it. On an address that other machines can reach (--host) it serves https only.'
   static override examples = [

@@ -3,9 +3,9 @@ import { migratedStore } from '../../compose/store.ts'
 import { storeMigratedView } from '../../output/views/store.ts'
 
 export default class StoreMigrate extends BaseCommand<typeof StoreMigrate> {
-  static override summary = 'Bring the store to the format of this version'
+  static override summary = 'Make the tables of a PostgreSQL store, or update them'
   static override description =
-    'A file is brought up to date by itself whenever it is opened. A PostgreSQL database is not, since others may still use it with an older refcheck: this makes its tables, or changes them. It needs the right to create a schema; everything else works without. Run it again after an update of refcheck, once all who share the database are updated.'
+    'For a PostgreSQL database: makes its tables, or changes them to the format of this version. Run it again after an update, once every machine that shares the database has the new version. Only this command needs the right to create a schema. A store in a file is migrated by itself when it is opened.'
   static override examples = ['<%= config.bin %> store migrate']
 
   async run(): Promise<void> {

@@ -11,7 +11,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   static override summary = 'Remove a person, or old data, from the store'
   static override description = [
     'Removes names, addresses, order bodies, received events, and file names that contain the person’s name, from the database and its journal. Rows that were not sent yet are cancelled. What remains names nobody: ids, statuses, and keyed fingerprints, so that an old file run again orders no person twice. Somebody who has the store and knows a person’s details can confirm with the fingerprints that the person was in it; --completely removes these too, and an old file then orders the person again. Rows in flight or unknown are kept.',
-    'Nothing is removed by itself; run this from cron to keep to a time limit. It does not reach: the service, results files and other exports, PDFs and their manifests, input files, plans, drafts, backups of the store, captured events, and what was forwarded to a receiver.',
+    'Nothing is removed by itself; run this from cron to keep to a time limit. It does not reach: the service, results files and other exports, PDFs and their manifests, input files, plans, backups of the store, captured events, and what was forwarded to a receiver.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> store purge --email priya@example.com',

@@ -8,7 +8,7 @@ import { sameServiceView } from '../../output/views/store.ts'
 export default class StoreSameService extends BaseCommand<typeof StoreSameService> {
   static override summary = 'Record whether two base URLs are the same service'
   static override description =
-    'For a gateway that was renamed: people ordered at the one URL are then known at the other. Until somebody says so, rows of people ordered at another URL are held.'
+    'For a service whose base URL changed: people ordered at one URL then count as ordered at the other. Until you record it, rows of people who were ordered at another URL are held.'
   static override examples = [
     '<%= config.bin %> store same-service https://old.example.com https://api.example.com',
     '<%= config.bin %> store same-service https://gw.example.com/staging https://gw.example.com/prod --different',
@@ -17,7 +17,7 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     one: Args.string({ required: true, description: 'base URL' }),
     other: Args.string({ required: true, description: 'base URL' }),
   }
-  static override flags = { different: Flags.boolean({ summary: 'They are two services' }) }
+  static override flags = { different: Flags.boolean({ summary: 'Record that they are two services' }) }
 
   async run(): Promise<void> {
     const { scope, flags } = this

@@ -24,7 +24,7 @@ export default class UsersList extends BaseCommand<typeof UsersList> {
   async run(): Promise<void> {
     const { role, team } = this.flags
     const service = await api(this.scope)
-    const users = selectUsers(await service.listUsers(this.signal), { role, team })
-    this.answerList(usersView(users), listFormat(this.flags))
+    const all = await service.listUsers(this.signal)
+    this.answerList(usersView(selectUsers(all, { role, team }), all), listFormat(this.flags))
   }
 }

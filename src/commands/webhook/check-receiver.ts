@@ -42,7 +42,7 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     const place = { overwrite: true, binary: false, flag: '--junit' }
     const file = junit === undefined ? undefined : await outputPlace(this.context, junit, place)
     const { clock, random } = this.context
-    const { http, url } = await receiverAt(scope, args.url, 'the address of the receiver')
+    const { http, url } = await receiverAt(scope, args.url, 'URL')
     scope.reporter.note(
       `Sending made-up events to ${shownUrl(url)}, signed with the webhook secret; the requests they name do not exist.`,
     )

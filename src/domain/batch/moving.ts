@@ -7,7 +7,7 @@ import { countInWords } from '../wording/count-in-words.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import type { Batch } from './batch.ts'
 
-/** A row's body for another package; or what keeps it from fitting that one. */
+/** A row's body for another package; or what is wrong with it there. */
 export function movedBody(
   body: Uint8Array,
   schema: PackageSchema,
@@ -19,20 +19,20 @@ export function movedBody(
 
 const mostNamed = 3
 
-/** A row that does not fit, and why. */
-export interface Unfit {
+/** A row that is invalid for the other package, and why. */
+export interface InvalidRow {
   row: number
   problems: readonly Problem[]
 }
 
-/** What a move fails with where rows do not fit the successor: nothing is moved. Each problem is told once, with its rows. */
+/** What a move fails with where rows are invalid for the successor: nothing is moved. Each problem is told once, with its rows. */
 export function notMovable(
   { path, name }: Pick<Batch, 'path' | 'name'>,
   packageId: number,
-  unfit: readonly Unfit[],
+  invalid: readonly InvalidRow[],
 ): InvalidInputError | undefined {
-  if (unfit.length === 0) return undefined
-  const found = unfit.flatMap(({ row, problems }) => problems.map((problem) => ({ row, problem })))
+  if (invalid.length === 0) return undefined
+  const found = invalid.flatMap(({ row, problems }) => problems.map((problem) => ({ row, problem })))
   const groups = Map.groupBy(found, ({ problem }) => inWords(problem))
   const problems = [...groups].map(([text, all]) => ({
     field: all[0]?.problem.path ?? '',
@@ -40,9 +40,9 @@ export function notMovable(
     problem: all[0]?.problem.problem ?? '',
     text: `${text}, in ${rowsText(all.map(({ row }) => row))}`,
   }))
-  const rows = countInWords(unfit.length, 'row does', 'rows do')
+  const rows = countInWords(invalid.length, 'row is', 'rows are')
   return new InvalidInputError(
-    `${rows} not fit package ${packageId}: ${problems.map(({ text }) => text).join('; ')}`,
+    `${rows} invalid for package ${packageId}: ${problems.map(({ text }) => text).join('; ')}`,
     {
       problems: problems.length > 1 ? problems : undefined,
       hint: `Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: refcheck batch run ${shellWord(path ?? name)} --package ${packageId}`,

@@ -23,6 +23,8 @@ export interface BatchStatus {
   changed_at: string
   base_url: string
   user_email: string
+  /** Since when it is left to a worker. */
+  queued: string | undefined
   halt: (Omit<Halt, 'at'> & { at: string }) | undefined
   holder: { pid: number; since: string; machine?: string } | undefined
 }
@@ -37,7 +39,7 @@ export interface ListedBatch {
   accepted: number
   pending: number
   unknown: number
-  /** `running`, `halted`, `stopped`, `held`, `done`, or `unknown` where rows have to be settled. */
+  /** `running`, `halted`, `queued`, `stopped`, `held`, `done`, or `unknown` where rows have to be settled. */
   state: string
 }
 
@@ -118,6 +120,7 @@ export function statusOf(batch: Batch): BatchStatus {
     changed_at: isoTime(batch.changedAt),
     base_url: batch.baseUrl,
     user_email: batch.userEmail,
+    queued: batch.queuedAt === undefined || batch.counts.pending === 0 ? undefined : isoTime(batch.queuedAt),
     halt: halt && { ...halt, at: isoTime(halt.at) },
     holder: holder && { ...holder, since: isoTime(holder.since) },
   }
@@ -138,11 +141,12 @@ export function listed(batch: Batch): ListedBatch {
   }
 }
 
-function stateOf({ holder, halt, counts }: Batch): string {
+function stateOf({ holder, halt, queuedAt, counts }: Batch): string {
   if (holder !== undefined) return 'running'
   if (counts.unknown > 0) return 'unknown'
   if (counts.pending === 0) return counts.held > 0 ? 'held' : 'done'
-  return halt === undefined ? 'stopped' : 'halted'
+  if (halt !== undefined) return 'halted'
+  return queuedAt === undefined ? 'stopped' : 'queued'
 }
 
 export function listedRow(row: BatchRow, line: number | null = null): ListedRow {

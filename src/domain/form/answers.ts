@@ -3,7 +3,7 @@ import type { AdditionalInformation, FieldValue } from '../../contract/request-b
 import type { FormField } from './fields.ts'
 import { refusal, shown } from './problem.ts'
 import { answerIn } from './questions.ts'
-import { valueInWords } from './review.ts'
+import { answerInWords } from './review.ts'
 import { type DraftBody, validateDraft } from './validate.ts'
 
 export type Answers = Map<FormField, FieldValue>
@@ -33,7 +33,7 @@ export function nextSteps(
     ...fields.map((field) => {
       const answer = answers.get(field)
       const owner = field.code === undefined ? '' : `${field.group}: `
-      const value = answer === undefined ? 'not given' : shown(valueInWords(answer))
+      const value = answer === undefined ? 'not given' : shown(answerInWords(answer))
       return { value: field, label: `Change ${owner}${field.label} (${value})` }
     }),
     { value: 'leave', label: 'Cancel, and send nothing' },

@@ -104,7 +104,8 @@ function unknownName(flag: string, checks: readonly CheckInformation[]): Problem
     const suggestion = known.find((column) => column.endsWith(`.${key}`)) ?? nearest(key, known)
     return { ...place, problem: 'has no check code before it; give code.name=value', suggestion }
   }
-  const { problem, suggestion } = unknownCode(key.slice(0, dot), checks)
+  const code = key.slice(0, dot)
+  const { problem, suggestion } = unknownCode(code, checks)
   const whole = suggestion === undefined ? undefined : `${suggestion}${key.slice(dot)}`
-  return { ...place, problem, suggestion: nearest(key, known) ?? whole }
+  return { path: '--field', value: shown(code), problem, suggestion: nearest(key, known) ?? whole }
 }

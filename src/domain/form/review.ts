@@ -21,11 +21,17 @@ export function reviewRows(
   return fields.map((field) => {
     const { group, label, required, column } = field
     const answer = answers.get(field)
-    return { group, label, required, column, value: answer === undefined ? undefined : valueInWords(answer) }
+    return { group, label, required, column, value: answer === undefined ? undefined : answerInWords(answer) }
   })
 }
 
-/** A value as a review shows it: whole, but for structures, which are cut. */
+/** An answer as a review shows it. A list of texts is whole; other structures are JSON, cut. */
+export function answerInWords(value: FieldValue): string {
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'string')) return valueInWords(value)
+  return value.length === 0 ? 'none' : value.join('; ')
+}
+
+/** A value as it can be typed: structures are JSON, cut. */
 export function valueInWords(value: FieldValue): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'yes' : 'no'

@@ -11,7 +11,7 @@ import type { QuotaWindow } from './windows.ts'
  * hundredths of a window, and each may arrive a little late: together under 3%).
  *
  * A 429 means that others use the key too, or that calls were made which this store knows nothing of. Its
- * Retry-After is where the breached window ends: nothing goes before that, and what went before it counts
+ * Retry-After is where the breached window ends: no call is made before that, and those made before it count
  * no more in that window, since any window that is open later began there or after it. Which window it was
  * follows from the length of the wait (more than a minute is the hour), else from where that window was
  * told to end before, and from which is fuller. For an hour after a 429 calls are spaced as the shortest
@@ -29,7 +29,7 @@ export interface QuotaBook {
   notBefore: number
   /** When it was said; 0 where it never was. */
   toldAt: number
-  /** Until then a create waits for its place, and no loop of reads goes before it. */
+  /** Until then a create waits for its place, and no loop of reads overtakes it. */
   createWaitsUntil: number
   lastCreateAt: number
   lastCallAt: number

@@ -174,11 +174,13 @@ export function incomplete(missing: readonly MissingReport[]): RefcheckError | u
   if (first === undefined) return undefined
   const why = first.error.message
   // What can still be done is told first.
-  const hints = missing.map(
-    ({ error }) => error.hint ?? 'Run the same command again later. What is on disk is skipped.',
-  )
+  const doable = missing.find(({ error }) => error.hint !== noReportFollows)?.error
   return new IncompleteError(
     missing.length === 1 ? why : `${missing.length} reports are unavailable; the first: ${why}`,
-    { hint: hints.find((hint) => hint !== noReportFollows) ?? noReportFollows },
+    doable === undefined
+      ? { hint: noReportFollows }
+      : doable.hint === undefined
+        ? { hint: 'What is on disk is skipped.', again: 'Run again later' }
+        : { hint: doable.hint },
   )
 }

@@ -70,11 +70,8 @@ export function verdict(
   const open = requests.filter((request) => !settled(request, goal))
   if (open.length + unread > 0) {
     const rest = unread === 0 ? [] : [`${unread} not read yet`]
-    const named = unread === 0 && open.length <= mostNamed
     return new TimedOutError(`timed out: ${[...statusesInWords(open), ...rest].join(', ')}`, {
-      hint: named
-        ? `Continue with: refcheck request wait ${open.map((request) => request.request_id).join(' ')}`
-        : 'Run the same command again to continue.',
+      again: 'Continue with',
     })
   }
   const ended = requests.filter((request) => !reached(request, goal))

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 
 const longest = 2048
 
-const addressHint = 'Give it like https://api.example.com.'
+const addressHint = 'A base URL looks like https://api.example.com'
 
 /**
  * A base URL as it is kept and called: scheme, host, perhaps a path, no trailing slash. https, or http

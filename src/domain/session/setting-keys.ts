@@ -74,7 +74,7 @@ function country(text: string): string {
   throw refused('default-country', text, 'a two-letter country code')
 }
 
-/** Whether anybody can read it is seen when a file is opened: the names are many, and two libraries' own. */
+/** Its form alone: whether there is such an encoding is looked up when it is set. */
 function encoding(text: string): string {
   if (/^[a-z0-9][a-z0-9_:.-]{1,39}$/i.test(text)) return text.toLowerCase()
   throw refused('encoding', text, 'the name of an encoding')
@@ -148,6 +148,6 @@ export function settingDefinition(key: string): SettingDefinition {
   const found = definitionOf(key)
   if (found !== undefined) return found
   throw new UsageError(`no setting named "${key.slice(0, 60)}"`, {
-    hint: `Settings: ${settingDefinitions.map((each) => each.key).join(', ')}.`,
+    hint: `Settings: ${settingDefinitions.map((each) => each.key).join(', ')}`,
   })
 }

@@ -47,10 +47,11 @@ export function notScrubbed(location: string, { isLeftTo }: Pick<Purged, 'isLeft
   const isOwners = isLeftTo === 'the owner'
   return new IncompleteError(
     `what was removed may still be read in the files of the store "${location}": ${isOwners ? 'only the owner of its tables may clean them' : 'another process uses it'}`,
-    {
-      hint: isOwners
-        ? 'Let the owner run the same command, or VACUUM. The server cleans them by itself too, later (autovacuum).'
-        : 'Run the same command again once the other process has ended.',
-    },
+    isOwners
+      ? {
+          hint: 'The server cleans them later by itself (autovacuum).',
+          again: 'To clean them now, run VACUUM as the owner, or as the owner run',
+        }
+      : { again: 'Once the other process has ended, run' },
   )
 }

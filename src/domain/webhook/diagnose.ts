@@ -26,7 +26,7 @@ interface SignatureVariant {
 const leastCut = 16
 
 /**
- * Tries what commonly happens to a body, a signature or a secret on its way here, and names the first
+ * Tries what commonly happens to a body, a signature or a secret in transit, and names the first
  * that would match; undefined where none does.
  */
 export function diagnose(

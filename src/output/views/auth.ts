@@ -1,5 +1,6 @@
 import type { LoginResult, LogoutResult, ProfileEntry, SessionStatus } from '../../domain/session/told.ts'
 import { sanitize } from '../../host/text.ts'
+import { wrapped } from '../sentences.ts'
 import { styled } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
 
@@ -10,11 +11,13 @@ export function loginView(result: LoginResult, baseUrl: string, file: string): V
   const { profile, storage, user, replaced } = result
   return {
     json: { profile, base_url: baseUrl, user_email: user.email, key_from: storage, replaced },
-    text: (terminal) =>
-      [
+    text: (terminal) => {
+      const told = [
         `${styled(terminal, 'green', 'Logged in')} to ${baseUrl} as ${sanitize(`${user.first_name} ${user.last_name}`)} (${sanitize(user.email)}, ${sanitize(user.role)}).`,
-        `Profile "${profile}" is now in use. Its key is in ${places[storage]}${storage === 'file' ? `, readable only by you: ${file}` : ''}.`,
-      ].join('\n'),
+        `Profile "${profile}" is now in use. Its key is in ${places[storage]}${storage === 'file' ? `, readable only by you: ${file}` : '.'}`,
+      ]
+      return wrapped(told.join('\n'), terminal.columns)
+    },
   }
 }
 
@@ -65,12 +68,15 @@ export function switchView(answer: { profile: string }): View {
 export function logoutView(result: LogoutResult): View {
   return {
     json: result,
-    text: () => {
+    text: (terminal) => {
       const left =
         result.left_in_keychain.length === 0
           ? ''
           : `\nThese entries could not be removed from the keychain: ${result.left_in_keychain.join(', ')}. They are no longer used.`
-      return `Profile "${result.profile}", its key and its secrets are removed.${left}`
+      return wrapped(
+        `Profile "${result.profile}", its key and its secrets are removed.${left}`,
+        terminal.columns,
+      )
     },
   }
 }

@@ -57,7 +57,7 @@ export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRo
   }
 }
 
-function lines({ standing, name, halt, holder }: BatchStatus, terminal: Terminal): string[] {
+function lines({ standing, name, queued, halt, holder }: BatchStatus, terminal: Terminal): string[] {
   const { batch_id, package_id, counts, results_file } = standing
   const shown = states.filter((state) => counts[state] > 0)
   const width = String(counts.total).length
@@ -71,6 +71,9 @@ function lines({ standing, name, halt, holder }: BatchStatus, terminal: Terminal
     ),
     `${String(counts.total).padStart(width)}  ${counts.total === 1 ? 'row' : 'rows'}`,
     ...(holder === undefined ? [] : ['', `run by process ${holder.pid} since ${localTime(holder.since)}`]),
+    ...(queued === undefined || holder !== undefined
+      ? []
+      : ['', `queued for a worker since ${localTime(queued)}`]),
     ...(halt === undefined || holder !== undefined
       ? []
       : ['', `${styled(terminal, 'red', 'halted')}  ${localTime(halt.at)}  ${sanitize(halt.message)}`]),

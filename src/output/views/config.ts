@@ -1,4 +1,5 @@
 import type { SettingEntry } from '../../domain/session/told.ts'
+import { wrapped } from '../sentences.ts'
 import type { ListView, View } from '../view.ts'
 
 export function settingsView(rows: readonly SettingEntry[]): ListView<SettingEntry> {
@@ -20,5 +21,5 @@ export function settingView(key: string, value: string): View {
 }
 
 export function changedView(json: Record<string, unknown>, sentence: string): View {
-  return { json, text: () => sentence }
+  return { json, text: ({ columns }) => wrapped(sentence, columns) }
 }

@@ -18,7 +18,7 @@ export function sandboxView(address: SandboxAddress, profile: string | undefined
         '',
         profile === undefined
           ? 'In another terminal:'
-          : `The profile "${profile}" is logged in to it. Without that profile, set:`,
+          : `Profile "${profile}" is logged in to it, and in use. To call it without a profile:`,
         '',
         `  export REFCHECK_BASE_URL=${address.base_url}`,
         `  export REFCHECK_API_KEY=${address.api_key}`,

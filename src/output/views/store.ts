@@ -1,6 +1,7 @@
 import { replicationText } from '../../domain/store/replication.ts'
 import type { StoreServer } from '../../domain/store/told.ts'
 import { sanitize } from '../../host/text.ts'
+import { wrapped } from '../sentences.ts'
 import { styled } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, View } from '../view.ts'
@@ -47,7 +48,9 @@ export function storeInfoView({ oldest, newest, server, ...info }: Info): View {
           : [`${replicationText[server.replication]}; answers in ${server.latencyMs.toFixed(1)} ms`]),
         `${countInWords(info.batches, 'batch or single order', 'batches and single orders')}: ${rows.length === 0 ? 'no rows' : rows.map(([state, count]) => `${count} ${state}`).join(', ')}`,
         `${countInWords(info.events, 'event')} in the inbox`,
-        ...(oldest === undefined ? [] : [`from ${localDay(oldest)} to ${localDay(newest ?? oldest)}`]),
+        ...(oldest === undefined
+          ? []
+          : [`recorded from ${localDay(oldest)} to ${localDay(newest ?? oldest)}`]),
       ].join('\n'),
   }
 }
@@ -58,7 +61,10 @@ export function storeCheckView(location: string, findings: readonly string[]): V
     text: (terminal) =>
       findings.length === 0
         ? `${styled(terminal, 'green', 'sound')}  ${sanitize(location)}`
-        : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`).join('\n'),
+        : wrapped(
+            findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`).join('\n'),
+            terminal.columns,
+          ),
   }
 }
 
@@ -66,10 +72,13 @@ export function storeMigratedView(migrated: { location: string; from: number; to
   const { location, from, to } = migrated
   return {
     json: migrated,
-    text: () =>
-      from === to
-        ? `${sanitize(location)} has format ${to}, the newest of this version.`
-        : `${sanitize(location)} has format ${to} now; it was ${from === 0 ? 'empty' : `of format ${from}`} before.`,
+    text: ({ columns }) =>
+      wrapped(
+        from === to
+          ? `The store "${sanitize(location)}" already has the format of this version (${to}).`
+          : `The store "${sanitize(location)}" now has format ${to}; before, it ${from === 0 ? 'was empty' : `had format ${from}`}.`,
+        columns,
+      ),
   }
 }
 
@@ -83,7 +92,10 @@ export function heldText(held: number, batchIds: readonly string[]): string {
 }
 
 export function storeBackupView(location: string, path: string): View {
-  return { json: { location, path }, text: () => `The store was copied to ${sanitize(path)}` }
+  return {
+    json: { location, path },
+    text: ({ columns }) => wrapped(`The store was copied to ${sanitize(path)}`, columns),
+  }
 }
 
 export function storePurgeView(
@@ -93,13 +105,17 @@ export function storePurgeView(
   const { rows, events, kept } = purged
   return {
     json: { rows, events, kept, dry_run: dryRun },
-    text: () => {
+    text: ({ columns }) => {
+      if (rows + events + kept === 0) return 'Nothing to remove: no personal data was found.'
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =
         kept === 0
           ? ''
           : `; ${countInWords(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
-      return `${did} personal data of ${countInWords(rows, 'row')} and ${countInWords(events, 'event')}${left}.`
+      return wrapped(
+        `${did} personal data of ${countInWords(rows, 'row')} and ${countInWords(events, 'event')}${left}.`,
+        columns,
+      )
     },
   }
 }
@@ -108,7 +124,11 @@ export function storePurgeView(
 export function sameServiceView(urls: readonly [string, string], same: boolean): View {
   return {
     json: { urls, same },
-    text: () => `${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'one service' : 'two services'}.`,
+    text: ({ columns }) =>
+      wrapped(
+        `Recorded: ${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'the same service' : 'two services'}.`,
+        columns,
+      ),
   }
 }
 

@@ -1,7 +1,9 @@
 import type { User } from '../../contract/user.ts'
 import type { ListView } from '../view.ts'
 
-export function usersView(users: readonly User[]): ListView<User> {
+/** `all`: before a choice was made among them, to say what there is to choose. */
+export function usersView(users: readonly User[], all: readonly User[]): ListView<User> {
+  const known = (values: readonly string[]): string => [...new Set(values)].sort().join(', ') || '-'
   return {
     rows: users,
     columns: [
@@ -14,6 +16,10 @@ export function usersView(users: readonly User[]): ListView<User> {
       { name: 'permissions', value: (row) => row.permissions?.join('; '), extra: true },
       { name: 'id', value: (row) => row.id, extra: true },
     ],
-    empty: 'No users match.',
+    empty: [
+      'No users match.',
+      `Roles: ${known(all.map(({ role }) => role))}`,
+      `Teams: ${known(all.flatMap(({ teams }) => teams.map(({ name }) => name)))}`,
+    ].join('\n'),
   }
 }

@@ -4,6 +4,7 @@ import { parse, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 
 import { fieldTypes } from '../../contract/package-schema.ts'
+import { issueInWords } from '../../contract/issue-words.ts'
 import { InvalidInputError, IoError, UsageError } from '../../errors/kinds.ts'
 import type { Fixture } from './fixture.ts'
 import { checkedWebhookUrl } from '../service/webhook-url.ts'
@@ -126,10 +127,9 @@ export function parseFixture(text: string): Fixture {
   const parsed = fixture.safeParse(parseYaml(text))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    throw new InvalidInputError(
-      `the fixture's ${pathOf(issue?.path ?? [])}: ${issue?.message ?? 'is not valid'}`,
-      { hint: 'Fix the fixture; nothing was started.' },
-    )
+    throw new InvalidInputError(`the fixture's ${pathOf(issue?.path ?? [])}: ${issueInWords(issue)}`, {
+      hint: 'Nothing was started. Fix the fixture.',
+    })
   }
   const { organisations } = parsed.data
   refuseTwice(

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 
+import { issueInWords } from '../../contract/issue-words.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Injection } from '../service/faults.ts'
 import { switchNames } from '../service/switch-names.ts'
@@ -31,8 +32,15 @@ const fault = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('switch'), switch: z.enum(switchNames) }),
 ])
 
+/** All of them, those of a path, or those of a method and a path. */
+const call = /^\s*(?:\*|\/\S*|(?:GET|HEAD|POST|PUT|PATCH|DELETE)\s+[/*]\S*)\s*$/i
+
 const scenarioInjection = z.strictObject({ scenario: z.string(), ...times })
-const faultInjection = z.strictObject({ on: z.string().min(1), ...times, fault })
+const faultInjection = z.strictObject({
+  on: z.string().regex(call, 'give a method and a path, such as POST /v1/requests, or *'),
+  ...times,
+  fault,
+})
 
 const kinds = fault.options.map(({ shape }) => shape.kind.value)
 
@@ -42,8 +50,8 @@ export function checkedInjection(value: unknown): Injection {
   const parsed = isScenario ? scenarioInjection.safeParse(value) : faultInjection.safeParse(value)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const path = issue?.path.join('.') ?? ''
-  throw new InvalidInputError(`${path === '' ? 'body' : path}: ${issue?.message ?? 'is not valid'}`, {
+  const place = issue?.path.join('.') ?? ''
+  throw new InvalidInputError(`${place === '' ? 'the fault' : place}: ${issueInWords(issue)}`, {
     hint: `A fault is JSON with a kind: ${kinds.join(', ')}; see examples with: refcheck sandbox inject --help`,
   })
 }

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { isLoopbackHost } from '../../contract/loopback.ts'
 import { controlPath } from './control-path.ts'
 import { RefcheckError } from '../../errors/base.ts'
+import { issueInWords } from '../../contract/issue-words.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { checkedInjection } from './injection.ts'
 import { serveAsset, servePage } from './page/serve.ts'
@@ -136,7 +137,7 @@ async function body<T>({ req }: Context<ControlEnv>, schema: z.ZodType<T>): Prom
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const path = issue?.path.join('.') ?? ''
-  throw new InvalidInputError(`${path === '' ? 'body' : path}: ${issue?.message ?? 'is not valid'}`)
+  throw new InvalidInputError(`${path === '' ? 'body' : path}: ${issueInWords(issue)}`)
 }
 
 function json(value: unknown): Response {

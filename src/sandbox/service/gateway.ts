@@ -18,7 +18,7 @@ export interface GatewayOptions {
   onSwitch: (name: Switch) => void
 }
 
-/** One call on its way through. */
+/** One call, as it is handled. */
 interface Passage {
   method: string
   path: string

@@ -119,7 +119,7 @@ export interface RequestRecord {
   applied: number
 }
 
-/** One event on its way to the organisation's webhook. */
+/** One event to be delivered to the organisation's webhook. */
 export interface DeliveryRecord {
   id: string
   organisation_id: string

@@ -17,7 +17,7 @@ export const ruleTable = {
   'quota-window-start': {
     section: 'Limits',
     sentence: '60 requests per 60-second fixed window, per API key',
-    open: 'When a window starts.',
+    open: 'When a quota window starts.',
     choices: ['first-call', 'clock'],
   },
   'refused-calls-count': {
@@ -30,7 +30,7 @@ export const ruleTable = {
     section: 'GET /v1/packages/{id}/schema',
     sentence:
       '403 (user not an active member, or no access to the package); 404 (package not found or not available to the organisation and user)',
-    open: 'Which of the two a package hidden from the role of the user gets.',
+    open: 'Whether a package that is hidden from the user’s role answers 404 or 403.',
     choices: ['404', '403'],
   },
   'disabled-package-schema': {
@@ -48,7 +48,7 @@ export const ruleTable = {
   'error-checks': {
     section: 'Request status',
     sentence: 'ERROR: Terminal. The request could not be processed and no checks were created.',
-    open: 'What `checks` holds then: entries with a null id, or nothing.',
+    open: 'What `checks` holds when the status is ERROR: entries with a null id, or nothing.',
     choices: ['null-ids', 'none'],
   },
   'error-from': {
@@ -66,7 +66,7 @@ export const ruleTable = {
   'report-ready': {
     section: 'Check',
     sentence: 'Signed URL; null until the report is available',
-    open: 'Whether the report is there when the check is COMPLETED, or minutes later.',
+    open: 'Whether the report is ready when the check is COMPLETED, or minutes later.',
     choices: ['with-completion', 'later'],
   },
   'event-on-acceptance': {
@@ -90,19 +90,19 @@ export const ruleTable = {
   'error-reason-form': {
     section: 'Events',
     sentence: 'error_reason: diagnostic text. Its format: not shown',
-    open: 'What the text looks like.',
+    open: 'What the text of error_reason looks like.',
     choices: ['sentence', 'code', 'lines'],
   },
   'created-at-form': {
     section: 'Request',
     sentence: 'created_at: string (ISO 8601 timestamp)',
-    open: 'Its precision and how the zone is written.',
+    open: 'The precision of created_at, and how its time zone is written.',
     choices: ['milliseconds', 'seconds', 'offset'],
   },
   'referee-id-form': {
     section: 'Referee',
     sentence: 'referee_id: string (in the path: integer or string)',
-    open: 'What the identifier looks like.',
+    open: 'Whether a referee_id is digits or a UUID.',
     choices: ['digits', 'uuid'],
   },
   'body-limit': {
@@ -145,7 +145,7 @@ export function checkedChoice(name: string, choice: string): Partial<Choices> {
   const rule: Rule | undefined = Object.hasOwn(ruleTable, name) ? ruleTable[name as RuleName] : undefined
   if (rule === undefined) {
     throw new InvalidInputError(`no rule named "${name}"`, {
-      hint: `Rules: ${ruleNames.join(', ')}.`,
+      hint: `Rules: ${ruleNames.join(', ')}`,
     })
   }
   if (!rule.choices.includes(choice)) {

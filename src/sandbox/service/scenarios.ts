@@ -112,7 +112,7 @@ export function scenariosOf(email: string): string[] {
 export function checkedScenario(tag: string): string {
   if (known.has(tag)) return tag
   throw new InvalidInputError(`no scenario named "${tag}"`, {
-    hint: `Scenarios: ${[...known].join(', ')}.`,
+    hint: `Scenarios: ${[...known].join(', ')}`,
   })
 }
 

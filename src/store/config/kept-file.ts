@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 
+import { issueInWords } from '../../contract/issue-words.ts'
 import { IoError } from '../../errors/kinds.ts'
 
 /**
@@ -17,7 +18,7 @@ export function parseKept<T>(path: string, text: string, shape: z.ZodType<T>): T
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const place = issue?.path.join('.') ?? ''
-  throw damaged(path, `${place === '' ? '' : `${place}: `}${issue?.message ?? 'wrong shape'}`)
+  throw damaged(path, `${place === '' ? 'it ' : `${place}: `}${issueInWords(issue)}`)
 }
 
 /** The place alone: the parser's own message quotes the text. */

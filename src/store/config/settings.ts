@@ -33,7 +33,7 @@ export interface Settings {
   removeProfile(name: string): Promise<boolean>
   /** A name that is not there is a UsageError that lists the others. */
   switchTo(name: string): Promise<void>
-  /** What is set, key by key; a profile's own value goes before the one for all. */
+  /** What is set, key by key; a profile's own value overrides the one for all. */
   values(profile?: string): Promise<ReadonlyMap<string, SettingValue>>
   value(key: string, profile?: string): Promise<string | undefined>
   /** Checks and keeps; answers the value as kept. For one profile, or for all. */

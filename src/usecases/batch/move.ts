@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { movedBody, notMovable, type Unfit } from '../../domain/batch/moving.ts'
+import { movedBody, notMovable, type InvalidRow } from '../../domain/batch/moving.ts'
 import { heldElsewhere } from '../../domain/batch/standing.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
@@ -11,7 +11,7 @@ export interface MovePorts extends BatchPorts, SchemaPorts {}
 
 /**
  * What is left of a batch goes on under the package that replaced its own. Every row is checked against the new schema first;
- * where one does not fit, nothing is moved. The two packages are one from then on. How many rows moved.
+ * where one is invalid there, nothing is moved. The two packages are one from then on. How many rows moved.
  */
 export async function moveBatch(parts: MovePorts, batch: Batch, packageId: number): Promise<number> {
   const { batches, waiting, clock, api } = parts
@@ -39,13 +39,13 @@ export async function moveBatch(parts: MovePorts, batch: Batch, packageId: numbe
   if (hold === undefined) throw heldElsewhere(await batches.find(batch.id))
   try {
     const rows: Movable[] = []
-    const unfit: Unfit[] = []
+    const invalid: InvalidRow[] = []
     for (const row of await waiting.movable(batch.id)) {
       const { body, problems } = movedBody(row.body, schema)
-      if (body === undefined) unfit.push({ row: row.row, problems })
+      if (body === undefined) invalid.push({ row: row.row, problems })
       else rows.push({ ...row, body })
     }
-    const refused = notMovable(batch, packageId, unfit)
+    const refused = notMovable(batch, packageId, invalid)
     if (refused !== undefined) throw refused
     // The two would be one package from then on, for everybody, and no row would say why.
     if (rows.length === 0) {

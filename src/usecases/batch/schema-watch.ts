@@ -15,7 +15,7 @@ export async function rowsNoLongerFit(
   packageId: number,
 ): Promise<IncompleteError | undefined> {
   const schema = await loadSchema(packageId, { ...ports, refresh: true })
-  let unfit = 0
+  let invalid = 0
   let first: string | undefined
   for await (const { row, packageId: wanted, body } of ports.batches.bodies(batchId, {
     states: ['pending'],
@@ -24,12 +24,12 @@ export async function rowsNoLongerFit(
     const { problems } = validateBody(readJson(new TextDecoder().decode(body)).value, schema)
     const problem = problems?.[0]
     if (problem === undefined) continue
-    unfit += 1
+    invalid += 1
     first ??= `row ${row}: ${sentence(problem)}`
   }
   if (first === undefined) return undefined
   return new IncompleteError(
-    `the schema of package ${packageId} has changed: ${unfit} of the rows not sent no longer match it (${first})`,
+    `the schema of package ${packageId} has changed: ${invalid} of the rows not sent no longer match it (${first})`,
     {
       hint: `Show its fields with: refcheck schema show ${packageId}`,
     },

@@ -63,7 +63,7 @@ export async function interview(
 
 /** Answers are not lost with the person who leaves. */
 function left({ message }: InterruptedError, line: string | undefined): InterruptedError {
-  return new InterruptedError(message, { hint: line && `Go on from these answers with: ${line}` })
+  return new InterruptedError(message, { hint: line && `Continue from these answers with: ${line}` })
 }
 
 /** Until the person says yes. */

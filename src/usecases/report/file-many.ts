@@ -25,7 +25,7 @@ import { endedWithout, type ReportTarget, reportTargets } from '../../domain/rep
 import { gravest } from '../../domain/request/result.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { InterruptedError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
+import { interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import { fileTarget } from './file-target.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
 import { FreshReadError, SignedUrls } from './transfer.ts'
@@ -157,12 +157,7 @@ class Filing {
 
   /** What ended everything early. */
   #haltedBy(): unknown {
-    if (this.#options.signal?.aborted) {
-      return new InterruptedError('interrupted', {
-        hint: 'What is on disk stays. Run the same command again to continue.',
-      })
-    }
-    return this.#halted
+    return this.#options.signal?.aborted ? interrupted(undefined, 'What is on disk stays.') : this.#halted
   }
 
   #halt(error: unknown): void {

@@ -67,7 +67,10 @@ export async function refreshRequests(parts: RefreshPorts, filter: RequestFilter
       const read = await api.getRequest(request_id, signal)
       await ledger.recordStatus(request_id, read.status, clock.now())
     } catch (error) {
-      if (signal?.aborted) throw new InterruptedError('interrupted; the statuses read so far are kept')
+      if (signal?.aborted)
+        throw new InterruptedError('interrupted; the statuses read so far are kept', {
+          again: 'Continue with',
+        })
       if (!(error instanceof RefcheckError)) throw error
       failures.push({ request_id, error })
       if (error.code !== 'not_found') break

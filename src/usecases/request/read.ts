@@ -1,7 +1,7 @@
 import type { Api } from '../../api/api.ts'
 import { gravest, isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { InterruptedError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
+import { interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 
 /** So many requests in a row that the service fails to answer about: then it is away, and the rest is not tried. */
 const mostFailedReads = 3
@@ -28,7 +28,7 @@ export async function readRequests(
       results.push({ requestId, request: await api.getRequest(requestId, signal) })
       failedReads = 0
     } catch (error) {
-      const failure = signal?.aborted ? new InterruptedError('interrupted', { cause: error }) : error
+      const failure = signal?.aborted ? interrupted(error) : error
       if (!(failure instanceof RefcheckError)) throw failure
       results.push({ requestId, error: failure })
       failedReads += failure instanceof UnavailableError ? 1 : 0

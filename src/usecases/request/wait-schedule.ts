@@ -12,7 +12,7 @@ export interface Due {
   /** As last read; undefined before the first read. */
   status: string | undefined
   changedAt: number
-  /** An event told of another status; it goes before those that are read for safety. */
+  /** An event told of another status; it overtakes those that are read for safety. */
   isNews: boolean
   /** Failed reads in a row. */
   failures: number

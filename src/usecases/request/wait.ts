@@ -3,7 +3,7 @@ import type { RequestResource } from '../../contract/request.ts'
 import { notReadInTime, settled, verdict, type WaitGoal, type WaitResult } from '../../domain/request/goal.ts'
 import { gravest } from '../../domain/request/result.ts'
 import { RefcheckError } from '../../errors/base.ts'
-import { InterruptedError, NotFoundError, ThrottledError, UnavailableError } from '../../errors/kinds.ts'
+import { interrupted, NotFoundError, ThrottledError, UnavailableError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Governor } from '../quota/governor.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
@@ -45,7 +45,7 @@ export async function waitForRequests(
 ): Promise<WaitResult> {
   const wait: Wait = { api, options, seen: new Map(), notFound: new Map() }
   const halted = await untilOver(wait, requestIds).catch((error: unknown) => {
-    const failure = options.signal?.aborted ? new InterruptedError('interrupted', { cause: error }) : error
+    const failure = options.signal?.aborted ? interrupted(error) : error
     const isAnswer = requestIds.length > 1 && wait.seen.size > 0
     if (!isAnswer || !(failure instanceof RefcheckError)) throw error
     return failure

@@ -22,7 +22,7 @@ type Given = { [name in keyof Credentials]: string | undefined }
 /** What was given, checked by its form, and the rest asked for. Throws a UsageError where nobody can be asked. */
 export async function askCredentials(given: Given, sources: AskSources): Promise<Credentials> {
   const { prompter } = sources
-  const baseUrl = given.baseUrl === undefined ? undefined : parseBaseUrl(given.baseUrl)
+  const baseUrl = given.baseUrl === undefined ? undefined : parseBaseUrl(given.baseUrl, '--base-url')
   const apiKey = given.apiKey === undefined ? undefined : checkApiKey(given.apiKey)
   const email = given.email === undefined ? undefined : checkEmail(given.email)
   if (prompter === undefined) return complete({ baseUrl, apiKey, email }, sources.profile)

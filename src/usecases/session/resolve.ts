@@ -14,7 +14,7 @@ export interface SessionSources extends ProfileSources {
 
 /**
  * Who calls, and where to (cli-contract "Environment"): `--profile` names all three values; without it
- * each of REFCHECK_BASE_URL, REFCHECK_API_KEY and REFCHECK_USER_EMAIL goes before the profile's, and
+ * each of REFCHECK_BASE_URL, REFCHECK_API_KEY and REFCHECK_USER_EMAIL overrides the profile's, and
  * with all three no profile and no file is touched. A kept key goes to the origin it was saved for and
  * nowhere else. No key is an UnauthenticatedError, any other gap a UsageError.
  */

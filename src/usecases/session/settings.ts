@@ -29,7 +29,9 @@ export async function getSetting({ settings, profile }: Sources, key: string): P
 }
 
 /** The value as it is kept. */
-export function setSetting({ settings, profile }: Sources, key: string, text: string): Promise<string> {
+export async function setSetting({ settings, profile }: Sources, key: string, text: string): Promise<string> {
+  // The names are many, and two libraries' own.
+  if (key === 'encoding') await (await import('../../sheets/encoding.ts')).requireEncoding(text, key)
   return settings.setValue(key, text, profile)
 }
 

@@ -1,7 +1,7 @@
 import type { Field } from './data.ts'
 import type { Order } from './orders.ts'
 
-/** An answer on its way out, to be changed in place. */
+/** An answer about to be sent, to be changed in place. */
 export interface Told {
   status: number
   headers: Record<string, string>

@@ -14,12 +14,14 @@ test('a row that fits the successor is sent under it, and is otherwise what it w
   expect(JSON.parse(new TextDecoder().decode(moved.body))).toEqual({ package_id: schema.id, recipient: ann })
 })
 
-test('a row that lacks what the successor asks for does not fit, and nothing is moved', () => {
+test('a row that lacks what the successor asks for is invalid there, and nothing is moved', () => {
   const { problems = [] } = movedBody(body, schemaOf({ consent: { method: ['string', true] } }))
   expect(problems.map(({ column }) => column)).toEqual(['consent.method'])
   expect(notMovable(file, 8, [])).toBeUndefined()
   const refused = notMovable(file, 8, [{ row: 3, problems }])
-  expect(refused?.message).toBe('1 row does not fit package 8: consent.method is required (string), in row 3')
+  expect(refused?.message).toBe(
+    '1 row is invalid for package 8: consent.method is required (string), in row 3',
+  )
   expect(refused?.hint).toMatch(
     /^Nothing was moved.*: refcheck batch run '\/people of march.csv' --package 8$/,
   )
@@ -33,7 +35,7 @@ test('a problem of many rows is told once, by its column, with the first of them
   }
   const many = Array.from({ length: 5 }, (_, at) => ({ row: at + 1, problems: [missing] }))
   expect(notMovable(file, 8, many)?.message).toMatch(
-    /^5 rows do .*: consent\.method is required, in rows 1, 2, 3 and 2 more$/,
+    /^5 rows are .*: consent\.method is required, in rows 1, 2, 3 and 2 more$/,
   )
   expect(notMovable(file, 8, many.slice(0, 3))?.message).toMatch(/in rows 1, 2, 3$/)
   const phone = { path: 'recipient.phone', column: 'phone', problem: 'has no +', value: '0400' }

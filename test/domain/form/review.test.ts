@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { formFields } from '../../../src/domain/form/fields.ts'
-import { reviewRows, valueInWords } from '../../../src/domain/form/review.ts'
+import { answerInWords, reviewRows, valueInWords } from '../../../src/domain/form/review.ts'
 import { plainSchema } from './sample-schema.ts'
 
 test('every field of the form has its row, with an answer where there is one', () => {
@@ -25,5 +25,6 @@ test('a value as a person reads it', () => {
     '{"b":null}',
     'null',
   ])
+  expect([['a', 'b c'], [], [1]].map(answerInWords)).toEqual(['a; b c', 'none', '[1]'])
   expect(valueInWords('x'.repeat(200))).toBe('x'.repeat(200))
 })

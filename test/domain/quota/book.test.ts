@@ -63,7 +63,7 @@ describe('while it is not known when a window starts', () => {
 })
 
 describe('what a 429 says wins', () => {
-  test('nothing goes before the time it names, and then a whole window is open', () => {
+  test('no call is made before the time it names, and then a whole window is open', () => {
     const [full] = fill(emptyBook(windows), start)
     const book = withThrottle(full, 12, start + 1000)
     const end = start + 13_000

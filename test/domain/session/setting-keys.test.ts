@@ -107,7 +107,7 @@ test('an unknown setting: the known ones are named', () => {
     expect.objectContaining({
       code: 'usage',
       message: 'no setting named "__proto__"',
-      hint: 'Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country.',
+      hint: 'Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country',
     }),
   )
 })

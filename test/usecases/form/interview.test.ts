@@ -154,7 +154,7 @@ describe('lists and groups', () => {
       { ask: `${jobs}, as JSON`, type: '["Baker"]', initial: '', help: 'Where worked.' },
       { ask: `${home} (a group of names and values, optional)`, choose: 'As JSON' },
       { ask: `${home}, as JSON`, type: '{"street": {"no": 1}}' },
-      { ask: 'Is everything correct?', choose: 'Change Check cv: Jobs (["Baker"])' },
+      { ask: 'Is everything correct?', choose: 'Change Check cv: Jobs (Baker)' },
       { ask: `${jobs} (a list, required)`, choose: 'As JSON, starting from the current value' },
       { ask: `${jobs}, as JSON`, type: '["Baker", null]', initial: '["Baker"]' },
       { ask: 'Is everything correct?', choose: 'Change Check cv: Home ({"street":{"no":1}})' },
@@ -268,7 +268,7 @@ describe('the review', () => {
     ])
     await expect(leaving).rejects.toMatchObject({
       code: 'interrupted',
-      hint: `Go on from these answers with: refcheck request create --package 7 --first-name Zoë --last-name 'O'\\''Brien'`,
+      hint: `Continue from these answers with: refcheck request create --package 7 --first-name Zoë --last-name 'O'\\''Brien'`,
     })
   })
 

@@ -23,7 +23,7 @@ afterEach(() => place.end())
 const ordering = (script: Script): ScriptedOrdering =>
   scriptedOrdering(ledger, script, { signal: stop.signal })
 
-/** Ctrl-C is pressed while this answer is on its way. */
+/** Ctrl-C is pressed while this answer is in transit. */
 function interruptedBefore(answer: CreateAnswer): () => CreateAnswer {
   return () => {
     stop.abort()

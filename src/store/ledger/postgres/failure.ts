@@ -116,7 +116,7 @@ export function storeFailure({ shown }: PostgresServer, error: unknown): Error {
 /** A commit without an answer. */
 export function noAnswer({ shown }: PostgresServer, cause: unknown): NoAnswerError {
   return new NoAnswerError(`the store "${shown}" did not answer: a change may or may not be recorded`, {
-    hint: 'Run the same command again: it looks up what was recorded.',
+    hint: 'Run it again: it looks up what was recorded.',
     cause,
   })
 }
