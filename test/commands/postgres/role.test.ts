@@ -61,7 +61,7 @@ test('a user who may change no table works with a store that its owner made, by 
     ),
   ).toMatchInlineSnapshot(`
     $ refcheck store migrate
-    postgres://STORE has format 1, the newest of this version.
+    The store "postgres://STORE" already has the format of this version (1).
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes --quiet
@@ -77,7 +77,7 @@ test('a user who may change no table works with a store that its owner made, by 
     $ refcheck store purge --email a1@example.com --yes
     Removed personal data of 1 row and 0 events.
     2> Error: what was removed may still be read in the files of the store "postgres://STORE": only the owner of its tables may clean them
-    2> Let the owner run the same command, or VACUUM. The server cleans them by itself too, later (autovacuum).
+    2> The server cleans them later by itself (autovacuum). To clean them now, run VACUUM as the owner, or as the owner run: refcheck store purge --email a1@example.com --yes
     exit 10
 
     $ refcheck store check
