@@ -9,6 +9,7 @@ import { failureJson, failureText } from '../output/failure.ts'
 import { jsonDocument } from '../output/present.ts'
 import { terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
+import { withAccount } from '../host/paths.ts'
 import { type Context, within } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { nameCommand } from './again.ts'
@@ -83,19 +84,21 @@ async function throughOclif(
     import('@oclif/core/settings'),
   ])
   settings.enableAutoTranspile = false
-  const config = await Config.load({
-    root: fileURLToPath(root),
-    pjson,
-    ignoreManifest: options.fromSource === true,
-    // What a package.json in the data folder or the working tree names is not this program's to run.
-    userPlugins: false,
-    devPlugins: false,
+  await withAccount(async () => {
+    const config = await Config.load({
+      root: fileURLToPath(root),
+      pjson,
+      ignoreManifest: options.fromSource === true,
+      // What a package.json in the data folder or the working tree names is not this program's to run.
+      userPlugins: false,
+      devPlugins: false,
+    })
+    if (argv[0] === 'autocomplete') {
+      const { setUpInOurWords } = await import('./plugin-words.ts')
+      await setUpInOurWords(config)
+    }
+    await run([...argv], config)
   })
-  if (argv[0] === 'autocomplete') {
-    const { setUpInOurWords } = await import('./plugin-words.ts')
-    await setUpInOurWords(config)
-  }
-  await run([...argv], config)
 }
 
 /** The package as oclif is to see it. */

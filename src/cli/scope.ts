@@ -1,4 +1,5 @@
-import { type Paths, resolvePaths } from '../host/paths.ts'
+import { UsageError } from '../errors/kinds.ts'
+import { NoHomeError, type Paths, resolvePaths } from '../host/paths.ts'
 import { Progress } from '../output/progress.ts'
 import { Reporter } from '../output/reporter.ts'
 import { terminalOf } from '../output/terminal.ts'
@@ -23,18 +24,33 @@ export class Scope {
   readonly context: Context
   readonly options: ScopeOptions
   readonly reporter: Reporter
-  readonly paths: Paths
   readonly #made = new Map<unknown, unknown>()
   readonly #settlers: Close[] = []
   readonly #closers: Close[] = []
   #isClosing = false
+  #paths: Paths | undefined
 
   constructor(context: Context, options: ScopeOptions) {
     this.context = context
     this.options = options
-    this.paths = resolvePaths(context.env)
     const { stderr } = context.streams
     this.reporter = new Reporter(stderr, terminalOf(stderr, context.env, options.noColor), options.quiet)
+  }
+
+  /** Throws a UsageError where neither the environment nor the account says where they are. */
+  get paths(): Paths {
+    try {
+      return (this.#paths ??= resolvePaths(this.context.env))
+    } catch (cause) {
+      if (!(cause instanceof NoHomeError)) throw cause
+      throw new UsageError(
+        'this account has no home folder, so there is no place for settings and the store',
+        {
+          hint: 'Set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR to folders on a volume that lasts.',
+          cause,
+        },
+      )
+    }
   }
 
   /** What `make` makes, the same at every call. */

@@ -6,7 +6,7 @@ import { doctorView } from '../output/views/doctor.ts'
 export default class Doctor extends BaseCommand<typeof Doctor> {
   static override summary = 'Check the setup, and show what to fix'
   static override description =
-    'Checks Node, folders, certificates, proxy, store, profile, service, clock, key and quota. Makes two pings and one call (GET /v1/users). Changes nothing except the permissions of private files. Exit 0 if nothing fails, else the code of the first failure.'
+    'Checks Node, folders, certificates, proxy, store, profile, service, clock, key and quota. Makes two pings and one call (GET /v1/users). Changes nothing except the permissions of private files; where commands write, it writes a file and removes it. Exit 0 if nothing fails, else the code of the first failure.'
   static override examples = ['<%= config.bin %> doctor', '<%= config.bin %> doctor --json']
   static override flags = { timeout: timeoutFlag }
 

@@ -5,15 +5,17 @@ import type { Scope } from '../cli/scope.ts'
 import type { Environment } from '../host/env.ts'
 import { connector, governor, publicApi } from './api.ts'
 import { http } from './http.ts'
-import { sessionSources } from './session.ts'
+import { sessionSources, setting } from './session.ts'
 import { chosenStore, store } from './store.ts'
 import { looseMode } from '../disk/private-modes.ts'
+import { tryWrite } from '../disk/try-write.ts'
 import type { MachineReport } from '../domain/doctor/finding.ts'
+import type { Paths } from '../host/paths.ts'
 import { hasFileModes, nodeVersion } from '../host/runtime.ts'
 import { proxySettings } from '../http/proxy.ts'
 import { storeLocation } from '../store/ledger/options.ts'
 import { checkMachine } from '../usecases/doctor/check-machine.ts'
-import { machineChecks } from '../usecases/doctor/machine.ts'
+import { machineChecks, type WrittenPlace } from '../usecases/doctor/machine.ts'
 import { serviceChecks } from '../usecases/doctor/service.ts'
 
 /** Looks at all that a command stands on. `needed`: the versions of Node that will do. */
@@ -39,6 +41,13 @@ export async function diagnose(
     env,
     node: { version: nodeVersion(), needed },
     folders: paths,
+    // Settings that are damaged are another finding.
+    written: async () => {
+      const reports = await setting(scope, 'output-dir').catch(() => undefined)
+      const files = await location().then(placesOf, () => [])
+      return writtenPlaces(paths, files.slice(0, 1).map(dirname), reports)
+    },
+    tryWrite,
     privatePlaces,
     looseMode: async (path) => (hasFileModes() ? looseMode(path) : undefined),
     unreadable,
@@ -66,6 +75,20 @@ export async function diagnose(
     signal,
   })
   return checkMachine([...machine, ...service])
+}
+
+/** `ofStore`: the folder of its file; none of a database. */
+function writtenPlaces(
+  { config, data }: Paths,
+  ofStore: readonly string[],
+  reports: string | undefined,
+): readonly WrittenPlace[] {
+  return [
+    ...[...new Set([config, ...ofStore, ...(reports === undefined ? [] : [reports])])].map((folder) => ({
+      folder,
+    })),
+    ...(ofStore.includes(data) ? [] : [{ folder: data, isCache: true }]),
+  ]
 }
 
 const placesOf = (path: string): string[] =>

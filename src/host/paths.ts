@@ -1,5 +1,5 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { homedir, userInfo } from 'node:os'
+import { posix, win32 } from 'node:path'
 
 import { type Environment, variable } from './env.ts'
 
@@ -9,28 +9,77 @@ export interface Paths {
   data: string
 }
 
-/** REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR, else the platform's own places (XDG, Application Support, AppData). */
+/** An account without a home folder, as a container's often is, and nothing that says where else. */
+export class NoHomeError extends Error {}
+
+/**
+ * REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR, else the platform's own places (XDG, Application Support, AppData). Throws a
+ * NoHomeError where those are below a home folder that there is not.
+ */
 export function resolvePaths(env: Environment, platform: NodeJS.Platform = process.platform): Paths {
-  const home = variable(env, 'HOME') ?? variable(env, 'USERPROFILE') ?? homedir()
-  const own = platformFolders(env, platform, home)
-  return {
-    config: variable(env, 'REFCHECK_CONFIG_DIR') ?? own.config,
-    data: variable(env, 'REFCHECK_DATA_DIR') ?? own.data,
+  const config = variable(env, 'REFCHECK_CONFIG_DIR')
+  const data = variable(env, 'REFCHECK_DATA_DIR')
+  if (config !== undefined && data !== undefined) return { config, data }
+  const own = platformFolders(env, platform)
+  return { config: config ?? own.config(), data: data ?? own.data() }
+}
+
+/** Throws a NoHomeError where the account has none: a uid that no line of /etc/passwd names. */
+export function homeFolder(env: Environment): string {
+  const named = variable(env, 'HOME') ?? variable(env, 'USERPROFILE')
+  if (named !== undefined) return named
+  try {
+    return homedir()
+  } catch (cause) {
+    throw new NoHomeError('no home folder', { cause })
   }
 }
 
-function platformFolders(env: Environment, platform: NodeJS.Platform, home: string): Paths {
+function platformFolders(
+  env: Environment,
+  platform: NodeJS.Platform,
+): { config: () => string; data: () => string } {
+  const path = platform === 'win32' ? win32 : posix
+  const below = (name: string, ...rest: string[]): string =>
+    variable(env, name) ?? path.join(homeFolder(env), ...rest)
   if (platform === 'win32') {
-    const roaming = variable(env, 'APPDATA') ?? join(home, 'AppData', 'Roaming')
-    const local = variable(env, 'LOCALAPPDATA') ?? join(home, 'AppData', 'Local')
-    return { config: join(roaming, 'refcheck'), data: join(local, 'refcheck') }
+    return {
+      config: () => path.join(below('APPDATA', 'AppData', 'Roaming'), 'refcheck'),
+      data: () => path.join(below('LOCALAPPDATA', 'AppData', 'Local'), 'refcheck'),
+    }
   }
   if (platform === 'darwin') {
-    const support = join(home, 'Library', 'Application Support', 'refcheck')
-    return { config: support, data: join(support, 'data') }
+    const support = (): string => path.join(homeFolder(env), 'Library', 'Application Support', 'refcheck')
+    return { config: support, data: () => path.join(support(), 'data') }
   }
   return {
-    config: join(variable(env, 'XDG_CONFIG_HOME') ?? join(home, '.config'), 'refcheck'),
-    data: join(variable(env, 'XDG_DATA_HOME') ?? join(home, '.local', 'share'), 'refcheck'),
+    config: () => path.join(below('XDG_CONFIG_HOME', '.config'), 'refcheck'),
+    data: () => path.join(below('XDG_DATA_HOME', '.local', 'share'), 'refcheck'),
+  }
+}
+
+/**
+ * oclif asks for the account's home folder and shell, needs neither, and ends where there are none: a uid that no line
+ * of /etc/passwd names.
+ */
+export async function withAccount<T>(job: () => Promise<T>): Promise<T> {
+  if (hasName()) return job()
+  const named = Object.entries({ HOME: '/', SHELL: '/bin/sh' }).filter(
+    ([name]) => process.env[name] === undefined,
+  )
+  for (const [name, value] of named) process.env[name] = value
+  try {
+    return await job()
+  } finally {
+    for (const [name] of named) delete process.env[name]
+  }
+}
+
+function hasName(): boolean {
+  try {
+    userInfo()
+    return true
+  } catch {
+    return false
   }
 }

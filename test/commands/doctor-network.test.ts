@@ -5,12 +5,13 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { session } from '../harness/session.ts'
 
 test('a clock that is off', async () => {
-  const { type } = await session({ filters: [...doctorFilters, [/is 3(599|600|601) s/g, 'is 3600 s']] })
+  const { type } = await session({ filters: [...doctorFilters, [/is 3(59\d|600|601) s/g, 'is 3600 s']] })
   const clock = new ManualClock({ now: Date.now() + 3_600_000 })
   expect(await type('doctor', { clock })).toMatchInlineSnapshot(`
     $ refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
@@ -32,6 +33,7 @@ test('certificates that are not checked, authorities that are not there, a proxy
     2> Warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored for other machines; their certificates are still verified.
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     warn  certificates  NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is ignored except for this machine’s own addresses
                         Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.
@@ -49,6 +51,7 @@ test('certificates that are not checked, authorities that are not there, a proxy
     $ NODE_EXTRA_CA_CERTS=/nowhere.pem HTTPS_PROXY=http://ana:hush@proxy.example.com:3128 refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     warn  certificates  the file that NODE_EXTRA_CA_CERTS names cannot be read: there is no such file
                         Node ignores it. Correct the path, or unset it.
@@ -65,6 +68,7 @@ test('certificates that are not checked, authorities that are not there, a proxy
     $ HTTPS_PROXY=ftp://x refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     fail  proxy         HTTPS_PROXY in the environment is not the address of an http or https proxy

@@ -14,6 +14,7 @@ test('all is well: a line for each thing, exit 0', async () => {
     $ refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
@@ -35,6 +36,7 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
     $ refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
@@ -64,6 +66,12 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
           "check": "folders",
           "level": "ok",
           "message": "settings in HOME/config, data in HOME/data",
+          "hint": null
+        },
+        {
+          "check": "writing",
+          "level": "ok",
+          "message": "a file can be written in each",
           "hint": null
         },
         {
@@ -141,6 +149,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
     2> 127.0.0.1:9: connection refused; try 4 of 4 in 1.5 s
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
@@ -159,6 +168,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
     $ REFCHECK_API_KEY=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
@@ -177,6 +187,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
     $ REFCHECK_USER_EMAIL=nobody@example.com refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
@@ -200,6 +211,7 @@ test('a store that is no store: exit 1, and the rest is looked at', async () => 
     $ REFCHECK_STORE=notes.txt refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     warn  privacy       other users of this machine could read "HOME/notes.txt" (0644)
                         The permissions are corrected now. If this appears again, run chmod go= on each.
     ok    certificates  checked against Node’s own authorities
@@ -231,6 +243,7 @@ test('a store whose pages are damaged: exit 1', async () => {
     $ refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
@@ -258,6 +271,7 @@ test('a private file that others can read is reported, and made private', async 
     2> The store’s file "HOME/data/ledger.sqlite" was readable by other users (0644); it is now private (0600).
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     warn  privacy       other users of this machine could read "HOME/data/ledger.sqlite" (0644)
                         The permissions are corrected now. If this appears again, run chmod go= on each.
     ok    certificates  checked against Node’s own authorities
@@ -279,6 +293,7 @@ test('a quota that is none, and settings that are damaged, are findings; everyth
     $ REFCHECK_QUOTA=lots refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
@@ -299,6 +314,7 @@ test('a quota that is none, and settings that are damaged, are findings; everyth
     $ refcheck doctor
     ok    node          NODE
     ok    folders       settings in HOME/config, data in HOME/data
+    ok    writing       a file can be written in each
     ok    privacy       no other user of this machine can read these files
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly

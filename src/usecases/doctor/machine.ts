@@ -15,6 +15,10 @@ export interface MachineParts {
   /** "24.21.0", and the oldest that will do. */
   node: { version: string; needed: string }
   folders: { config: string; data: string }
+  /** Where commands write: what for, and whether they can do without. */
+  written: () => Promise<readonly WrittenPlace[]>
+  /** Throws an IoError where a file cannot be written. */
+  tryWrite: (folder: string) => Promise<void>
   /** Files and folders that others must not read, as far as they are there. */
   privatePlaces: readonly string[]
   /** A mode such as "0644" where other accounts may do something with it. */
@@ -24,6 +28,12 @@ export interface MachineParts {
   /** Throws where the environment's values make no sense. */
   proxy: () => { host: string; variable: string } | undefined
   store: () => Promise<StoreLook>
+}
+
+export interface WrittenPlace {
+  folder: string
+  /** Only copies of what can be read again are kept there. */
+  isCache?: boolean
 }
 
 export interface StoreLook {
@@ -40,11 +50,28 @@ export function machineChecks(parts: MachineParts): Check[] {
       name: 'folders',
       look: async () => ({ message: `settings in ${parts.folders.config}, data in ${parts.folders.data}` }),
     },
+    { name: 'writing', look: () => writing(parts) },
     { name: 'privacy', look: () => privacy(parts) },
     { name: 'certificates', look: () => certificates(parts) },
     { name: 'proxy', look: async () => proxyRemark(parts.proxy()) },
-    { name: 'store', look: () => storeRemark(parts) },
+    { name: 'store', after: ['writing'], look: () => storeRemark(parts) },
   ]
+}
+
+async function writing({ written, tryWrite }: MachineParts): Promise<Remark> {
+  const places = await written()
+  const caches: string[] = []
+  for (const { folder, isCache } of places) {
+    try {
+      await tryWrite(folder)
+    } catch (error) {
+      if (!(error instanceof IoError) || isCache !== true) throw error
+      caches.push(error.message)
+    }
+  }
+  const [problem] = caches
+  if (problem === undefined) return { message: 'a file can be written in each' }
+  return { level: 'warn', message: `${problem}; commands start slower without their caches` }
 }
 
 async function privacy({ privatePlaces, looseMode }: MachineParts): Promise<Remark> {

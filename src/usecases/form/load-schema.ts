@@ -1,6 +1,6 @@
 import type { Api } from '../../api/api.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
-import { NotFoundError } from '../../errors/kinds.ts'
+import { IoError, NotFoundError } from '../../errors/kinds.ts'
 
 /** Where schemas are kept between runs; keyed by the service and user that it was made for. */
 export interface SchemaCache {
@@ -30,7 +30,10 @@ export async function loadSchema(packageId: number, source: SchemaSource): Promi
   const schema = await api.packageSchema(packageId, signal).catch((error: unknown) => {
     throw named(error, packageId)
   })
-  await cache.put(schema)
+  // Only a copy: where the disk refuses it, the next command reads the schema again.
+  await cache.put(schema).catch((error: unknown) => {
+    if (!(error instanceof IoError)) throw error
+  })
   return schema
 }
 

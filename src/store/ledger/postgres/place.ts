@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { checkServerIdentity } from 'node:tls'
 
@@ -9,6 +8,7 @@ import { passwordIn, type PostgresServer } from '../../../domain/store/postgres-
 import { diskFailure, errorNumber } from '../../../disk/failure.ts'
 import { shellWord } from '../../../domain/wording/shell-word.ts'
 import { type Environment, variable } from '../../../host/env.ts'
+import { homeFolder, NoHomeError } from '../../../host/paths.ts'
 import { hasFileModes } from '../../../host/runtime.ts'
 
 const connectTimeoutMs = 10_000
@@ -45,8 +45,8 @@ export async function withPassword(
 ): Promise<PostgresServer> {
   const password = server.password ?? variable(env, 'PGPASSWORD')
   if (password !== undefined) return { ...server, password }
-  const home = variable(env, 'HOME') ?? variable(env, 'USERPROFILE') ?? homedir()
-  const path = variable(env, 'PGPASSFILE') ?? join(home, '.pgpass')
+  const path = passfile(env)
+  if (path === undefined) return server
   try {
     if (hasFileModes() && ((await stat(path)).mode & 0o077) !== 0) {
       onNotice?.(
@@ -58,6 +58,17 @@ export async function withPassword(
   } catch (error) {
     if (errorNumber(error) === 'ENOENT' || errorNumber(error) === 'ENOTDIR') return server
     throw diskFailure('read the passfile', path, error)
+  }
+}
+
+function passfile(env: Environment): string | undefined {
+  const named = variable(env, 'PGPASSFILE')
+  if (named !== undefined) return named
+  try {
+    return join(homeFolder(env), '.pgpass')
+  } catch (error) {
+    if (error instanceof NoHomeError) return undefined
+    throw error
   }
 }
 

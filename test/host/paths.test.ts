@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+
+import { resolvePaths } from '../../src/host/paths.ts'
+
+test('each platform has its own places, and what the environment names overrides them', () => {
+  const home = { HOME: '/home/ana' }
+  expect(resolvePaths(home, 'linux')).toEqual({
+    config: '/home/ana/.config/refcheck',
+    data: '/home/ana/.local/share/refcheck',
+  })
+  expect(resolvePaths({ ...home, XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d' }, 'linux')).toEqual({
+    config: '/c/refcheck',
+    data: '/d/refcheck',
+  })
+  const support = '/home/ana/Library/Application Support/refcheck'
+  expect(resolvePaths(home, 'darwin')).toEqual({ config: support, data: `${support}/data` })
+  const windows = { APPDATA: 'C:\\Users\\Ana\\AppData\\Roaming', LOCALAPPDATA: 'D:\\Local' }
+  expect(resolvePaths(windows, 'win32')).toEqual({
+    config: 'C:\\Users\\Ana\\AppData\\Roaming\\refcheck',
+    data: 'D:\\Local\\refcheck',
+  })
+  expect(resolvePaths({ USERPROFILE: 'C:\\Users\\Ana' }, 'win32')).toEqual({
+    config: 'C:\\Users\\Ana\\AppData\\Roaming\\refcheck',
+    data: 'C:\\Users\\Ana\\AppData\\Local\\refcheck',
+  })
+  const both = { REFCHECK_CONFIG_DIR: '/one', REFCHECK_DATA_DIR: '/two' }
+  expect(resolvePaths({ ...home, ...both }, 'linux')).toEqual({ config: '/one', data: '/two' })
+})

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, copyFileSync, cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { orderOf } from '../harness/people.ts'
+import { start } from '../harness/process.ts'
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+/** No line of /etc/passwd names it. */
+const nobody = 54_321
+
+/** The program and its Node where every account may read them, and a volume that is the account's own. */
+function container() {
+  const folder = temporaryFolder()
+  chmodSync(folder, 0o755)
+  const node = join(folder, 'node')
+  copyFileSync(process.execPath, node)
+  chmodSync(node, 0o755)
+  for (const part of ['bin', 'dist', 'package.json', 'oclif.manifest.json'])
+    cpSync(join(root, part), join(folder, 'app', part), { recursive: true })
+  const volume = join(folder, 'volume')
+  mkdirSync(volume)
+  chownSync(volume, nobody, nobody)
+  const run = (argv: readonly string[], env: Record<string, string>) => {
+    const { status, stdout, stderr } = spawnSync(node, [join(folder, 'app', 'bin', 'run.js'), ...argv], {
+      env,
+      cwd: '/',
+      uid: nobody,
+      gid: nobody,
+      encoding: 'utf8',
+    })
+    return { status, stdout, stderr }
+  }
+  const folders = (place: string) => ({
+    REFCHECK_CONFIG_DIR: join(folder, place, 'config'),
+    REFCHECK_DATA_DIR: join(folder, place, 'data'),
+  })
+  return { folder, run, folders }
+}
+
+/** A uid can be taken by root alone. */
+function isRoot(): boolean {
+  if (process.getuid?.() === 0) return true
+  console.log('a uid without a name: not tried, only root can take one')
+  return false
+}
+
+/** In a process of its own: the runs here are waited for without a turn of this one. */
+async function service() {
+  const running = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
+  const { base_url, api_key, user_email } = JSON.parse(await running.until('\n')) as Record<string, string>
+  return {
+    REFCHECK_BASE_URL: base_url ?? '',
+    REFCHECK_API_KEY: api_key ?? '',
+    REFCHECK_USER_EMAIL: user_email ?? '',
+  }
+}
+
+test('a uid without a name and without HOME works with the two folders on one volume', async () => {
+  if (!isRoot()) return
+  const { run, folders } = container()
+  const env = { ...folders('volume'), ...(await service()) }
+  const checks = run(['doctor', '--json'], env)
+  expect({ ...checks, stdout: '' }).toEqual({ status: 0, stdout: '', stderr: '' })
+  expect(checks.stdout).not.toContain('"warn"')
+  expect(run(orderOf('Priya'), env)).toMatchObject({ status: 0 })
+  expect(run(orderOf('Priya'), env)).toMatchObject({ status: 2 })
+  // Left to oclif: a word that is wrong, flags in front.
+  expect(run(['request', 'lst'], env)).toMatchObject({ status: 2, stdout: '' })
+  expect(run(['--json', 'request', 'list'], env).stderr).not.toContain('internal error')
+  expect(run(['packages', 'list'], {})).toMatchObject({
+    status: 2,
+    stderr:
+      'Error: this account has no home folder, so there is no place for settings and the store\n' +
+      'Set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR to folders on a volume that lasts.\n',
+  })
+})
+
+test('where nothing can be written, reads work, doctor says what will fail, and an order is refused before it is sent', async () => {
+  if (!isRoot()) return
+  const { folder, run, folders } = container()
+  const env = { ...folders('nowhere'), ...(await service()) }
+  for (const line of ['packages list', 'schema show 102', 'users list'])
+    expect(run(line.split(' '), env)).toMatchObject({ status: 0 })
+  const { status, stdout } = run(['doctor'], env)
+  expect(status).toBe(1)
+  expect(stdout).toContain(
+    `fail  writing       cannot make the folder "${folder}/nowhere/config": permission denied\n`,
+  )
+  expect(stdout).toContain('warn  store         not checked, because "writing" failed\n')
+  expect(run(orderOf('Priya'), env)).toMatchObject({ status: 1, stdout: '' })
+  // Settings on the volume and a database in place of a file: only caches are missing.
+  const half = {
+    ...env,
+    REFCHECK_CONFIG_DIR: folders('volume').REFCHECK_CONFIG_DIR,
+    REFCHECK_STORE: ':memory:',
+  }
+  expect(run(['doctor'], half)).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(
+      /^warn {2}writing {7}cannot make the folder ".*": permission denied; commands start slower without their caches$/m,
+    ) as string,
+  })
+  expect(run(orderOf('Priya'), half)).toMatchObject({ status: 0 })
+})
