@@ -24,11 +24,11 @@ START HERE
   refcheck report sync              Download all finished reports
 
 COMMANDS
-  api  approve  auth  batch  config  doctor  packages  ping  quota  reference
-  report  request  sandbox  schema  store  users  webhook  worker  autocomplete
+  api  approve  auth  autocomplete  batch  config  doctor  mcp  packages  ping
+  quota  reference  report  request  sandbox  schema  store  users  webhook
+  worker
 
-  refcheck help batch               List the commands of a topic
-  refcheck batch run --help         Show one command with its flags and examples
+  refcheck help batch               Show a topic; one command: batch run --help
 
 PAGES (refcheck help PAGE)
   ${pageNames.slice(0, 8).join('  ')}

@@ -1,3 +1,4 @@
+import agents from './pages/agents.ts'
 import batches from './pages/batches.ts'
 import environment from './pages/environment.ts'
 import exitCodes from './pages/exit-codes.ts'
@@ -21,6 +22,7 @@ const pages = new Map(
     webhooks,
     fleet,
     sandbox,
+    agents,
     scripts,
     'exit-codes': exitCodes,
     environment,

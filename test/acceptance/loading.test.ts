@@ -22,6 +22,7 @@ const costly: Record<string, string[]> = {
   csv: ['csv-parse'],
   xlsx: ['saxes', 'yauzl', 'yazl'],
   pdf: ['@cantoo/pdf-lib'],
+  agents: ['@modelcontextprotocol/server', '@modelcontextprotocol/core'],
   sandbox: ['hono', '@hono/node-server', 'yaml'],
 }
 

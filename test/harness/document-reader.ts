@@ -4,7 +4,10 @@ import { join } from 'node:path'
 
 import { sign, signingKey } from '../../src/contract/signature.ts'
 import { commandWords } from '../../src/domain/webhook/command-words.ts'
+import { connectAgent } from './agent.ts'
+import { ScriptedPrompter } from './scripted-prompter.ts'
 import type { ManualClock } from './manual-clock.ts'
+import type { RunOptions } from './run-command.ts'
 import { Ids, oneLine, type Transcript } from './transcript.ts'
 import type { World } from './world.ts'
 
@@ -34,6 +37,8 @@ export class DocumentReader {
   }
 
   async #output({ command, output }: Transcript['steps'][number]): Promise<string> {
+    const [, planned] = /^refcheck approve ([B-X-]{9})$/.exec(command) ?? []
+    if (planned !== undefined) await this.#plan(planned)
     const [program, ...words] = commandWords(this.#ids.actual(oneLine(command)), 'the document')
     const [first = ''] = words
     if (program === 'cat') return this.#cat(first, output)
@@ -61,9 +66,11 @@ export class DocumentReader {
   async #run(words: readonly string[]): Promise<{ printed: string; code: number }> {
     const { run, folder, url } = this.#here
     const listens = words.slice(0, 2).join(' ') === 'webhook listen'
+    const approves = words[0] === 'approve'
     let printed = ''
     const { code } = await run(listens ? [...words, '--port', '0'] : words, {
       clock: this.#clock,
+      ...(approves && sayingYes((text) => (printed += text))),
       onWrite: (_stream, text) => {
         printed += text
         const [, address] = /Listening at (\S+)/.exec(text) ?? []
@@ -72,6 +79,19 @@ export class DocumentReader {
     })
     const home = printed.replaceAll(folder, '…').replaceAll(url, 'http://127.0.0.1:4280')
     return { printed: home, code }
+  }
+
+  /** What an agent planned before the document's code is typed. */
+  async #plan(code: string): Promise<void> {
+    const agent = await connectAgent(this.#here, [], { clock: this.#clock })
+    const recipient = {
+      first_name: 'Priya',
+      last_name: 'Shah',
+      email: 'priya@example.com',
+      phone: '+61412345678',
+    }
+    const { data } = await agent.call('plan_order', { body: { package_id: 102, recipient } })
+    this.#ids.learn(code, (data as { code: string }).code)
   }
 
   async #deliver(url: string): Promise<void> {
@@ -86,4 +106,10 @@ export class DocumentReader {
     const headers = { 'content-type': 'application/json', 'x-service-signature': signature }
     await fetch(url, { method: 'POST', body, headers })
   }
+}
+
+/** A person at a terminal who orders what was planned. */
+function sayingYes(show: (text: string) => void): Partial<RunOptions> {
+  const prompter = new ScriptedPrompter([{ ask: /^Order /, confirm: true }], show)
+  return { tty: true, prompter, env: { NO_COLOR: '1' } }
 }

@@ -8,7 +8,8 @@ export interface CapturedStreams extends Streams {
 }
 
 export interface StreamOptions {
-  stdin?: string | Uint8Array | undefined
+  /** All of it, or as it comes. */
+  stdin?: string | Uint8Array | Readable | undefined
   /** Whether each stream is a terminal; none is unless told. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean } | undefined
   columns?: number | undefined
@@ -32,9 +33,13 @@ export function captureStreams(options: StreamOptions = {}): CapturedStreams {
   })
   const stdin: Source = {
     isTTY: tty.stdin ?? false,
-    stream: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
+    stream: options.stdin instanceof Readable ? options.stdin : held(options.stdin),
   }
   return { stdin, stdout, stderr, out: stdout.taken, err: stderr.taken }
+}
+
+function held(text: string | Uint8Array | undefined): Readable {
+  return Readable.from(text === undefined ? [] : [Buffer.from(text)])
 }
 
 function sink(

@@ -90,6 +90,7 @@ const varying: readonly [kind: string, pattern: string][] = [
   ['id', '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'],
   ['digest', '\\b[0-9a-f]{64}\\b'],
   ['short', '(?<![\\w-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8}(?![\\w-])|(?<=_)[0-9a-f]{8}(?=\\.pdf)'],
+  ['code', '\\b[B-X]{4}-[B-X]{4}\\b'],
   ['referee', '(?<=referee |--referee )\\d+'],
   ['port', '(?<=127\\.0\\.0\\.1:|localhost:)\\d+'],
   ['time', '\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?(?:Z| [+-]\\d\\d:\\d\\d| UTC)?'],
@@ -100,7 +101,7 @@ const varying: readonly [kind: string, pattern: string][] = [
 ]
 const any = new RegExp(varying.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join('|'), 'g')
 /** Of these one thing has one name in a whole document. */
-const named = new Set(['id', 'digest', 'short', 'referee'])
+const named = new Set(['id', 'digest', 'short', 'code', 'referee'])
 
 /** Ids of a document, each beside the one that this run has in its place. */
 export class Ids {

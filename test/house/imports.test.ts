@@ -14,6 +14,7 @@ const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> 
     floor: 5,
     may: [
       'usecases',
+      'mcp',
       'cli',
       'store',
       'sandbox',
@@ -41,6 +42,8 @@ const rooms: Record<string, { floor: number; may: string[]; types?: string[] }> 
     may: ['domain', 'errors', 'contract', 'disk', 'sheets', 'conformance', 'sandbox/control'],
     types: ['api', 'store', 'http', 'server', 'prompt', 'host'],
   },
+  // What agents are spoken to with: tools → one use case or one line that reads → a result.
+  mcp: { floor: 4, may: ['usecases', 'output', 'domain', 'contract', 'errors', 'host'] },
   // Of the contract the statuses, which are values of flags.
   cli: { floor: 4, may: ['output', 'domain', 'prompt', 'disk', 'contract/statuses.ts', 'errors', 'host'] },
   store: { floor: 3, may: ['domain', 'disk', 'contract', 'errors', 'host'] },
@@ -94,6 +97,7 @@ const keepers: [name: string, rooms: string[], why: string][] = [
   ['yauzl', ['sheets'], 'every inflated byte is counted'],
   ['yazl', ['sheets'], 'XLSX is written in one place'],
   ['saxes', ['sheets'], 'XML from elsewhere is read in one place'],
+  ['@modelcontextprotocol/server', ['mcp'], 'agents are spoken to in one place'],
 ]
 
 const files = sources('src/**/*.ts')

@@ -33,7 +33,8 @@ export async function addPlan(
   const { plans, clock, random, owner, agents } = ports
   const now = clock.now()
   await plans.sweep(now)
-  if ((await waitingPlans(ports)).length >= mostWaiting) {
+  const isFull = (await plans.waiting()).length >= mostWaiting
+  if (isFull && (await waitingPlans(ports)).length >= mostWaiting) {
     throw new InvalidInputError(`${mostWaiting} plans wait for approval already`, {
       hint: 'A person approves them, or they expire after 24 hours. List them with: refcheck approve',
     })

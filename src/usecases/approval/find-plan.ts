@@ -14,6 +14,8 @@ import type { Clock } from '../../host/clock.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { OrderPlans } from '../../store/plans/order-plans.ts'
 
+export type { OrderPlans }
+
 export interface ApprovalPorts {
   plans: OrderPlans
   clock: Clock

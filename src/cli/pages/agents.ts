@@ -1,0 +1,67 @@
+/** `refcheck help agents`. */
+export default `AGENTS
+  An agent can read, check and prepare. A person orders. A program that runs an
+  agent starts refcheck as a server of the Model Context Protocol (stdio):
+
+    refcheck mcp --profile acme --files ./incoming --reports ./reports
+
+WHAT AN AGENT CAN DO
+  Read        packages, schemas, requests, batches, quota, webhook events
+  Check       an order, or a file in the folder of --files
+  Plan        an order, orders of several people, or of a file
+  File        finished reports in the folder of --reports; it sees paths only
+
+  There is no tool that orders, approves, cancels, releases or changes settings.
+
+APPROVE A PLAN
+  A plan has a code, which the agent tells you. In a terminal of your own:
+
+    $ refcheck approve KXRT-WMPH
+    Plan KXRT-WMPH, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
+    2026-11-21 12:00 +00:00.
+    It is for http://127.0.0.1:4280 as olive.owner@example.com.
+    …
+    It uses 1 call of the quota. Left: 58 of 60 in 60 s, 998 of 1000 in 1 h
+    Order 102 Identity check only for Priya Shah at 127.0.0.1:4280 as …? yes
+    created  6b450a6d-74f9-474b-95f9-ba6b11a8536f  RECEIVED
+    Follow it with: refcheck request wait 6b450a6d-74f9-474b-95f9-ba6b11a8536f
+
+  Without a code, refcheck approve lists the plans that wait. A plan
+  - is used once, and expires after 24 hours
+  - is refused if a byte of the order or of the file, the profile, the service,
+    the user or the account is another than when it was planned
+  - needs a terminal on stdin, stdout and stderr, and somebody who answers: no
+    flag, setting or variable does
+  - goes through the same checks as any order: who was ordered before is
+    refused, somebody similar is asked about (refcheck help safety)
+
+PERSONAL DATA
+  By default an agent sees P. S. and p…@example.com, the last two digits of
+  phones, no cell of a file and no additional information; names of report
+  files have ids in them. Running text of the service is searched for names,
+  e-mails, phones and quotations; a name that this store does not know is not
+  found. --allow-personal-data shows all of that as it is. Never shown: API
+  keys, webhook secrets, addresses of reports, and what is in a report.
+
+  What the agent is told goes to whoever runs its model.
+
+TEXT FROM ELSEWHERE
+  Names, descriptions, error messages, cells and events may hold text that is
+  meant to steer an agent. Results mark it as data, without hidden characters,
+  in one line of at most 600 characters. An agent that follows it all the same
+  can plan and read, and still not order.
+
+WHAT THIS DOES NOT STOP
+  An agent that also has a shell as the same user can read the key, run refcheck
+  itself, and open a terminal of its own. refcheck refuses to approve below the
+  program that started the server (on Linux, where /proc shows it); a process
+  that detaches itself is not seen. What an organisation can do:
+  - Give the agent no shell, or one in a container without the key and without
+    REFCHECK_DATA_DIR: without the key nothing can be ordered.
+  - Run the agent as a user of the system that can read neither, and let that
+    user start only the server as you, by this line of sudoers:
+
+      assistant ALL=(olive) NOPASSWD: /usr/bin/refcheck mcp --profile acme
+
+    The key and the plans then are yours alone, and you approve as yourself.
+`

@@ -1,0 +1,125 @@
+import { Readable, Writable } from 'node:stream'
+import { callbackify } from 'node:util'
+
+import type { Scope } from '../cli/scope.ts'
+import { agentProcesses } from '../domain/approval/lineage.ts'
+import { requireReading } from '../domain/agent/reading.ts'
+import { InternalError } from '../errors/kinds.ts'
+import { agentMark } from '../host/agent-mark.ts'
+import { variable } from '../host/env.ts'
+import type { AgentPorts } from '../mcp/ports.ts'
+import type { Sink } from '../output/streams.ts'
+import { Gate } from '../usecases/agent/gate.ts'
+import type { RunReading } from '../usecases/agent/ports.ts'
+import { lineage, orderPlans, planOwner } from './approval.ts'
+import { session } from './session.ts'
+
+/** What a person allowed an agent when they started its server. */
+export interface AgentAllowances {
+  /** Absolute folders. */
+  files: string | undefined
+  reports: string | undefined
+  showsPersonalData: boolean
+}
+
+/** Answers a client on the standard streams until it goes away or `signal` is aborted. */
+export async function serveAgents(
+  scope: Scope,
+  allowances: AgentAllowances,
+  signal: AbortSignal,
+): Promise<void> {
+  const { serveAgent } = await import('../mcp/server.ts')
+  const { stream: input } = scope.context.streams.stdin
+  await serveAgent(agentPorts(scope, allowances), { input, output: outputStream(scope), signal })
+}
+
+function agentPorts(scope: Scope, allowances: AgentAllowances): AgentPorts {
+  const { clock, random } = scope.context
+  const agents = agentProcesses(lineage(scope))
+  return {
+    ...allowances,
+    version: scope.options.version,
+    run: runReading(scope),
+    secrets: () => secrets(scope),
+    plans: () => orderPlans(scope),
+    planning: async () => ({
+      plans: await orderPlans(scope),
+      owner: await planOwner(scope),
+      clock,
+      random,
+      agents,
+    }),
+    now: () => clock.now(),
+    mark: () => random.bytes(8).toString('hex'),
+  }
+}
+
+/** Standard output as a stream. */
+function outputStream({ context: { streams } }: Scope): Writable {
+  const { stdout } = streams
+  const drained = callbackify(async () => stdout.drained())
+  return new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      stdout.write(chunk)
+      drained(done)
+    },
+  })
+}
+
+/** Runs lines of this program with nobody at a terminal, and what they start marked as an agent's. */
+function runReading(scope: Scope): RunReading {
+  const { context, options } = scope
+  const gate = new Gate()
+  const profile = options.profile === undefined ? [] : [`--profile=${options.profile}`]
+  return async (argv, { stdin, signal, onNote }) => {
+    const { program } = context
+    if (program === undefined) throw new InternalError('no program to run command lines with')
+    requireReading(argv)
+    const either = AbortSignal.any([signal, context.interrupts.signal])
+    return gate.through(either, async () => {
+      const printed: string[] = []
+      const code = await program([...argv, '--json', ...profile], {
+        ...context,
+        env: { ...context.env, [agentMark]: '1' },
+        prompter: undefined,
+        interrupts: {
+          signal: either,
+          get stopped() {
+            return either.aborted
+          },
+        },
+        streams: {
+          stdin: { isTTY: false, stream: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]) },
+          stdout: into((text) => printed.push(text)),
+          stderr: into(() => onNote?.()),
+        },
+      })
+      const text = printed.join('')
+      return { code, document: text === '' ? undefined : (JSON.parse(text) as unknown) }
+    })
+  }
+}
+
+function into(take: (text: string) => void): Sink {
+  return {
+    write: (data) => take(typeof data === 'string' ? data : Buffer.from(data).toString('utf8')),
+    drained: () => Promise.resolve(),
+    isTTY: false,
+    columns: 80,
+  }
+}
+
+/** Nothing prints them; they are looked for all the same. */
+async function secrets(scope: Scope): Promise<readonly string[]> {
+  const { env } = scope.context
+  const key = await session(scope).then(
+    ({ apiKey }) => apiKey,
+    () => undefined,
+  )
+  const [, password] =
+    /^postgres(?:ql)?:\/\/[^:/?#]*:(.*)@/i.exec(variable(env, 'REFCHECK_STORE') ?? '') ?? []
+  const named = ['REFCHECK_API_KEY', 'REFCHECK_WEBHOOK_SECRET', 'PGPASSWORD'].map((name) =>
+    variable(env, name),
+  )
+  return [key, password, ...named].filter((each) => each !== undefined)
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod'
+
+import { answers } from '../output/schemas/answers.ts'
+import { allowedFile } from '../usecases/agent/allowed-file.ts'
+import { planFile, planOrder, planPeople, type PlanEnd } from '../usecases/agent/plan.ts'
+import type { Ran } from '../usecases/agent/ports.ts'
+import { UsageError } from '../errors/kinds.ts'
+import type { AgentPorts } from './ports.ts'
+import { bodyInput, given } from './read-tools.ts'
+
+/** How a file is read, as the flags of `batch run` say it. */
+const fileInput = {
+  file: z.string().min(1).max(1000).describe('path of the file in the folder of --files'),
+  package_id: z.int().min(1).optional().describe('default: the column package_id of the file'),
+  sheet: z.string().max(100).optional(),
+  header_row: z.int().min(1).optional().describe('line of the header, as a spreadsheet program counts'),
+  encoding: z.string().max(40).optional().describe('of bytes that are not UTF-8, such as windows-1250'),
+  hidden: z.enum(['include', 'skip']).optional().describe('hidden, filtered and struck-through rows'),
+  default_country: z.string().length(2).optional().describe('of phones without +, such as AU'),
+  map: z
+    .record(z.string().max(200), z.string().max(200))
+    .optional()
+    .describe('columns of the file and the fields they are, such as {"Given name": "first_name"}'),
+  ignore: z.array(z.string().max(200)).max(100).optional().describe('columns that are not ordered with'),
+}
+type FileInput = z.infer<z.ZodObject<typeof fileInput>>
+
+const planned = z.object({
+  ordered: z.literal(false),
+  code: z.string(),
+  approve_with: z.string(),
+  expires_at: z.string(),
+  base_url: z.string(),
+  user_email: z.string(),
+  package_id: z.int().nullable(),
+  orders: z.int(),
+  review: z.unknown(),
+})
+
+const nothingOrdered =
+  'Nothing is ordered: the answer has a code, and a person types the line of approve_with in a terminal of their own, looks at the plan and says yes or no. Tell them that line. No call can approve.'
+
+/** A call that does more than one line can say. */
+export interface JobTool {
+  name: string
+  title: string
+  description: string
+  input: z.ZodObject
+  answer: z.ZodType
+  /** Whether it leaves anything on this machine. */
+  keeps: boolean
+  job: (ports: AgentPorts, input: Record<string, unknown>, signal: AbortSignal) => Promise<Ran>
+  namesFrom?: (input: Record<string, unknown>) => string[][]
+}
+
+const asked = [['request', 'list']]
+const person = bodyInput.describe(
+  '{recipient: {first_name, last_name, email, phone}, additional_information?}',
+)
+
+export const jobTools: readonly JobTool[] = [
+  {
+    name: 'validate_file',
+    title: 'Check a file of people',
+    description:
+      'Checks every row of a file (CSV, XLSX, ODS, JSON) against its package. Nothing is sent or kept.',
+    input: z.object(fileInput),
+    answer: answers['batch validate'] ?? z.looseObject({}),
+    keeps: false,
+    namesFrom: () => asked,
+    async job({ run, files }, input, signal) {
+      const { file, ...how } = input as FileInput
+      return run(['batch', 'validate', await allowedFile(files, file), ...readingLine(how)], { signal })
+    },
+  },
+  {
+    name: 'plan_order',
+    title: 'Plan an order',
+    description: `Checks the order of one person and keeps it as a plan. ${nothingOrdered}`,
+    input: z.object({ body: bodyInput }),
+    answer: planned,
+    keeps: true,
+    namesFrom: () => asked,
+    job: async (ports, { body }, signal) =>
+      endOf(await planOrder({ ...ports, signal }, body as Record<string, unknown>)),
+  },
+  {
+    name: 'plan_people',
+    title: 'Plan orders of several people',
+    description: `Checks orders of one package for up to 500 people and keeps them as one plan. ${nothingOrdered}`,
+    input: z.object({ package_id: z.int().min(1), people: z.array(person).min(1).max(500) }),
+    answer: planned,
+    keeps: true,
+    namesFrom: () => asked,
+    job: async (ports, { package_id: id, people }, signal) =>
+      endOf(await planPeople({ ...ports, signal }, Number(id), people as Record<string, unknown>[])),
+  },
+  {
+    name: 'plan_file',
+    title: 'Plan the orders of a file',
+    description: `Checks every row of a file and keeps the orders as one plan, for the file as it is now. ${nothingOrdered}`,
+    input: z.object(fileInput),
+    answer: planned,
+    keeps: true,
+    namesFrom: () => asked,
+    async job(ports, input, signal) {
+      const { file, ...how } = input as FileInput
+      const path = await allowedFile(ports.files, file)
+      return endOf(await planFile({ ...ports, signal }, path, readingLine(how)))
+    },
+  },
+  {
+    name: 'get_plan',
+    title: 'Show what became of a plan',
+    description: 'Whether a plan waits or a person approved it, and the request or batch that came of it.',
+    input: z.object({ code: z.string().max(20) }),
+    answer: z.object({
+      code: z.string(),
+      state: z.enum(['waiting', 'expired', 'approved', 'not_found']),
+      request_id: z.string().nullable(),
+      batch_id: z.string().nullable(),
+    }),
+    keeps: false,
+    async job({ plans, now }, { code }) {
+      const { planState } = await import('../usecases/agent/plan-state.ts')
+      return { code: 0, document: await planState(await plans(), String(code), now()) }
+    },
+  },
+  {
+    name: 'file_reports',
+    title: 'File reports',
+    description:
+      'Downloads the finished reports of requests or of a batch as PDF files into the folder of --reports. Only paths are answered, never what is in a report.',
+    input: z.object({
+      request_ids: z.array(z.guid()).max(20).optional(),
+      batch_id: z
+        .string()
+        .regex(/^[0-9a-f][0-9a-f-]{3,35}$/i)
+        .optional(),
+    }),
+    answer: answers['report download'] ?? z.array(z.looseObject({})),
+    keeps: true,
+    namesFrom: () => asked,
+    async job({ run, reports, showsPersonalData }, { request_ids: ids = [], batch_id: batch }, signal) {
+      if (reports === undefined) {
+        throw new UsageError('no folder for reports was allowed', {
+          hint: 'A person allows one by starting the server with --reports DIR.',
+        })
+      }
+      const which = [...(ids as string[]).map((id) => `--request=${id}`), ...given('batch', batch)]
+      // A name stands in a file's name only where it may be told.
+      const names = showsPersonalData ? [] : ['--name-template={request_id}/{check_id}_{id}.pdf']
+      return run(['report', 'download', ...which, `--output=${reports}`, ...names], { signal })
+    },
+  },
+]
+
+function readingLine({
+  package_id,
+  header_row,
+  default_country,
+  map,
+  ignore,
+  ...how
+}: Omit<FileInput, 'file'>) {
+  return [
+    ...given('package', package_id),
+    ...given('sheet', how.sheet),
+    ...given('header-row', header_row),
+    ...given('encoding', how.encoding),
+    ...given('hidden', how.hidden),
+    ...given('default-country', default_country),
+    ...Object.entries(map ?? {}).map(([column, field]) => `--map=${column}=${field}`),
+    ...(ignore ?? []).map((column) => `--ignore=${column}`),
+  ]
+}
+
+const endOf = (end: PlanEnd): Ran =>
+  'planned' in end ? { code: 0, document: end.planned } : { ...end.refused, isRefused: true }

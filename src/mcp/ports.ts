@@ -1,0 +1,22 @@
+import type { AddPlanPorts } from '../usecases/approval/add-plan.ts'
+import type { RunReading } from '../usecases/agent/ports.ts'
+import type { OrderPlans } from '../usecases/approval/find-plan.ts'
+
+/** What an agent's calls may reach. */
+export interface AgentPorts {
+  version: string
+  run: RunReading
+  /** Where `validate_file` and `plan_file` read; undefined: nowhere. */
+  files: string | undefined
+  /** Where reports are filed; undefined: nowhere. */
+  reports: string | undefined
+  showsPersonalData: boolean
+  /** Keys and secrets of this machine that are told nowhere. */
+  secrets: () => Promise<readonly string[]>
+  plans: () => Promise<OrderPlans>
+  planning: () => Promise<AddPlanPorts>
+  /** Wall time in milliseconds. */
+  now: () => number
+  /** Random letters that no data can know. */
+  mark: () => string
+}

@@ -1,0 +1,83 @@
+import { basename } from 'node:path'
+
+import type { OrderPlan } from '../../domain/approval/order-plan.ts'
+import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/planned.ts'
+import { addPlan, type AddPlanPorts } from '../approval/add-plan.ts'
+import type { Ran, RunReading } from './ports.ts'
+
+export interface PlanningPorts {
+  run: RunReading
+  /** Made once a plan is worth keeping. */
+  planning: () => Promise<AddPlanPorts>
+  signal: AbortSignal
+}
+
+/** A plan, or what the command printed that found nothing to plan. */
+export type PlanEnd = { planned: PlannedForAgent } | { refused: Ran }
+
+/** Checks an order as `request create --dry-run` does, and keeps it for a person to approve. */
+export async function planOrder(
+  { run, planning, signal }: PlanningPorts,
+  body: Readonly<Record<string, unknown>>,
+): Promise<PlanEnd> {
+  const line = ['request', 'create', '--file', '-', '--dry-run']
+  const ran = await run(line, { stdin: JSON.stringify(body), signal })
+  const { error, ...checked } = fieldsOf(ran)
+  // A person is asked about somebody similar; what was ordered to the letter is no plan.
+  const isAskedAbout = fields(error)['match'] === 'similar'
+  if (typeof checked['package_id'] !== 'number' || (ran.code !== 0 && !isAskedAbout)) return { refused: ran }
+  const { first_name, last_name } = fields(checked['recipient'])
+  const title = planTitle(1, checked['package_id'], `${String(first_name)} ${String(last_name)}`)
+  const plan = await kept({ planning, signal }, { kind: 'order', body: JSON.stringify(checked) }, title)
+  const told = { packageId: checked['package_id'], orders: 1, review: ran.document }
+  return { planned: plannedForAgent(plan, told) }
+}
+
+/** The same for several people at once, each a request's body without its package. */
+export async function planPeople(
+  { run, planning, signal }: PlanningPorts,
+  packageId: number,
+  people: readonly Readonly<Record<string, unknown>>[],
+): Promise<PlanEnd> {
+  const rows = JSON.stringify(people)
+  const ran = await run(['batch', 'run', '-', '--dry-run', `--package=${packageId}`], { stdin: rows, signal })
+  const orders = pendingOf(ran)
+  if (ran.code !== 0 || orders === 0) return { refused: ran }
+  const ports = await planning()
+  const what = { kind: 'batch', plan: planOfRows(rows, ports.owner.baseUrl, packageId), rows } as const
+  const plan = await kept({ planning: async () => ports, signal }, what, planTitle(orders, packageId))
+  return { planned: plannedForAgent(plan, { packageId, orders, review: ran.document }) }
+}
+
+/** The same for a file: `line` is what `batch plan` is run with, `file` its real path. */
+export async function planFile(
+  { run, planning, signal }: PlanningPorts,
+  file: string,
+  line: readonly string[],
+): Promise<PlanEnd> {
+  const ran = await run(['batch', 'plan', file, ...line], { signal })
+  const { error: _, ...checked } = fieldsOf(ran)
+  const orders = pendingOf(ran)
+  if (ran.code !== 0 || orders === 0) return { refused: ran }
+  const packageId = typeof checked['package_id'] === 'number' ? checked['package_id'] : null
+  const what = { kind: 'batch', plan: JSON.stringify(checked), rows: null } as const
+  const plan = await kept({ planning, signal }, what, planTitle(orders, packageId, basename(file)))
+  return { planned: plannedForAgent(plan, { packageId, orders, review: ran.document }) }
+}
+
+async function kept(
+  { planning, signal }: Pick<PlanningPorts, 'planning' | 'signal'>,
+  what: OrderPlan['what'],
+  title: string,
+): Promise<OrderPlan> {
+  signal.throwIfAborted()
+  return addPlan(await planning(), what, title)
+}
+
+const pendingOf = (ran: Ran): number => Number(fields(fieldsOf(ran)['counts'])['pending'] ?? 0)
+
+const fieldsOf = ({ document }: Ran): Record<string, unknown> => fields(document)
+
+function fields(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+
+import { masked, maskEmail, maskName, maskPhone, maskText, namesIn } from '../../../src/domain/agent/mask.ts'
+
+test.each([
+  ['Priya', 'P.'],
+  ['Ann Lee', 'A. L.'],
+  ['Jean-Luc', 'J. L.'],
+  ['Ó Briain', 'Ó. B.'],
+  ['小龍', '小.'],
+  ['', '…'],
+  ['…', '…'],
+])('the name %j is shown as %j', (name, shown) => {
+  expect(maskName(name)).toBe(shown)
+})
+
+test.each([
+  [maskEmail, 'priya@example.com', 'p…@example.com'],
+  [maskEmail, '"odd@name"@example.com', '"…@example.com'],
+  [maskEmail, 'no address', '…'],
+  [maskEmail, '@example.com', '…'],
+  [maskPhone, '+61412345678', '…78'],
+  [maskPhone, '+61 412 345 678', '…78'],
+  [maskPhone, '12', '…'],
+])('%o of %j is %j', (mask, text, shown) => {
+  expect(mask(text)).toBe(shown)
+})
+
+const request = {
+  request_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+  status: 'ERROR',
+  created_at: '2026-11-20T12:00:00Z',
+  requester: { email: 'olive@example.com', team: 'Night shift' },
+  recipient: {
+    first_name: 'Priya',
+    last_name: 'Shah-Rao',
+    email: 'p.shah@example.com',
+    phone: '+61412345678',
+    born: 1990,
+  },
+  error_reason: 'Identity of PRIYA Shah could not be confirmed by +61 412 345 678',
+  checks: [
+    { type: 'reference', references: [{ referee_name: 'Ann Lee', referee_email: 'ann@example.org' }] },
+  ],
+  additional_information: [
+    { code: 'ncc', fields: { date_of_birth: '1990-04-30', is_volunteer: false, names: ['Priya Rao'] } },
+  ],
+}
+
+test('nobody can be recognised in a request, and what is about nobody stays', () => {
+  expect(masked(request, namesIn([request]))).toEqual({
+    request_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+    status: 'ERROR',
+    created_at: '2026-11-20T12:00:00Z',
+    requester: { email: 'o…@example.com', team: '…' },
+    recipient: { first_name: 'P.', last_name: 'S. R.', email: 'p…@example.com', phone: '…78', born: '…' },
+    error_reason: 'Identity of P. S. could not be confirmed by …78',
+    checks: [{ type: 'reference', references: [{ referee_name: 'A. L.', referee_email: 'a…@example.org' }] }],
+    additional_information: [
+      { code: 'ncc', fields: { date_of_birth: '…', is_volunteer: '…', names: ['…'] } },
+    ],
+  })
+})
+
+test('a problem of a file says where and what is wrong, and not the cell', () => {
+  const problem = {
+    row: 3,
+    line: 4,
+    column: 'email',
+    value: 'priya at example',
+    problem: '"priya at example" is not an e-mail',
+    suggestion: null,
+  }
+  expect(masked(problem, new Set())).toEqual({ ...problem, value: '…', problem: '"…" is not an e-mail' })
+  expect(masked({ column: 'phone', from: '+61 412 345 678', to: '+61412345678' }, new Set())).toEqual({
+    column: 'phone',
+    from: '…',
+    to: '…',
+  })
+})
+
+test.each([
+  [
+    'somebody similar was ordered: package 102 (request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55, 2026-11-20 12:00 +00:00) for Priya van der Berg (priya@example.com) has the same e-mail',
+    'somebody similar was ordered: package 102 (request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55, 2026-11-20 12:00 +00:00) for P. v. d. B. (p…@example.com) has the same e-mail',
+  ],
+  ['Ann Lee (ann@example.com) is similar', 'A. L. (a…@example.com) is similar'],
+  [
+    'package 102 was already ordered for "ann@example.com": request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+    'package 102 was already ordered for "…": request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
+  ],
+  ['4 rows of 1000 in 1 h, exit 10', '4 rows of 1000 in 1 h, exit 10'],
+])('a sentence names nobody: %s', (text, shown) => {
+  expect(maskText(text, new Set())).toBe(shown)
+})
+
+test('a path leads where it led, a name in it aside; what was made here stays', () => {
+  const document = {
+    path: '/srv/20261120/report-1234567/Shah-Priya_id.pdf',
+    base_url: 'http://192.168.100.200:8080',
+    code: 'BCDF-BCDG',
+  }
+  expect(masked(document, new Set(['priya', 'shah']))).toEqual({
+    ...document,
+    path: '/srv/20261120/report-1234567/S. P._id.pdf',
+  })
+})
+
+test('a long text is masked in no time', () => {
+  const before = performance.now()
+  for (const text of [
+    'a'.repeat(100_000),
+    '1 '.repeat(50_000),
+    'a@'.repeat(50_000),
+    'x ('.repeat(30_000),
+    ', '.repeat(50_000),
+  ])
+    maskText(text, new Set(['priya']))
+  expect(performance.now() - before).toBeLessThan(2_000)
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+
+import { requireReading } from '../../../src/domain/agent/reading.ts'
+
+test.each([
+  ['packages', 'list', '--json'],
+  ['request', 'create', '--file', '-', '--dry-run', '--json'],
+  ['batch', 'run', '-', '--dry-run'],
+  ['batch', 'plan', '/f.csv'],
+])('%s %s may be run', (...argv) => {
+  expect(() => requireReading(argv)).not.toThrow()
+})
+
+test.each([
+  ['request', 'create', '--file', '-', '--yes'],
+  ['batch', 'run', '-', '--yes'],
+  ['batch', 'resume', 'x', '--dry-run'],
+  ['batch', 'retry', 'x'],
+  ['batch', 'release', 'x', '--all'],
+  ['batch', 'queue', '-', '--dry-run'],
+  ['approve', 'BCDF-BCDF'],
+  ['worker'],
+  ['api', 'GET', '/v1/users'],
+  ['config', 'get', 'package'],
+  ['webhook', 'events', 'show', '1'],
+  ['store', 'purge', '--yes'],
+  [],
+])('%s %s may not', (...argv) => {
+  expect(() => requireReading(argv)).toThrow('may not run')
+})

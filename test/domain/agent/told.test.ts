@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+
+import { toldToAgent } from '../../../src/domain/agent/told.ts'
+
+const key = 'k'.repeat(32)
+const open = { showsPersonalData: true, secrets: [key] }
+const closed = { showsPersonalData: false, secrets: [key] }
+
+test('keys and signed addresses are told nowhere, whoever may see personal data', () => {
+  const url = 'https://api.example.com/v1/reports/checks/1/pdf?t=abc.def'
+  const document = {
+    report_pdf_url: url,
+    note: `see ${url} with ${key}`,
+    hidden: `${key.slice(0, 16)}\u200B${key.slice(16)}`,
+    [key]: 1,
+  }
+  for (const options of [open, closed]) {
+    const text = JSON.stringify(toldToAgent(document, options).data)
+    expect(text).not.toContain('abc.def')
+    expect(text).not.toContain(key)
+    expect(text).toContain('"report_pdf_url":"withheld"')
+  }
+})
+
+test('personal data is told where it may be, masked otherwise, also by names that other documents have', () => {
+  const row = { email: 'priya@example.com', error: 'refused for Priya' }
+  expect(toldToAgent(row, open).data).toEqual(row)
+  expect(toldToAgent(row, { ...closed, others: [[{ first_name: 'Priya' }]] }).data).toEqual({
+    email: 'p…@example.com',
+    error: 'refused for P.',
+  })
+  const hidden = {
+    first_name: 'Priya',
+    'e\u200Bmail': 'priya@example.com',
+    error: 'refused for Pri\u200Bya, priya\u2060@example.com',
+  }
+  expect(toldToAgent(hidden, closed).data).toEqual({
+    first_name: 'P.',
+    email: 'p…@example.com',
+    error: 'refused for P., p…@example.com',
+  })
+})
+
+test('a long list is cut and the number left out is told; what is deep ends', () => {
+  const list = Array.from({ length: 250 }, (_, at) => at)
+  expect(toldToAgent({ list, inner: { list } }, open)).toMatchObject({ leftOut: 100 })
+  let deep: unknown = 'end'
+  for (let at = 0; at < 100; at += 1) deep = { deep }
+  expect(JSON.stringify(toldToAgent(deep, closed).data)).not.toContain('end')
+})
+
+test('names of fields are plain too, and none is taken for the prototype', () => {
+  const document = JSON.parse('{"__proto__": {"polluted": "yes"}, "a\\u202eb": "c"}') as unknown
+  const { data } = toldToAgent(document, open)
+  expect(Object.keys(data as object)).toEqual(['__proto__', 'ab'])
+  expect((data as { polluted?: unknown }).polluted).toBeUndefined()
+})

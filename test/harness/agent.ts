@@ -1,0 +1,79 @@
+import { PassThrough } from 'node:stream'
+
+import { Client, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client'
+import { onTestFinished } from 'vitest'
+
+import type { Outcome, RunOptions } from './run-command.ts'
+import type { World } from './world.ts'
+
+/** What a tool answered: its document, whether it failed, and the text that a model would read. */
+export interface Answer {
+  data: unknown
+  isError: boolean
+  text: string
+  whole: unknown
+}
+
+/** The protocol's own client, beside `refcheck mcp` in this process. */
+export interface Agent {
+  client: Client
+  call: (name: string, input?: Record<string, unknown>) => Promise<Answer>
+  /** Everything that came from the server, byte by byte. */
+  heard: () => string
+  /** The client goes away; what the server ended with. */
+  close: () => Promise<Outcome>
+}
+
+/** Starts `refcheck mcp …` and connects to it as a program that runs an agent does. */
+export async function connectAgent(
+  { run }: Pick<World, 'run'>,
+  argv: readonly string[] = [],
+  options: RunOptions = {},
+): Promise<Agent> {
+  const stdin = new PassThrough()
+  let heard = ''
+  let rest = ''
+  const transport: Transport = {
+    start: async () => undefined,
+    send: async (message) => void stdin.write(`${JSON.stringify(message)}\n`),
+    close: async () => {
+      stdin.end()
+      transport.onclose?.()
+    },
+  }
+  const ended = run(['mcp', ...argv], {
+    ...options,
+    stdin,
+    onWrite(stream, text) {
+      if (stream !== 'stdout') return
+      heard += text
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) transport.onmessage?.(JSON.parse(line) as JSONRPCMessage)
+    },
+  })
+  onTestFinished(async () => {
+    stdin.end()
+    await ended
+  })
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(transport)
+  return {
+    client,
+    heard: () => heard,
+    call: async (name, input = {}) => answerOf(await client.callTool({ name, arguments: input })),
+    async close() {
+      await client.close()
+      return ended
+    },
+  }
+}
+
+export function answerOf(result: Awaited<ReturnType<Client['callTool']>>): Answer {
+  const { content, structuredContent, isError } = result
+  const [first] = content
+  const text = first?.type === 'text' ? first.text : ''
+  const [, inside] = /<data \w+>\n(.*)\n<\/data \w+>$/s.exec(text) ?? []
+  const data = inside === undefined ? undefined : (JSON.parse(inside) as unknown)
+  return { data: data ?? structuredContent, isError: isError === true, text, whole: result }
+}

@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { openOrderPlans } from '../../../src/store/plans/order-plans.ts'
+import { addPlan } from '../../../src/usecases/approval/add-plan.ts'
+import { waitingPlans } from '../../../src/usecases/approval/find-plan.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { temporaryFolder } from '../../harness/world.ts'
+
+const owner = {
+  baseUrl: 'https://api.example.com',
+  userEmail: 'o@example.com',
+  profile: undefined,
+  account: '',
+}
+const what = { kind: 'order', body: '{}' } as const
+
+test('fifty plans wait at most, and free their places as they expire', async () => {
+  const clock = new ManualClock({ auto: true })
+  const data = join(temporaryFolder(), 'data')
+  const plans = openOrderPlans({
+    paths: { config: data, data },
+    random: systemRandom,
+    onNotice: () => undefined,
+  })
+  const ports = { plans, clock, random: systemRandom, owner, agents: [] }
+  for (let at = 0; at < 50; at += 1) await addPlan(ports, what, 'one')
+  await expect(addPlan(ports, what, 'one')).rejects.toThrow('50 plans wait for approval already')
+  await clock.sleep(24 * 3_600_000)
+  await addPlan(ports, what, 'one')
+  expect(await waitingPlans(ports)).toHaveLength(1)
+})
+
+test('a code that is in use is drawn again', async () => {
+  const data = join(temporaryFolder(), 'data')
+  const plans = openOrderPlans({
+    paths: { config: data, data },
+    random: systemRandom,
+    onNotice: () => undefined,
+  })
+  const drawn = [1, 1, 2].map((byte) => Buffer.alloc(8, byte))
+  const random = { ...systemRandom, bytes: (count: number) => drawn.shift() ?? systemRandom.bytes(count) }
+  const ports = { plans, clock: new ManualClock(), random: systemRandom, owner, agents: [] }
+  const codes = [
+    await addPlan({ ...ports, random }, what, 'a'),
+    await addPlan({ ...ports, random }, what, 'b'),
+  ]
+  expect(codes.map(({ code }) => code)).toEqual(['CCCC-CCCC', 'DDDD-DDDD'])
+})
