@@ -8,7 +8,8 @@ import { RefcheckError } from '../errors/base.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { startBatch } from '../usecases/batch/start.ts'
 import { fileAll } from '../usecases/report/file-all.ts'
-import { refreshRequests } from '../usecases/request/list.ts'
+import type { ListedRequest } from '../domain/request/listing.ts'
+import { readAgain, unfinishedRequests } from '../usecases/request/list.ts'
 import type { WorkerProfile } from '../usecases/worker/work.ts'
 import { api, governor } from './api.ts'
 import { batchStartPorts } from './batch.ts'
@@ -48,7 +49,8 @@ export async function workerProfiles(scope: Scope, choices: WorkerChoices): Prom
     }
   }
   if (members.length === 0) throw failure
-  return members.map((member) => profileOf(member, members, choices))
+  const unfinished = sharedLook(scope, members)
+  return members.map((member) => profileOf({ member, members, unfinished }, choices))
 }
 
 /** What is left of each profile's quota. */
@@ -88,7 +90,39 @@ async function memberOf(parent: Scope, name: string | undefined): Promise<Member
   return { scope, name: name ?? profile ?? 'default', baseUrl, email, account: await account(scope) }
 }
 
-function profileOf(member: Member, members: readonly Member[], choices: WorkerChoices): WorkerProfile {
+/** So long one look at the store serves all keys that are read again. */
+const lookServesMs = 30_000
+
+/** Unfinished requests of a key. Keys that ask at the same time share a look: a store may hold very many. */
+function sharedLook(scope: Scope, members: readonly Member[]): (member: Member) => Promise<ListedRequest[]> {
+  const { clock } = scope.context
+  let look: { at: number; found: Promise<Map<Member | undefined, ListedRequest[]>> } | undefined
+  const lookNow = async () => {
+    const requests = await unfinishedRequests({ ledger: (await store(scope)).ledger, clock })
+    const owners = new Map<string, Member | undefined>()
+    return Map.groupBy(requests, ({ base_url: baseUrl, user_email: userEmail }) => {
+      const name = `${baseUrl} ${userEmail}`
+      if (!owners.has(name)) owners.set(name, ordererOf({ baseUrl, userEmail }, members))
+      return owners.get(name)
+    })
+  }
+  return async (member) => {
+    const now = clock.monotonic()
+    if (look === undefined || now - look.at > lookServesMs) look = { at: now, found: lookNow() }
+    const { found } = look
+    // One that failed is nobody else's.
+    found.catch(() => (look = undefined))
+    return (await found).get(member) ?? []
+  }
+}
+
+interface AmongMembers {
+  member: Member
+  members: readonly Member[]
+  unfinished: (member: Member) => Promise<ListedRequest[]>
+}
+
+function profileOf({ member, members, unfinished }: AmongMembers, choices: WorkerChoices): WorkerProfile {
   const { scope, name } = member
   const { output, signal, onEvent } = choices
   const isOurs = (request: { baseUrl: string; userEmail: string }): boolean =>
@@ -113,11 +147,9 @@ function profileOf(member: Member, members: readonly Member[], choices: WorkerCh
         ledger: (await store(scope)).ledger,
         governor: await governor(scope),
         signal,
-        isOurs: (request: { base_url: string; user_email: string }) =>
-          isOurs({ baseUrl: request.base_url, userEmail: request.user_email }),
       }
-      return (await refreshRequests(parts, {})).failures.find(({ error }) => error.code !== 'not_found')
-        ?.error
+      const failures = await readAgain(parts, await unfinished(member))
+      return failures.find(({ error }) => error.code !== 'not_found')?.error
     },
     async quota() {
       const { windows } = await (await governor(scope)).standing()

@@ -91,4 +91,6 @@ export interface SubmissionFilter {
   email?: string | undefined
   /** Attempted (or added, before the first attempt) at this wall time or later. */
   since?: number | undefined
+  /** Whose request, as last heard, goes on. */
+  unfinished?: boolean | undefined
 }

@@ -1,6 +1,9 @@
 import type { EventFilter, InboxEvent, ReceivedEvent } from '../../domain/webhook/inbox-event.ts'
 import type { Hold } from './ledger.ts'
 
+/** What came; nobody knows where it is not said. */
+export type Arrival = 'event' | 'batch' | ''
+
 /**
  * Events that were received. What `add` has answered is on disk. "The pair (request_id, status)
  * identifies a status update already processed": one that comes again is counted, not kept again.
@@ -11,8 +14,8 @@ export interface Inbox {
    * be forwarded. An order that one tells of has its status from then on, unless it was further on already.
    */
   add(events: readonly ReceivedEvent[], forward: boolean): Promise<{ id: number; repeated: boolean }[]>
-  /** Calls back when another process may have added some, where the store can tell: a hint beside looking. */
-  onArrival?(wake: () => void): Promise<void>
+  /** Calls back when another process may have added events, or queued a batch, where the store can tell: a hint beside looking. */
+  onArrival?(wake: (what: Arrival) => void): Promise<void>
   /** In the order of receipt. */
   list(filter?: EventFilter): AsyncIterable<InboxEvent>
   get(id: number): Promise<InboxEvent | undefined>

@@ -39,8 +39,6 @@ export interface RefreshPorts {
   governor?: Pick<Governor, 'take'> | undefined
   /** Milliseconds that waits for places may take together; Infinity unless told. */
   budgetMs?: number | undefined
-  /** Which of them; all of this service unless told. */
-  isOurs?: ((request: ListedRequest) => boolean) | undefined
   signal?: AbortSignal | undefined
   onPaced?: ((seconds: number) => void) | undefined
 }
@@ -50,14 +48,32 @@ export interface RefreshPorts {
  * of another base URL stay as they are.
  */
 export async function refreshRequests(parts: RefreshPorts, filter: RequestFilter): Promise<Refreshed> {
-  const { api, ledger, clock, governor, signal, isOurs, onPaced, budgetMs = Number.POSITIVE_INFINITY } = parts
+  const failures = await readAgain(parts, await listRequests(parts, { ...filter, status: undefined }))
+  return { requests: await listRequests(parts, filter), failures }
+}
+
+/** All whose status, as last heard, is not final. */
+export async function unfinishedRequests({
+  ledger,
+  clock,
+}: Pick<RefreshPorts, 'ledger' | 'clock'>): Promise<ListedRequest[]> {
+  await ledger.recover(clock.now())
+  return (await ledger.list({ states: ['accepted'], unfinished: true })).map(listed)
+}
+
+/** Reads each of them that is of this service and not finished, and keeps its status; what failed. */
+export async function readAgain(
+  parts: RefreshPorts,
+  requests: readonly ListedRequest[],
+): Promise<Refreshed['failures']> {
+  const { api, ledger, clock, governor, signal, onPaced, budgetMs = Number.POSITIVE_INFINITY } = parts
   const deadline = clock.monotonic() + budgetMs
   const failures: Refreshed['failures'] = []
   const origin = new URL(api.baseUrl).origin
-  for (const request of await listRequests(parts, { ...filter, status: undefined })) {
+  for (const request of requests) {
     const { request_id, status } = request
     if (request_id === null || terminalStatuses.includes(status ?? '')) continue
-    if (new URL(request.base_url).origin !== origin || isOurs?.(request) === false) continue
+    if (new URL(request.base_url).origin !== origin) continue
     try {
       await governor?.take('poll', {
         signal,
@@ -76,5 +92,5 @@ export async function refreshRequests(parts: RefreshPorts, filter: RequestFilter
       if (error.code !== 'not_found') break
     }
   }
-  return { requests: await listRequests(parts, filter), failures }
+  return failures
 }

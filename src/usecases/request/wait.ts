@@ -77,7 +77,7 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
   const schedule = new WaitSchedule(requestIds, clock, options.inbox)
   const news = new News(clock)
   // Whoever cannot be told looks all the same.
-  await news.listen(options.inbox).catch(() => undefined)
+  await news.listen(options.inbox, 'event').catch(() => undefined)
   for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
     const patience = schedule.patience(next)
     const left = Math.max(0, deadline - clock.monotonic())

@@ -1,5 +1,5 @@
 import type { Clock } from '../../host/clock.ts'
-import type { Inbox } from '../../store/ledger/inbox.ts'
+import type { Arrival, Inbox } from '../../store/ledger/inbox.ts'
 
 /**
  * Sleep that ends when others have added something to the store, where the store can tell: a hint beside looking, so no
@@ -15,8 +15,9 @@ export class News {
   }
 
   /** Throws where the store cannot be listened to now. */
-  async listen(inbox: Pick<Inbox, 'onArrival'> | undefined): Promise<void> {
-    await inbox?.onArrival?.(() => {
+  async listen(inbox: Pick<Inbox, 'onArrival'> | undefined, to: Exclude<Arrival, ''>): Promise<void> {
+    await inbox?.onArrival?.((what) => {
+      if (what !== '' && what !== to) return
       this.#isHeard = true
       this.#wake?.abort()
     })

@@ -77,7 +77,7 @@ class Worker {
   async #listen(): Promise<void> {
     const { inbox, onEvent } = this.#ports
     try {
-      await this.#news.listen(inbox)
+      await this.#news.listen(inbox, 'batch')
     } catch (error) {
       onEvent({ name: 'store-waits', code: codeOf(error) })
     }

@@ -1,8 +1,8 @@
 /*
  * A fleet on one PostgreSQL, each figure beside its floor in one run: orders a second as the ledger journals them (no
  * service is asked), claims among few and very many rows, the quota that runners on machines with other clocks share,
- * keys, events, intake. The server is one of the tests' own, in memory where there is room.
- * Run: node test/bench/fleet/run.ts [ROWS [MS [INTAKE]]], of which ROWS are how many the claim is tried among
+ * keys of one worker, events, intake. The server is one of the tests' own, in memory where there is room.
+ * Run: node test/bench/fleet/run.ts [ROWS [MS [INTAKE [KEYS]]]], of which ROWS are how many the claim is tried among
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 
 import { opened } from './opened.ts'
+import { workerFigures } from './worker.ts'
 import { type Figure, inPairs, median, medianRatio, quantile, tell } from '../measuring.ts'
 import { fullest } from '../../campaign/fleet/calls.ts'
 import { makeStore } from '../../harness/made-store.ts'
@@ -23,12 +24,9 @@ import { newAttempt } from '../../store/ledger/batches.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
-const [rows = 1_000_000, ms = 3000, intake = 50_000] = process.argv.slice(2).map(Number)
+const [rows = 1_000_000, ms = 3000, intake = 50_000, keys = 200] = process.argv.slice(2).map(Number)
 const rounds = 3
-const keys = 200
 const window = { calls: 240, seconds: 6 }
-/** An order of one key at full quota, a second. */
-const aKey = 1000 / 3600
 
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
 const cluster = await Cluster.start(['max_connections=60', 'synchronous_commit=on'])
@@ -206,14 +204,9 @@ try {
   const few = await claims(store, await add(store, 1000))
   const { batch, figure } = await takingIn(store)
   const figures: Figure[] = [...(await ordering(batch)), figure, await events(store), ...(await sharing())]
-  const mine: string[] = []
-  for (let key = 0; key < keys; key += 1) mine.push(await add(store, Math.ceil(ms / keys) + 5))
-  const rate = await perSecond('orders', 1, mine)
-  figures.push({
-    what: `keys that a worker keeps at full quota`,
-    value: Math.floor(rate / aKey),
-    note: `${Math.round(rate)} orders a second journaled for ${keys} keys, each of which needs ${aKey.toFixed(2)}`,
-  })
+  const ofAWorker = cluster.url(await cluster.create())
+  await makeStore(ofAWorker)
+  figures.push(...(await workerFigures({ url: ofAWorker, folder, keys, ms: ms * 3 })))
   const last = await add(store, 1000)
   await grow(last, rows)
   const many = await claims(store, last)

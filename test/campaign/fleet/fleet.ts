@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { batchRun, lines, people, type Person } from '../cast.ts'
 import type { Ended } from '../stage.ts'
 import { fullest, watched } from './calls.ts'
-import { Machine } from './machine.ts'
+import { Machine, type Mutated } from './machine.ts'
 import { PostgresPair } from '../../harness/postgres-pair.ts'
 import { wreck } from './wreck.ts'
 import { makeStore } from '../../harness/made-store.ts'
@@ -21,6 +21,8 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 export interface Plan {
   rows: number
   files: number
+  /** Of its people each file shares so many with the next; a fifth unless told. */
+  shared?: number
   kills: number
   /** Longer than a lease. */
   pauses: number
@@ -58,7 +60,7 @@ const tries = 20
 const ends = new Set([0, 2, 8, 10])
 
 /** Three machines share files, a key and one PostgreSQL, while everything goes wrong around them. */
-export async function fleet(plan: Plan, rng: () => number): Promise<FleetTally> {
+export async function fleet(plan: Plan, rng: () => number, mutated?: Mutated): Promise<FleetTally> {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-fleet-'))
   const sandbox = createSandbox({ clock: systemClock, quota: plan.quota })
   const calls = watched(sandbox)
@@ -75,7 +77,7 @@ export async function fleet(plan: Plan, rng: () => number): Promise<FleetTally> 
     }
     const files = overlapping(plan, rng)
     const machines = skews.map(
-      (skewMs, at) => new Machine({ folder: join(folder, `machine${at}`), skewMs, env }),
+      (skewMs, at) => new Machine({ folder: join(folder, `machine${at}`), skewMs, env, mutated }),
     )
     for (const machine of machines) {
       for (const [at, all] of files.entries()) machine.write(fileName(at), lines(all))
@@ -88,7 +90,7 @@ export async function fleet(plan: Plan, rng: () => number): Promise<FleetTally> 
     // What was left waiting for somebody else's outcome goes on, as when an operator runs a file again.
     const last: string[] = []
     await workThrough(
-      new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env }),
+      new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, mutated }),
       files.length,
       0,
       last,
@@ -111,9 +113,9 @@ export async function fleet(plan: Plan, rng: () => number): Promise<FleetTally> 
 const fileName = (at: number): string => `people-${at}.csv`
 
 /** Files of which each shares a fifth of its people with the next. */
-function overlapping({ rows, files }: Plan, rng: () => number): Person[][] {
+function overlapping({ rows, files, shared: part = 0.2 }: Plan, rng: () => number): Person[][] {
   const each = Math.ceil(rows / files)
-  const shared = Math.floor(each / 5)
+  const shared = Math.floor(each * part)
   const everybody = people(files * (each - shared) + shared)
   return Array.from({ length: files }, (_, at) => {
     const from = at * (each - shared)

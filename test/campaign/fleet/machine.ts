@@ -2,33 +2,48 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 import { program } from '../../harness/program.ts'
 import type { Ended } from '../stage.ts'
+
+/** The program from its sources, and what puts others in their place. */
+const fromSource = join(import.meta.dirname, '..', '..', '..', 'bin', 'dev.js')
+const loader = pathToFileURL(join(import.meta.dirname, '..', '..', 'mutants', 'load.ts')).href
 
 export interface MachineOptions {
   folder: string
   /** How far its clock is off, in ms. */
   skewMs: number
   env: Record<string, string>
+  /** Runs the sources with these in their place, instead of the program as it is shipped. */
+  mutated?: Mutated | undefined
+}
+
+/** A file in the form of test/mutants/plan.ts. */
+export interface Mutated {
+  plan: string
 }
 
 /** A machine with a disk and a clock of its own, that runs one command after another. */
 export class Machine {
   readonly folder: string
   readonly #env: Record<string, string>
+  readonly #program: string
   #child: ChildProcess | undefined
   /** Stopped by SIGSTOP until it goes on. */
   isPaused = false
   /** Has nothing more to do. */
   isDone = false
 
-  constructor({ folder, skewMs, env }: MachineOptions) {
+  constructor({ folder, skewMs, env, mutated }: MachineOptions) {
     this.folder = folder
     mkdirSync(folder, { recursive: true })
+    this.#program = mutated === undefined ? program : fromSource
     this.#env = {
       PATH: process.env['PATH'] ?? '',
-      NODE_OPTIONS: `--import=${skewed(skewMs)}`,
+      NODE_OPTIONS: `--import=${skewed(skewMs)}${mutated === undefined ? '' : ` --import=${loader}`}`,
+      ...(mutated === undefined ? {} : { MUTANTS_PLAN: mutated.plan }),
       REFCHECK_CONFIG_DIR: join(folder, 'config'),
       REFCHECK_DATA_DIR: join(folder, 'data'),
       ...env,
@@ -44,7 +59,7 @@ export class Machine {
   }
 
   async run(argv: readonly string[]): Promise<Ended> {
-    const child = spawn(process.execPath, [program, ...argv], {
+    const child = spawn(process.execPath, [this.#program, ...argv], {
       cwd: this.folder,
       env: this.#env,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -98,7 +98,7 @@ describe('with a receiver', () => {
 test('an event that the store tells of is looked for at once; one that it does not, at the next look', async () => {
   const clock = new ManualClock()
   const events: { id: number; requestId: string; status: string }[] = []
-  let tell: (() => void) | undefined
+  let tell: ((what: 'event') => void) | undefined
   let status = 'RECEIVED'
   let reads = 0
   const waited = waitForRequests(
@@ -122,7 +122,7 @@ test('an event that the store tells of is looked for at once; one that it does n
   await clock.untilSleeping()
   status = 'PARTIAL'
   events.push({ id: 1, requestId: 'a', status })
-  tell?.()
+  tell?.('event')
   await clock.untilSleeping()
   expect([reads, clock.monotonic()]).toEqual([2, 0])
   status = 'COMPLETED'

@@ -42,7 +42,7 @@ import type { Runner } from './holds.ts'
 import type { Keyed } from './keyed.ts'
 import { lockAccount, lockAccountOf } from './locking.ts'
 import { Matching } from './matching.ts'
-import { newsChannel } from './inbox-statements.ts'
+import { notify } from './inbox-statements.ts'
 import { surely } from './sure.ts'
 import { batchOf, batchRowOf, bodyOf, countsOf, haltColumns, type SelectedBatch } from '../batch-rows.ts'
 import type { Batches, RowBody } from '../batches.ts'
@@ -152,7 +152,7 @@ export class PostgresBatches implements Batches {
   async recordQueued(batchId: string, at: number | undefined): Promise<void> {
     await this.#database.transaction(async (sql) => {
       await sql.run(updateQueued, { id: batchId, at: at ?? null })
-      await sql.run(`NOTIFY ${newsChannel}`)
+      await sql.run(notify('batch'))
     })
   }
 

@@ -1,8 +1,10 @@
 import { longestWait } from '../../../domain/webhook/retry.ts'
+import type { Arrival } from '../inbox.ts'
 import { sqlStatusRank } from '../sql.ts'
 
 /** What new events and queued batches wake: whoever waits for them. */
 export const newsChannel = 'refcheck_news'
+export const notify = (what: Arrival): string => `NOTIFY ${newsChannel}, '${what}'`
 
 /**
  * Adds take turns, so that ids are visible in their order: a reader who has seen one has seen all before it. The number

@@ -8,11 +8,12 @@ import {
 import { sha256 } from '../fingerprints.ts'
 import { shortWait, type Holds } from '../holds.ts'
 import { eventOf, type EventRow } from '../inbox-rows.ts'
-import type { Inbox } from '../inbox.ts'
+import type { Arrival, Inbox } from '../inbox.ts'
 import type { Hold } from '../ledger.ts'
 import type { Database, Sql, Values } from './connection.ts'
 import {
   newsChannel,
+  notify,
   insert,
   repeat,
   selectDue,
@@ -71,7 +72,7 @@ export class PostgresInbox implements Inbox {
       )
       const answers = came.map(({ identity }) => ({ identity, repeated: !fresh.delete(identity) }))
       await countRepeats(sql, answers, ids)
-      if (added.length > 0) await sql.run(`NOTIFY ${newsChannel}`)
+      if (added.length > 0) await sql.run(notify('event'))
       return answers.map(({ identity, repeated }) => ({ id: ids.get(identity) ?? 0, repeated }))
     })
   }
@@ -157,8 +158,10 @@ export class PostgresInbox implements Inbox {
     return (await this.#database.run(queue, { id })) === 1
   }
 
-  onArrival(wake: () => void): Promise<void> {
-    return this.#database.listen(newsChannel, wake)
+  onArrival(wake: (what: Arrival) => void): Promise<void> {
+    return this.#database.listen(newsChannel, (what) =>
+      wake(what === 'event' || what === 'batch' ? what : ''),
+    )
   }
 }
 

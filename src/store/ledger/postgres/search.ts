@@ -1,5 +1,9 @@
+import { terminalStatuses } from '../../../contract/statuses.ts'
 import type { SubmissionFilter } from '../../../domain/submission/submission.ts'
+import { sqlList } from '../sql.ts'
 import type { Values } from './connection.ts'
+
+const unfinished = `s.request_id IS NOT NULL AND s.request_status NOT IN ${sqlList(terminalStatuses)}`
 
 /** A filter as a WHERE clause on `selectSubmissions`. */
 export function conditions(filter: SubmissionFilter): { where: string; values: Values } {
@@ -16,5 +20,6 @@ export function conditions(filter: SubmissionFilter): { where: string; values: V
   must('lower(s.email COLLATE "C") = lower(CAST(:email AS text) COLLATE "C")', 'email', filter.email)
   must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
   must('s.state = ANY(CAST(:states AS text[]))', 'states', filter.states)
+  if (filter.unfinished === true) clauses.push(unfinished)
   return { where: `WHERE ${clauses.join(' AND ')}`, values }
 }

@@ -1,0 +1,40 @@
+/*
+ * So many sandboxes behind one address, each with a key and a path of its own; prints where they are once they listen, and
+ * for each line of its input how many orders each of them has taken so far.
+ * Run by worker.ts: node test/bench/fleet/child.ts KEYS QUOTA
+ */
+import { createInterface } from 'node:readline'
+
+import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import { listen } from '../../../src/server/listen.ts'
+import { systemClock } from '../../../src/host/clock.ts'
+
+const [, , count = '1', quota = ''] = process.argv
+const windows = quota.split(',').map((each) => {
+  const [calls = 0, seconds = 0] = each.split('/').map(Number)
+  return { calls, seconds }
+})
+const sandboxes = Array.from({ length: Number(count) }, (_, key) =>
+  createSandbox({ clock: systemClock, seed: `key ${key}`, quota: windows }),
+)
+const orders = sandboxes.map(() => 0)
+for (const [key, sandbox] of sandboxes.entries()) {
+  sandbox.log.subscribe((entry) => {
+    if (entry.kind === 'call' && entry.status === 201) orders[key] = (orders[key] ?? 0) + 1
+  })
+}
+const { url } = await listen((request, connection) => {
+  const [, key = '', path = ''] = /^https?:\/\/[^/]+\/(\d+)(\/.*)$/.exec(request.url) ?? []
+  const sandbox = sandboxes[Number(key)]
+  return sandbox === undefined
+    ? new Response(null, { status: 404 })
+    : sandbox.fetch(new Request(new URL(path, request.url), request), connection)
+})
+const keys = sandboxes.map(({ credentials }, key) => ({
+  baseUrl: `${url}/${key}`,
+  apiKey: credentials.apiKey,
+  userEmail: credentials.userEmail,
+}))
+process.stdout.write(`${JSON.stringify(keys)}\n`)
+for await (const _ of createInterface(process.stdin)) process.stdout.write(`${JSON.stringify(orders)}\n`)
+process.exit()
