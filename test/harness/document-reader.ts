@@ -85,10 +85,10 @@ export class DocumentReader {
   async #plan(code: string): Promise<void> {
     const agent = await connectAgent(this.#here, [], { clock: this.#clock })
     const recipient = {
-      first_name: 'Priya',
-      last_name: 'Shah',
-      email: 'priya@example.com',
-      phone: '+61412345678',
+      first_name: 'Mei',
+      last_name: 'Tanaka',
+      email: 'mei@example.com',
+      phone: '+819012345678',
     }
     const { data } = await agent.call('plan_order', { body: { package_id: 102, recipient } })
     this.#ids.learn(code, (data as { code: string }).code)

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -28,22 +28,32 @@ export const keys = {
   backspace: '\u007F',
 }
 
+export interface TerminalOptions {
+  /** Besides what every terminal sets. */
+  env?: Record<string, string> | undefined
+  /** stdout is the terminal too. */
+  isWhole?: boolean | undefined
+}
+
 /**
  * Runs a program of Node's in a real pseudo-terminal. Its stdin and stderr are the terminal; its stdout is a
- * file, as in `program > file`, and is given back apart. It ends with the test at the latest.
+ * file, as in `program > file`, and is given back apart, unless told otherwise. It ends with the test at the latest.
  */
-export async function openTerminal(argv: readonly string[], columns = 80): Promise<Terminal> {
+export async function openTerminal(
+  argv: readonly string[],
+  columns = 80,
+  { env = {}, isWhole = false }: TerminalOptions = {},
+): Promise<Terminal> {
   const folder = await mkdtemp(join(tmpdir(), 'refcheck-terminal-'))
   const file = join(folder, 'stdout')
-  const program = spawn(
-    'sh',
-    ['-c', 'out=$1; shift; exec "$@" > "$out"', 'sh', file, process.execPath, ...argv],
-    {
-      cols: columns,
-      rows: 40,
-      env: { PATH: process.env['PATH'], TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1' },
-    },
-  )
+  await writeFile(file, '')
+  const line = isWhole ? 'shift; exec "$@"' : 'out=$1; shift; exec "$@" > "$out"'
+  const terminal = { TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1' }
+  const program = spawn('sh', ['-c', line, 'sh', file, process.execPath, ...argv], {
+    cols: columns,
+    rows: 40,
+    env: { PATH: process.env['PATH'], ...terminal, ...env },
+  })
   let raw = ''
   let seen = 0
   let look = (): void => undefined

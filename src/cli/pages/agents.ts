@@ -22,7 +22,7 @@ APPROVE A PLAN
     It is for http://127.0.0.1:4280 as olive.owner@example.com.
     …
     It uses 1 call of the quota. Left: 58 of 60 in 60 s, 998 of 1000 in 1 h
-    Order 102 Identity check only for Priya Shah at 127.0.0.1:4280 as …? yes
+    Order 102 Identity check only for Mei Tanaka at 127.0.0.1:4280 as …? yes
     created  6b450a6d-74f9-474b-95f9-ba6b11a8536f  RECEIVED
     Follow it with: refcheck request wait 6b450a6d-74f9-474b-95f9-ba6b11a8536f
 

@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process'
+
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { answerOf } from '../harness/agent.ts'
+import { program } from '../harness/program.ts'
+import { openTerminal } from '../harness/terminal.ts'
+import { world } from '../harness/world.ts'
+
+const people = ['Priya', 'Mei', 'Tom'].map((first, at) => ({
+  recipient: {
+    first_name: first,
+    last_name: 'Example',
+    email: `${first.toLowerCase()}@example.com`,
+    phone: `+6141234560${at}`,
+  },
+}))
+
+/** A program that runs an agent, with its server below it; with a shell between them and in a session of its own, this process is no part of that program. */
+async function connected(env: Record<string, string>, isApart: boolean): Promise<Client> {
+  const line = [process.execPath, program, 'mcp']
+  const [command = '', ...args] = isApart ? ['sh', '-c', 'setsid "$@"; exit', 'sh', ...line] : line
+  const client = new Client({ name: 'acceptance', version: '1.0.0' })
+  await client.connect(
+    new StdioClientTransport({
+      command,
+      args,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      stderr: 'ignore',
+    }),
+  )
+  onTestFinished(() => client.close())
+  return client
+}
+
+test('an agent plans three people over stdio; only a person at a terminal of their own orders them, once', async () => {
+  const { env, sandbox } = await world({ seed: 'agent' })
+  const plan = async (client: Client): Promise<string> => {
+    await client.listTools()
+    const answer = await client.callTool({ name: 'plan_people', arguments: { package_id: 102, people } })
+    return (answerOf(answer).data as { code: string }).code
+  }
+  const code = await plan(await connected(env, true))
+  const approve = [program, 'approve', code]
+
+  // Without a terminal.
+  const piped = spawnSync(process.execPath, approve, {
+    env: { PATH: process.env['PATH'], ...env },
+    input: 'y\n',
+  })
+  expect([piped.status, piped.stderr.toString()]).toEqual([
+    2,
+    expect.stringContaining('a person has to approve in a terminal'),
+  ])
+
+  // In a terminal that the agent's own program opened.
+  const theirs = await plan(await connected(env, false))
+  const opened = await openTerminal([program, 'approve', theirs], 100, { env, isWhole: true })
+  expect((await opened.ended).code).toBe(2)
+  expect(opened.raw()).toContain('approve was started by the program that runs the agent')
+  expect(sandbox.requests()).toHaveLength(0)
+
+  // In a person's.
+  const person = await openTerminal(approve, 100, { env, isWhole: true })
+  await person.until('3 orders of package 102')
+  await person.until(/Order package 102 for 3 people \(Priya Example, Mei Example, Tom/)
+  person.type('y\r')
+  await person.until(/3\s+accepted/)
+  expect((await person.ended).code).toBe(0)
+  const ordered = sandbox.requests().map(({ recipient }) => recipient.email)
+  expect(ordered).toEqual(people.map(({ recipient }) => recipient.email))
+
+  const again = await openTerminal(approve, 100, { env, isWhole: true })
+  expect((await again.ended).code).toBe(2)
+  expect(again.raw()).toContain('was already approved on')
+  expect(new Set(sandbox.requests().map(({ request_id }) => request_id)).size).toBe(3)
+}, 60_000)
