@@ -103,10 +103,11 @@ test('gone on with as another user it says so', async () => {
 test('Ctrl-C finishes the row in flight, says what is left, and the same command goes on', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(5))
-  const stop = new AbortController()
+  let stop = new AbortController()
+  let created = 2
   const fetch = sandbox.fetch.bind(sandbox)
   sandbox.fetch = (request, connection) => {
-    if (request.method === 'POST' && sandbox.requests().length === 2) stop.abort()
+    if (request.method === 'POST' && sandbox.requests().length === created) stop.abort()
     return fetch(request, connection)
   }
   expect(await type(`${run} --yes`, { signal: stop.signal })).toMatchInlineSnapshot(`
@@ -130,7 +131,8 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
     ^C
     exit 130
   `)
-  expect(await type('batch list --json')).toMatchInlineSnapshot(`
+  const list = await type('batch list --json')
+  expect(list).toMatchInlineSnapshot(`
     $ refcheck batch list --json
     [
       {
@@ -146,6 +148,24 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
       }
     ]
     exit 0
+  `)
+  const [batch] = list.json() as { batch_id: string }[]
+  ;[stop, created] = [new AbortController(), 3]
+  expect(await type(`batch resume ${batch?.batch_id} --yes`, { signal: stop.signal })).toMatchInlineSnapshot(`
+    $ refcheck batch resume BATCH_1 --yes
+    2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.
+    batch  BATCH_1
+    people.csv, package 102
+
+    4  accepted
+    1  pending
+    5  rows
+
+    results  HOME/people.results.csv
+    2> Interrupted; 4 accepted so far, 1 not sent yet
+    2> Resume with: refcheck batch resume BATCH_1
+    ^C
+    exit 130
   `)
   expect((await type(`${run} --yes`)).code).toBe(0)
   expect(ordered()).toEqual(emails(5))

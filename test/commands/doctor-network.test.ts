@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 
 import { doctorFilters, doctorSession } from '../harness/doctor-session.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
-import { session } from '../harness/session.ts'
 
-test('a clock that is off', async () => {
-  const { type } = await session({ filters: [...doctorFilters, [/is 3(59\d|600|601) s/g, 'is 3600 s']] })
+test('a clock that is off, certificates that are not checked, authorities that are not there, a proxy', async () => {
+  const { type } = await doctorSession({
+    filters: [...doctorFilters, [/is 3(59\d|600|601) s/g, 'is 3600 s']],
+  })
   const clock = new ManualClock({ now: Date.now() + 3_600_000 })
   expect(await type('doctor', { clock })).toMatchInlineSnapshot(`
     $ refcheck doctor
@@ -24,10 +25,6 @@ test('a clock that is off', async () => {
     ok    quota         60 of 60 and 1000 of 1000 calls left, as far as this store knows
     exit 0
   `)
-})
-
-test('certificates that are not checked, authorities that are not there, a proxy without its password', async () => {
-  const { type } = await doctorSession()
   expect(await type('doctor', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })).toMatchInlineSnapshot(`
     $ NODE_TLS_REJECT_UNAUTHORIZED=0 refcheck doctor
     2> Warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored for other machines; their certificates are still verified.

@@ -15,98 +15,60 @@ const single = (first: string, email: string, phone: string): string =>
   `request create --package 102 --first-name ${first} --last-name Low --email ${email} --phone ${phone} --yes`
 
 test.each(stores)(
-  'a corrected phone: not ordered again without a word, and --allow-similar says so (%s)',
+  'a corrected phone, Ann and Anne, a new e-mail with the same phone: not ordered again without a word (%s)',
   async (store) => {
     const { type, write, ordered } = await session({ store })
     write('people.csv', `${header}\n${ann}\n`)
     await type('batch run people.csv --package 102 --yes')
-    const line = single('Ann', 'ann@example.com', '+61400000902')
-    expect(await type(`${line} --json`)).toMatchInlineSnapshot(`
-    $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes --json
-    {
-      "error": {
-        "code": "duplicate",
-        "message": "somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name",
-        "hint": "Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.",
-        "request_id": "REQUEST_1",
-        "batch_id": "BATCH_1",
-        "row": 1,
-        "match": "similar"
+    const phone = single('Ann', 'ann@example.com', '+61400000902')
+    const name = single('Anne', 'ann@example.com', '+61400000901')
+    const email = single('Ann', 'ann.low@example.com', '+61400000901')
+    const no = { answers: [{ ask: /Order anyway/, confirm: false }] }
+    expect(await type(`${phone} --json`)).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes --json
+      {
+        "error": {
+          "code": "duplicate",
+          "message": "somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name",
+          "hint": "Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.",
+          "request_id": "REQUEST_1",
+          "batch_id": "BATCH_1",
+          "row": 1,
+          "match": "similar"
+        }
       }
-    }
-    exit 2
-  `)
+      exit 2
+    `)
+    expect(await type(phone, no)).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes
+      ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name. Order anyway? no
+      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name
+      2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+      exit 2
+    `)
+    expect(await type(name, no)).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Anne --last-name Low --email ann@example.com --phone +61400000901 --yes
+      ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone. Order anyway? no
+      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone
+      2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+      exit 2
+    `)
+    expect(await type(email, no)).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann.low@example.com --phone +61400000901 --yes
+      ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same phone and name. Order anyway? no
+      2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same phone and name
+      2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
+      exit 2
+    `)
     expect(ordered()).toHaveLength(1)
-    expect(await type(line, { answers: [{ ask: /Order all the same/, confirm: false }] }))
-      .toMatchInlineSnapshot(`
-    $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes
-    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name. Order all the same? no
-    2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and name
-    2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
-    exit 2
-  `)
-    expect(ordered()).toHaveLength(1)
-    expect(await type(`${line} --allow-similar`)).toMatchInlineSnapshot(`
-    $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes --allow-similar
-    created  REQUEST_2                             RECEIVED
-    2> Follow it with: refcheck request wait REQUEST_2
-    exit 0
-  `)
-    expect(ordered()).toHaveLength(2)
-  },
-)
-
-test.each(stores)('Ann and Anne: not ordered again without a word either (%s)', async (store) => {
-  const { type, write, ordered } = await session({ store })
-  write('people.csv', `${header}\n${ann}\n`)
-  await type('batch run people.csv --package 102 --yes')
-  const line = single('Anne', 'ann@example.com', '+61400000901')
-  const no = { answers: [{ ask: /Order all the same/, confirm: false }] }
-  expect(await type(`${line} --json`)).toMatchInlineSnapshot(`
-    $ refcheck request create --package 102 --first-name Anne --last-name Low --email ann@example.com --phone +61400000901 --yes --json
-    {
-      "error": {
-        "code": "duplicate",
-        "message": "somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone",
-        "hint": "Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.",
-        "request_id": "REQUEST_1",
-        "batch_id": "BATCH_1",
-        "row": 1,
-        "match": "similar"
-      }
-    }
-    exit 2
-  `)
-  expect(await type(line, no)).toMatchInlineSnapshot(`
-    $ refcheck request create --package 102 --first-name Anne --last-name Low --email ann@example.com --phone +61400000901 --yes
-    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone. Order all the same? no
-    2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same e-mail and phone
-    2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
-    exit 2
-  `)
-  expect(ordered()).toHaveLength(1)
-  expect((await type(`${line} --allow-similar`)).code).toBe(0)
-  expect(ordered()).toHaveLength(2)
-})
-
-test.each(stores)(
-  'a new e-mail with the same phone: not ordered again without a word either (%s)',
-  async (store) => {
-    const { type, write, ordered } = await session({ store })
-    write('people.csv', `${header}\n${ann}\n`)
-    await type('batch run people.csv --package 102 --yes')
-    const line = single('Ann', 'ann.low@example.com', '+61400000901')
-    const no = { answers: [{ ask: /Order all the same/, confirm: false }] }
-    expect(await type(line, no)).toMatchInlineSnapshot(`
-    $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann.low@example.com --phone +61400000901 --yes
-    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same phone and name. Order all the same? no
-    2> Error: somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (ann@example.com) has the same phone and name
-    2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
-    exit 2
-  `)
-    expect(ordered()).toHaveLength(1)
-    expect((await type(`${line} --allow-similar`)).code).toBe(0)
-    expect(ordered()).toHaveLength(2)
+    expect(await type(`${phone} --allow-similar`)).toMatchInlineSnapshot(`
+      $ refcheck request create --package 102 --first-name Ann --last-name Low --email ann@example.com --phone +61400000902 --yes --allow-similar
+      created  REQUEST_2                             RECEIVED
+      2> Follow it with: refcheck request wait REQUEST_2
+      exit 0
+    `)
+    for (const line of [name, email]) expect((await type(`${line} --allow-similar`)).code).toBe(0)
+    expect(ordered()).toHaveLength(4)
   },
 )
 

@@ -62,12 +62,12 @@ test.each(stores)(
     await type('batch run people.csv --package 102 --yes --shared office@example.com')
     expect(ordered()).toHaveLength(2)
     const line = single('Cyd', 'office@example.com', '+61400000913')
-    const yes = { ask: /Order all the same/, confirm: true }
-    const no = { ask: /Order all the same/, confirm: false }
+    const yes = { ask: /Order anyway/, confirm: true }
+    const no = { ask: /Order anyway/, confirm: false }
     expect(await type(line, { answers: [yes, no] })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Cyd --last-name Low --email office@example.com --phone +61400000913 --yes
-    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (office@example.com) has the same e-mail. Order all the same? yes
-    ? Somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail. Order all the same? no
+    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (office@example.com) has the same e-mail. Order anyway? yes
+    ? Somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail. Order anyway? no
     2> Error: somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail
     2> Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.
     exit 2
@@ -75,8 +75,8 @@ test.each(stores)(
     expect(ordered()).toHaveLength(2)
     expect(await type(line, { answers: [yes, yes] })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Cyd --last-name Low --email office@example.com --phone +61400000913 --yes
-    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (office@example.com) has the same e-mail. Order all the same? yes
-    ? Somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail. Order all the same? yes
+    ? Somebody similar was ordered: package 102 (request REQUEST_1, 2026-11-20 12:00 +00:00) for Ann Low (office@example.com) has the same e-mail. Order anyway? yes
+    ? Somebody similar was ordered: package 102 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Bob Low (office@example.com) has the same e-mail. Order anyway? yes
     created  REQUEST_3                             RECEIVED
     2> Follow it with: refcheck request wait REQUEST_3
     exit 0

@@ -31,7 +31,7 @@ export class SimilarQuestion {
   /** Whether the order is to be made; what the review has shown is not asked again. */
   async isConfirmed(stop: Stop): Promise<boolean> {
     if (this.#shown !== undefined && isSame(this.#shown, stop)) return true
-    const question = { message: `${sentence(stop)} Order all the same?`, initial: false, isGrave: true }
+    const question = { message: `${sentence(stop)} Order anyway?`, initial: false, isGrave: true }
     return (await this.#prompter?.confirm(question)) === true
   }
 }
