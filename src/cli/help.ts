@@ -6,7 +6,7 @@ import { CommandHelp, Help } from '@oclif/core/help'
 import { terminalOf } from '../output/terminal.ts'
 import { currentContext } from './context.ts'
 import { inOurWords } from './plugin-words.ts'
-import { commandNames, unknownCommand } from './suggest.ts'
+import { commandNames, unknownHelp } from './suggest.ts'
 import { pageNames, topicPage } from './topic-pages.ts'
 import { usageLines } from './usage-lines.ts'
 
@@ -51,7 +51,7 @@ export default class StreamedHelp extends Help {
       await super.showHelp(argv)
     } catch (error) {
       if (!(error instanceof Error) || !/^Command .* not found\.$/s.test(error.message)) throw error
-      throw unknownCommand(words, commandNames(this.config))
+      throw unknownHelp(words, commandNames(this.config), pageNames)
     }
   }
 

@@ -95,6 +95,10 @@ const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
     (flag, value, options) => `${flag}: "${redact(value ?? '')}" is not one of: ${options}`,
   ],
   [
+    /^Expected (?!an integer)(.*) to be one of: (.*)$/s,
+    (value, options) => `"${redact(value ?? '')}" is not one of: ${options}`,
+  ],
+  [
     /^(--[\w-]+)(?:=.*)? cannot also be provided when using (--[\w-]+)$/s,
     (one, other) => `${one} and ${other} cannot be combined`,
   ],

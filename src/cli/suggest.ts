@@ -1,6 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 
 import { UsageError } from '../errors/kinds.ts'
+import { nearest } from '../domain/form/nearest.ts'
 import { shellWord } from '../domain/wording/shell-word.ts'
 import { redact } from './redact.ts'
 
@@ -10,6 +11,20 @@ const longestCompared = 24
 /** `batch run` and the others, without those that only serve the shell. */
 export function commandNames(config: { commandIDs: readonly string[] }): string[] {
   return config.commandIDs.map((id) => id.replaceAll(':', ' ')).filter((name) => name !== 'help')
+}
+
+/** What a mistyped `help WORD` means: a page, or else a command. */
+export function unknownHelp(
+  words: readonly string[],
+  known: readonly string[],
+  pages: readonly string[],
+): UsageError {
+  const [word = '', ...rest] = words
+  const page = rest.length === 0 ? nearest(word, pages) : undefined
+  if (page === undefined) return unknownCommand(words, known)
+  return new UsageError(`unknown command or page "${redact(word)}"`, {
+    hint: `Did you mean: refcheck help ${page}`,
+  })
 }
 
 /** What a mistyped command line means: the nearest command is suggested with what was typed after it, never run. */
@@ -31,7 +46,7 @@ function suggestion(words: readonly string[], known: readonly string[]): string 
   const topic = topics.find((each) => stepsBetween(words, [each]) < Infinity)
   return topic === undefined
     ? 'List the commands with: refcheck help'
-    : `List its commands with: refcheck help ${topic}`
+    : `List the commands of "${topic}" with: refcheck help ${topic}`
 }
 
 interface Found {

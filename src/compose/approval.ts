@@ -40,7 +40,7 @@ export async function approvalPorts(scope: Scope, code: string | undefined): Pro
   const missing = (['stdin', 'stdout', 'stderr'] as const).find((name) => !streams[name].isTTY)
   const prompter = scope.prompter()
   if (missing !== undefined || prompter === undefined) {
-    throw new UsageError(`a person has to approve in a terminal, and ${missing ?? 'stdin'} is none`, {
+    throw new UsageError(`a person has to approve in a terminal, and ${missing ?? 'stdin'} is not one`, {
       hint: `Nothing was sent. Type in a terminal, without a pipe: refcheck approve ${code ?? ''}`.trim(),
     })
   }

@@ -173,7 +173,7 @@ test('nothing but a person at a terminal of their own answers', async () => {
   const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
   expect(await here.type(`approve ${plan}`)).toMatchInlineSnapshot(`
     $ refcheck approve CODE
-    2> Error: a person has to approve in a terminal, and stdin is none
+    2> Error: a person has to approve in a terminal, and stdin is not one
     2> Nothing was sent. Type in a terminal, without a pipe: refcheck approve CODE
     exit 2
   `)

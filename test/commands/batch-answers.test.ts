@@ -77,7 +77,12 @@ describe('they have it', () => {
   test('on a terminal the person is asked by name', async () => {
     const here = await session()
     const { id, requestId } = await withUnknown(here)
-    const labels = ['I do not know yet', 'They have it', 'They do not have it: order it', 'Leave it']
+    const labels = [
+      'I do not know yet',
+      'They have it',
+      'They do not have it: order it',
+      'Nobody knows: never send it',
+    ]
     const answers = [
       {
         ask: /have a request for Ana Row2 \(a2\+cut-after@example\.com\), package 102/,
@@ -99,7 +104,7 @@ describe('they have it', () => {
       2> Ask the provider whether they have a request for this person, and record the answer.
       2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
       2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+cut-after@example.com
-      2> Leave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
+      2> Nobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
       exit 2
     `)
   })
@@ -131,7 +136,7 @@ describe('an event that nearly fits', () => {
       2> Ask the provider whether they have a request for this person, and record the answer.
       2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
       2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
-      2> Leave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
+      2> Nobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
       exit 8
     `)
   })

@@ -88,7 +88,7 @@ test('nothing was created: silence proves nothing', async () => {
     2> Ask the provider whether they have a request for this person, and record the answer.
     2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
     2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
-    2> Leave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
+    2> Nobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
   `)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
@@ -108,7 +108,7 @@ test('nothing was created: silence proves nothing', async () => {
       "error": {
         "code": "outcome_unknown",
         "message": "1 order is still not settled: no proof was found",
-        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop",
+        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nNobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop",
         "batch_id": "BATCH_1",
         "row": 2
       }
@@ -133,7 +133,7 @@ test('two requests that fit are shown and left to a person', async () => {
     2> Ask the provider whether they have a request for this person, and record the answer.
     2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
     2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
-    2> Leave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
+    2> Nobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
   `)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
@@ -169,7 +169,7 @@ test('two requests that fit are shown and left to a person', async () => {
       "error": {
         "code": "outcome_unknown",
         "message": "1 order is still not settled: no proof was found",
-        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nLeave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop",
+        "hint": "Ask the provider whether they have a request for this person, and record the answer.\\nThey have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID\\nThey do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL\\nNobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop",
         "batch_id": "BATCH_1",
         "row": 2
       }

@@ -233,7 +233,7 @@ test('what cannot be downloaded: exit codes and what to do', async () => {
     exit 2
 
     $ refcheck report download --request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --concurrency 65
-    2> Error: --concurrency: "65" must be 64 or less
+    2> Error: --concurrency: "65" is more than 64
     2> Show its help with: refcheck report download --help
     exit 2
   `)

@@ -20,6 +20,7 @@ test('all that is completed, from the store; --since leaves out what is older', 
   await clock.advance(60_000)
   expect(await type('report download --all-completed --since 30m --output other')).toMatchInlineSnapshot(`
     $ refcheck report download --all-completed --since 30m --output other
+    There are no reports to download.
     exit 0
   `)
   expect(existsSync(join(folder, 'other'))).toBe(false)

@@ -104,7 +104,7 @@ test('a store put back from before two orders: closed, checked, accepted as it i
     2> Ask the provider whether they have a request for this person, and record the answer.
     2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
     2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
-    2> Leave it (it is never sent, and the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
+    2> Nobody knows, never send it (the same order stays refused): refcheck batch reconcile BATCH_1 --row 2 --drop
     exit 8
 
     $ refcheck request create --package 102 --first-name New --last-name Example --email new@example.com --phone +61412345678 --yes

@@ -94,8 +94,9 @@ test.each([
   [
     ['batch', 'frobnicate'],
     'unknown command "batch frobnicate"',
-    'List its commands with: refcheck help batch',
+    'List the commands of "batch" with: refcheck help batch',
   ],
+  [['help', 'fleets'], 'unknown command or page "fleets"', 'Did you mean: refcheck help fleet'],
   [
     ['auth', 'lgoin', '--api-key', 'abc'],
     'unknown command "auth lgoin"',

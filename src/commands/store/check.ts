@@ -25,7 +25,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     const older = this.flags['accept-older'] ? await maintenance.closed() : undefined
     if (older !== undefined) {
       requireHere(location, older)
-      await this.confirm('Order with a store that has forgotten attempts?', this.flags.yes)
+      await this.confirm('Continue with a store that does not know all of its attempts?', this.flags.yes)
       const { held } = await maintenance.acceptOlder()
       if (held > 0) {
         const all = await batches.list({ singles: true })

@@ -8,6 +8,6 @@ export function threeAnswers(batchId: string, row: number, email = 'EMAIL'): str
     'Ask the provider whether they have a request for this person, and record the answer.',
     `They have it: ${command} --request-id UUID`,
     `They do not have it, order it now (a new order): ${command} --confirm-email ${email}`,
-    `Leave it (it is never sent, and the same order stays refused): ${command} --drop`,
+    `Nobody knows, never send it (the same order stays refused): ${command} --drop`,
   ].join('\n')
 }

@@ -32,7 +32,7 @@ export function requireSendable(row: BatchRow, now: number): void {
   }
   if (row.recipient === undefined) {
     throw new DuplicateError(`row ${row.row}: the person was removed from this store`, {
-      hint: 'It cannot be sent again. Give it up with: --drop',
+      hint: `It cannot be sent again. To give it up: refcheck batch reconcile ${row.batchId} --row ${row.row} --drop`,
     })
   }
 }

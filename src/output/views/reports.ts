@@ -8,6 +8,7 @@ import {
 } from '../../domain/report/filed.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../failure.ts'
+import { wrapped } from '../sentences.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
@@ -16,7 +17,7 @@ import { countInWords } from '../../domain/wording/count-in-words.ts'
 export function reportsView({ reports, stored, missing }: FilingResult, cwd: string): View {
   return {
     json: reports.map((each) => (isMissing(each) ? missingJson(each) : each)),
-    text: (terminal) => lines(stored, missing, cwd, terminal),
+    text: (terminal) => lines(stored, missing, cwd, terminal) || 'There are no reports to download.',
   }
 }
 
@@ -54,7 +55,9 @@ function lines(
 ): string {
   return [
     ...stored.map((report) => line(report, cwd, terminal)),
-    ...missing.map((each) => `${styled(terminal, 'yellow', 'unavailable')}  ${about(each)}`),
+    ...missing.map((each) =>
+      wrapped(`${styled(terminal, 'yellow', 'unavailable')}  ${about(each)}`, terminal.columns),
+    ),
   ].join('\n')
 }
 

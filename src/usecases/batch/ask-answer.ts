@@ -32,7 +32,7 @@ export async function askedAnswer(
         label: 'They do not have it: order it',
         detail: 'This is a new order, sent at once.',
       },
-      { value: 'leave', label: 'Leave it', detail: 'It is not sent.' },
+      { value: 'leave', label: 'Nobody knows: never send it', detail: 'The same order stays refused.' },
     ],
   })
   switch (kind) {
