@@ -35,12 +35,12 @@ test('a clock that is off, certificates that are not checked, authorities that a
     warn  certificates  NODE_TLS_REJECT_UNAUTHORIZED=0 is set; it is ignored except for this machine’s own addresses
                         Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.
     ok    proxy         none; calls go directly
-    ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
+    ok    store         sound: HOME/data/ledger.sqlite
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
-    ok    quota         60 of 60 and 1000 of 1000 calls left, as far as this store knows
+    ok    quota         59 of 60 and 999 of 1000 calls left, as far as this store knows
     exit 0
   `)
   const env = { NODE_EXTRA_CA_CERTS: '/nowhere.pem', HTTPS_PROXY: 'http://ana:hush@proxy.example.com:3128' }
@@ -58,7 +58,7 @@ test('a clock that is off, certificates that are not checked, authorities that a
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
-    ok    quota         59 of 60 and 999 of 1000 calls left, as far as this store knows
+    ok    quota         58 of 60 and 998 of 1000 calls left, as far as this store knows
     exit 0
   `)
   expect(await type('doctor', { env: { HTTPS_PROXY: 'ftp://x' } })).toMatchInlineSnapshot(`
@@ -75,7 +75,7 @@ test('a clock that is off, certificates that are not checked, authorities that a
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
     ok    key           works; olive.owner@example.com is owner
-    ok    quota         58 of 60 and 998 of 1000 calls left, as far as this store knows
+    ok    quota         57 of 60 and 997 of 1000 calls left, as far as this store knows
     2> Error: HTTPS_PROXY in the environment is not the address of an http or https proxy
     2> Set it like this: HTTPS_PROXY=http://proxy.example.com:3128
     exit 2
