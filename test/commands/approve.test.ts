@@ -181,7 +181,7 @@ test('nothing but a person at a terminal of their own answers', async () => {
     const { code: exit, stderr } = await here.type(`approve ${plan}`, {
       tty: { stdin: true, stdout: true, stderr: true, [stream]: false },
     })
-    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(`and ${stream} is none`) })
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(`and ${stream} is not one`) })
   }
   expect((await here.type(`approve ${plan} --yes`, terminal)).stderr).toContain('unknown flag --yes')
   const marked = { ...terminal, env: { REFCHECK_STARTED_BY_AGENT: '1' } }
