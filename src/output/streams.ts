@@ -7,6 +7,8 @@ export interface Sink {
   drained(): Promise<void>
   /** Why what was written did not arrive, once that is known; a reader that went away is no failure. */
   readonly failure?: Error | undefined
+  /** Aborted when nobody can read it any more. */
+  readonly gone?: AbortSignal
   readonly isTTY: boolean
   /** Width in columns; 80 where nobody can tell. */
   readonly columns: number
@@ -44,21 +46,21 @@ export function processStreams(): Streams {
 }
 
 function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
-  let gone = false
+  const gone = new AbortController()
   let failure: Error | undefined
   // oclif's own throws whatever is no EPIPE.
   stream.removeAllListeners('error')
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // EPIPE of a pipe, EIO of a terminal that was closed.
     if (error.code !== 'EPIPE' && error.code !== 'EIO') failure = error
-    gone = true
+    gone.abort()
   })
   return {
     write(data) {
-      if (!gone) stream.write(data)
+      if (!gone.signal.aborted) stream.write(data)
     },
     drained() {
-      if (gone) return Promise.resolve()
+      if (gone.signal.aborted) return Promise.resolve()
       // A write that failed says so a turn later.
       if (stream.writableLength === 0) return new Promise((resolve) => setImmediate(resolve))
       return new Promise((resolve) => {
@@ -68,6 +70,7 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
     get failure() {
       return failure
     },
+    gone: gone.signal,
     isTTY: isTerminal(stream),
     get columns() {
       // A terminal that was never given a size says 0.

@@ -4,6 +4,7 @@ import { eventBody, post, requestIds } from '../harness/deliveries.ts'
 import { TIME } from '../harness/filters.ts'
 import { handlerApp, startListening } from '../harness/listening-session.ts'
 import { type Session, session } from '../harness/session.ts'
+import { sign, signingKey } from '../../src/contract/signature.ts'
 
 const [one, two] = requestIds as [string, string]
 
@@ -83,6 +84,7 @@ test('the inbox is listed by status, request and time, and shows an event whole'
       "status": "COMPLETED",
       "error_reason": null,
       "forwarded": false,
+      "dropped": false,
       "repeats": 0,
       "attempts": 0,
       "last_answer": null,
@@ -147,8 +149,8 @@ test('events are replayed to a handler, in the order named', async () => {
   const handler = await handlerApp()
   expect(await here.type(`webhook events replay 3 1 --to ${handler.url}`)).toMatchInlineSnapshot(`
     $ refcheck webhook events replay 3 1 --to http://127.0.0.1:PORT_2/hooks
-    event 3  204
-    event 1  204
+    event 3: taken (204)
+    event 1: taken (204)
     exit 0
   `)
   expect(handler.taken.map(({ body }) => body)).toEqual([
@@ -158,10 +160,24 @@ test('events are replayed to a handler, in the order named', async () => {
   handler.answers = [500]
   expect(await here.type(`webhook events replay 1 --to ${handler.url}`)).toMatchInlineSnapshot(`
     $ refcheck webhook events replay 1 --to http://127.0.0.1:PORT_2/hooks
-    event 1  500
+    event 1: not taken (500)
     2> Error: the event was not acknowledged
     2> A receiver has to answer 2xx within 10 seconds.
     exit 10
+  `)
+})
+
+test('what was captured elsewhere came when it came there', async () => {
+  const here = await session()
+  const body = eventBody(one)
+  const signature = sign(Buffer.from(body), signingKey(here.sandbox.credentials.webhookSecret))
+  here.write('captured.ndjson', JSON.stringify({ received_at: '2020-01-02T03:04:05.000Z', body, signature }))
+  await here.type('webhook events import captured.ndjson')
+  expect(await here.type('webhook events list --columns received_at,status')).toMatchInlineSnapshot(`
+    $ refcheck webhook events list --columns received_at,status
+    RECEIVED AT              STATUS
+    2020-01-02 03:04 +00:00  PARTIAL
+    exit 0
   `)
 })
 

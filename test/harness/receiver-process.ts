@@ -5,25 +5,31 @@ import { program } from './program.ts'
 
 export interface ReceiverProcess {
   child: ChildProcess
+  /** All of stderr so far. */
+  told: () => string
   url: string
   ended: Promise<unknown>
 }
 
 /** Starts `refcheck webhook listen --port 0 …` in a process of its own and waits until it listens. */
-export async function start(argv: readonly string[], env: Record<string, string>): Promise<ReceiverProcess> {
+export async function start(
+  argv: readonly string[],
+  env: Record<string, string>,
+  stdout: 'ignore' | 'pipe' = 'ignore',
+): Promise<ReceiverProcess> {
   const child = spawn(process.execPath, [program, 'webhook', 'listen', '--port', '0', ...argv], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', stdout, 'pipe'],
   })
   const ended = once(child, 'close')
   let text = ''
   const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.on('data', (chunk: Buffer) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
       text += chunk.toString()
       const found = /Listening at (\S+)/.exec(text)?.[1]
       if (found !== undefined) resolve(found)
     })
     child.once('close', () => reject(new Error(`it ended before it listened: ${text}`)))
   })
-  return { child, url, ended }
+  return { child, told: () => text, url, ended }
 }

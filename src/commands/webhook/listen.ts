@@ -7,13 +7,13 @@ import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenPorts, webhookSecrets } from '../../compose/webhook.ts'
 import { commandWords } from '../../domain/webhook/command-words.ts'
-import { deliveredText, keptEventView, listeningEnd } from '../../output/views/inbox.ts'
+import { deliveredText, keptEventView, listeningEnd, unreadEnd } from '../../output/views/inbox.ts'
 
 export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   static override summary = 'Receive webhook events, and forward them'
   static override description = [
     'Each delivery is verified over its exact bytes, recorded on disk, acknowledged, and only then forwarded: to --forward-to with the original bytes and signature, to --exec on its standard input. A failed forward is retried within a second, then with growing pauses, in order within a request, also after a restart. A duplicate delivery is acknowledged and forwarded once.',
-    'It listens on 127.0.0.1 unless --host says otherwise. The service delivers to https only, so use a proxy or --tls-cert and --tls-key. Ctrl-C stops it (exit 130); events that still wait are forwarded by the next run.',
+    'It listens on 127.0.0.1 unless --host says otherwise. The service delivers to https only, so use a proxy or --tls-cert and --tls-key. Ctrl-C stops it (exit 130); events that still wait are forwarded by the next run. An event that nobody takes holds up the later ones of its request: --max-attempts gives it up, and so does "webhook events drop"; it is kept, and "webhook events replay" forwards it again.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> webhook listen --forward-to http://localhost:3000/hooks',
@@ -34,6 +34,11 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     ...tlsFlags,
     'forward-to': Flags.string({ summary: 'Forward each event to this URL', helpValue: 'URL' }),
     exec: Flags.string({ summary: 'Run this command for each event, without a shell', helpValue: 'COMMAND' }),
+    'max-attempts': Flags.integer({
+      summary: 'Drop an event after this many failed forwards, so that later ones of its request go on',
+      helpValue: 'N',
+      min: 1,
+    }),
     'max-events': Flags.integer({ summary: 'Stop after this many new events', helpValue: 'N', min: 1 }),
     'secret-file': secretFileFlag,
   }
@@ -44,6 +49,12 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       !flags.path.startsWith('/'),
       `--path: "${flags.path}" does not start with /`,
       'Give a path such as /hooks.',
+    )
+    const forwards = flags['forward-to'] !== undefined || flags.exec !== undefined
+    this.refuse(
+      flags['max-attempts'] !== undefined && !forwards,
+      '--max-attempts requires --forward-to or --exec',
+      'Nothing is forwarded without one of them.',
     )
     const { secret } = await webhookSecrets(scope, flags['secret-file'])
     const most = flags['max-events'] ?? Number.POSITIVE_INFINITY
@@ -67,13 +78,18 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       },
       onRefused: (why) => scope.reporter.note(`Refused a delivery: ${why}.`),
       onHeldUp: (what, { message }) => scope.reporter.warn(`${what}: ${message}`),
+      mostAttempts: flags['max-attempts'],
       onDelivered: (...delivered) => scope.reporter.note(deliveredText(...delivered)),
     })
     scope.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
-    const failure = await this.untilOver(listening, AbortSignal.any([signal, full.signal, listening.broken]))
+    // What is kept is on disk; who reads along is told of nothing more.
+    const { gone = new AbortController().signal } = this.context.streams.stdout
+    const over = AbortSignal.any([signal, full.signal, listening.broken, gone])
+    const failure = await this.untilOver(listening, over)
     if (failure !== undefined) this.end(failure)
+    if (gone.aborted) this.end(unreadEnd(kept.count))
     if (signal.aborted) {
-      this.end(listeningEnd(kept.count, flags['forward-to'] !== undefined || flags.exec !== undefined))
+      this.end(listeningEnd(kept.count, forwards))
     }
   }
 

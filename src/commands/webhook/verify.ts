@@ -15,7 +15,7 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
   static override summary = 'Verify the signatures of webhook deliveries'
   static override description = [
     'One delivery: the exact body in FILE (or stdin) with --signature, or with --http a captured request with its headers: raw HTTP/1.1, the output of "curl -v", or the text of a request bin, chunked or not.',
-    'Many: --har FILE reads the POSTs of an HTTP archive, --all reads a log with one JSON object per line. The body is in "body" (text; base64 with "encoding": "base64" or "isBase64Encoded": true), "raw_body", "rawBody", "payload" or "body_base64"; the signature is in "signature" or "headers".',
+    'Many: --har FILE reads the POSTs of an HTTP archive, --all reads a log with one JSON object per line. The body is in "body" (text; base64 with "encoding": "base64" or "isBase64Encoded": true), "raw_body", "rawBody", "payload", "content" or "body_base64"; the signature is in "signature" or "headers"; both may be in "req" or "request". Such lines in one array, or in "data", are read too, as webhook.site answers.',
     'Nothing is parsed before its signature is valid. If it is not, the likely cause is named, and the delivery stays refused: exit 9. The secret comes from --secret-file, REFCHECK_WEBHOOK_SECRET or the profile.',
   ].join('\n\n')
   static override examples = [

@@ -133,6 +133,9 @@ function readings(secret: string): OtherSecret[] {
   const found: OtherSecret[] = [
     { name: 'a newline after the secret', secret: `${secret}\n` },
     { name: 'the secret without the white space around it', secret: secret.trim() },
+    { name: 'the secret without the quotes around it', secret: secret.replace(/^(["'`])(.*)\1$/s, '$2') },
+    { name: 'the secret in double quotes', secret: `"${secret}"` },
+    { name: 'the secret in single quotes', secret: `'${secret}'` },
     { name: 'the secret without "whsec_"', secret: bare },
   ]
   if (/^(?:[0-9a-f]{2}){8,}$/i.test(bare)) {

@@ -11,7 +11,9 @@ export interface ListedEvent {
   /** Why, of one that tells of ERROR. */
   error_reason: string | null
   forwarded: boolean
-  /** In words: "-", "waits", or when. */
+  /** Given up: nobody tries to forward it any more. */
+  dropped: boolean
+  /** In words: "-", "waits", "dropped", or when. */
   forwarding: string
   repeats: number
   attempts: number
@@ -52,6 +54,7 @@ export function listed(event: InboxEvent): ListedEvent {
     status: event.status ?? null,
     error_reason: errorReasonOf(event.body) ?? null,
     forwarded: event.forward === 'done',
+    dropped: event.forward === 'dropped',
     forwarding: forwardingOf(event),
     repeats: event.repeats,
     attempts: event.attempts,
@@ -62,7 +65,13 @@ export function listed(event: InboxEvent): ListedEvent {
 
 function forwardingOf({ forward, forwardedAt }: InboxEvent): string {
   if (forward === 'none') return '-'
+  if (forward === 'dropped') return 'dropped'
   return forward === 'waiting' || forwardedAt === undefined ? 'waits' : localTime(forwardedAt)
+}
+
+/** Of an event that does not wait to be forwarded; completes "event 3 …". */
+export function whyNotDropped({ forward, forwardedAt = 0 }: InboxEvent): string {
+  return forward === 'done' ? `was forwarded at ${localTime(forwardedAt)}` : 'does not wait to be forwarded'
 }
 
 export function notForwarded(missed: number, of: number): string {

@@ -19,8 +19,8 @@ export interface InboxEvent extends ReceivedEvent {
   id: number
   /** How often it came again. */
   repeats: number
-  /** `none`: nobody asked for it to be forwarded. */
-  forward: 'none' | 'waiting' | 'done'
+  /** `none`: nobody asked for it to be forwarded. `dropped`: nobody tries any more. */
+  forward: 'none' | 'waiting' | 'done' | 'dropped'
   /** Tries so far, and what the last one came to. */
   attempts: number
   lastAnswer: string | undefined

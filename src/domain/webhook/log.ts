@@ -9,25 +9,36 @@ export interface LoggedDelivery {
   delivery: CapturedDelivery | undefined
   /** Why there is nothing to verify. */
   fault?: string | undefined
+  /** Wall time, where the log says it in `received_at`. */
+  receivedAt?: number | undefined
 }
 
+/** Bytes; a log of lines may be far larger. */
+const largestDocument = 16 * 1024 * 1024
+
 const name = signatureHeader.toLowerCase()
-const bodyNames = ['body', 'raw_body', 'rawBody', 'payload'] as const
+const bodyNames = ['body', 'raw_body', 'rawBody', 'payload', 'content'] as const
 const base64Names = ['body_base64', 'bodyBase64'] as const
 const encodingNames = ['encoding', 'body_encoding', 'bodyEncoding'] as const
 
 /**
- * A log of deliveries, one JSON object a line (or one JSON array of them). The body is `body`,
- * `raw_body`, `rawBody` or `payload` as text, base64 where `encoding` says so or `isBase64Encoded` is
+ * A log of deliveries, one JSON object a line (or one JSON array of them, or an object with such an array as `data`, as
+ * webhook.site's API answers). The body is `body`, `raw_body`, `rawBody`, `payload` or `content` as text, base64 where `encoding` says so or `isBase64Encoded` is
  * true (as a function behind API Gateway gets it), or `body_base64`. The signature is `signature`, or
- * stands in `headers`: an object of names in any case, or a list of `{name, value}` or `[name, value]`.
+ * stands in `headers`: an object of names in any case, or a list of `{name, value}` or `[name, value]`. Both may stand
+ * in `req` or `request`, as pino and its kin log them.
  */
 export function* readLog(bytes: Uint8Array): Generator<LoggedDelivery> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (firstCharacter(text) === '[') {
     const whole = parsed(text.toString('utf8'))
     if (!Array.isArray(whole)) throw noLog('it starts like a JSON array but does not end like one')
-    for (const [at, entry] of whole.entries()) yield logged(`entry ${at + 1}`, entry)
+    yield* loggedAll(whole)
+    return
+  }
+  const data = isSmallDocument(text) ? field(parsed(text.toString('utf8')), 'data') : undefined
+  if (Array.isArray(data)) {
+    yield* loggedAll(data)
     return
   }
   let line = 0
@@ -39,6 +50,15 @@ export function* readLog(bytes: Uint8Array): Generator<LoggedDelivery> {
     if (source.trim() !== '') yield logged(`line ${line}`, parsed(source))
     at = end + 1
   }
+}
+
+function* loggedAll(list: readonly unknown[]): Generator<LoggedDelivery> {
+  for (const [at, entry] of list.entries()) yield logged(`entry ${at + 1}`, entry)
+}
+
+/** What could be one document over many lines, or one line. */
+function isSmallDocument(text: Buffer): boolean {
+  return text.byteLength <= largestDocument && /^[\s\uFEFF]*\{\s*"/.test(text.toString('utf8', 0, 1024))
 }
 
 /** The POSTs of an HTTP archive (HAR 1.2), whose body is `request.postData.text`. */
@@ -59,13 +79,27 @@ export function* readHar(bytes: Uint8Array): Generator<LoggedDelivery> {
   }
 }
 
-function logged(place: string, entry: unknown): LoggedDelivery {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+function logged(place: string, line: unknown): LoggedDelivery {
+  if (typeof line !== 'object' || line === null || Array.isArray(line)) {
     return { place, delivery: undefined, fault: 'it is not a JSON object' }
   }
+  const entry = { ...innerOf(line), ...line }
   const body = bodyOf(entry)
   if (typeof body === 'string') return { place, delivery: undefined, fault: body }
-  return { place, delivery: { body, signatures: signaturesOf(entry) } }
+  return { place, delivery: { body, signatures: signaturesOf(entry) }, receivedAt: momentOf(entry) }
+}
+
+/** The request within a line of a program's own log. */
+function innerOf(line: object): object {
+  const inner = field(line, 'req') ?? field(line, 'request')
+  return typeof inner === 'object' && inner !== null ? inner : {}
+}
+
+function momentOf(entry: object): number | undefined {
+  const said = field(entry, 'received_at')
+  const at =
+    typeof said === 'string' && /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)$/.test(said) ? Date.parse(said) : NaN
+  return Number.isNaN(at) || at < 0 ? undefined : at
 }
 
 /** The body's bytes, or why there are none. */

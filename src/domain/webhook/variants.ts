@@ -1,3 +1,5 @@
+import { gunzipSync } from 'node:zlib'
+
 /** What a body may have been before it was captured, copied or saved. */
 export interface BodyVariant {
   cause: string
@@ -14,6 +16,7 @@ const deepest = 1000
 
 /** The bytes that could have been signed, likely ones first; none of them is the body itself. */
 export function* bodyVariants(body: Uint8Array): Generator<BodyVariant> {
+  yield* inflated(body)
   yield* lineEnds(body)
   yield* marks(body)
   yield* encodings(body)
@@ -22,6 +25,19 @@ export function* bodyVariants(body: Uint8Array): Generator<BodyVariant> {
   yield* escapes(text)
   if (depthAtMost(text) <= deepest) yield* rewritten(text)
   yield* truncations(text)
+}
+
+/** No delivery is larger. */
+const largestInflated = 1024 * 1024
+
+function* inflated(body: Uint8Array): Generator<BodyVariant> {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return
+  try {
+    const bytes = gunzipSync(body, { maxOutputLength: largestInflated })
+    yield { cause: 'body_compressed', text: 'decompressed: it was captured as gzip', bytes }
+  } catch {
+    // Cut, or larger than any delivery.
+  }
 }
 
 function* lineEnds(body: Uint8Array): Generator<BodyVariant> {

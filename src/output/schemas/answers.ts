@@ -94,6 +94,7 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'webhook check-receiver': webhook.exam,
   'webhook events import': webhook.imported,
   'webhook events list': webhook.events,
+  'webhook events drop': webhook.dropped,
   'webhook events replay': webhook.replayed,
   'webhook events show': webhook.event,
   'webhook listen': webhook.received,

@@ -41,6 +41,7 @@ const listed = z.strictObject({
   status: textOrNull,
   error_reason: textOrNull,
   forwarded: z.boolean(),
+  dropped: z.boolean(),
 })
 
 export const events = z.array(listed)
@@ -58,6 +59,7 @@ export const event = listed.extend({
 export const replayed = z.array(
   z.strictObject({ id: count, status: z.int().nullable(), failure: textOrNull }),
 )
+export const dropped = z.array(z.strictObject({ id: count, dropped: z.literal(true) }))
 export const imported = z.strictObject({ read: count, added: count, repeated: count })
 
 export const sent = z.strictObject({

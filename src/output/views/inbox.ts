@@ -1,8 +1,9 @@
 import type { Imported, ListedEvent, ReplayReply } from '../../domain/webhook/event-list.ts'
+import { isAccepted } from '../../domain/webhook/delivery.ts'
 import { errorReasonOf } from '../../domain/webhook/error-reason.ts'
 import type { KeptEvent } from '../../domain/webhook/received.ts'
-import type { Delivered } from '../../domain/webhook/retry.ts'
-import { InterruptedError } from '../../errors/kinds.ts'
+import type { Delivered, NextTry } from '../../domain/webhook/retry.ts'
+import { InterruptedError, IoError } from '../../errors/kinds.ts'
 import { sanitize } from '../../host/text.ts'
 import { statusStyle } from './status.ts'
 import { styled } from '../terminal.ts'
@@ -51,12 +52,15 @@ export function keptEventView({
 export function deliveredText(
   { id, requestId, status }: { id: number; requestId: string | undefined; status: string | undefined },
   { taken, answer }: Delivered,
-  retryInMs: number | undefined,
+  next: NextTry,
 ): string {
   const which = `event ${id} (${requestId ?? '-'} ${status ?? '-'})`
   if (taken) return `Forwarded ${which}: ${answer}`
   const why = /^\d+$/.test(answer) ? `it answered ${answer}` : answer
-  return `Could not forward ${which}: ${why}; retrying in ${((retryInMs ?? 0) / 1000).toFixed(1)} s`
+  if (next === 'dropped') {
+    return `Dropped ${which}: ${why}. Forward it again with: refcheck webhook events replay ${id}`
+  }
+  return `Could not forward ${which}: ${why}; retrying in ${((next ?? 0) / 1000).toFixed(1)} s`
 }
 
 /** How a receiver ends on Ctrl-C. */
@@ -66,16 +70,27 @@ export function listeningEnd(kept: number, forwards: boolean): InterruptedError 
   })
 }
 
+/** How it ends when nobody reads its output any more, as after `| head -1`. */
+export function unreadEnd(kept: number): IoError {
+  return new IoError(
+    `the program that read the output has ended; ${countInWords(kept, 'new event')} recorded`,
+    {
+      hint: 'Nothing is lost. List them with: refcheck webhook events list',
+    },
+  )
+}
+
 export function eventListView(events: readonly ListedEvent[]): ListView<ListedEvent> {
   return {
     rows: events,
-    json: ({ id, received_at, request_id, status, error_reason, forwarded }) => ({
+    json: ({ id, received_at, request_id, status, error_reason, forwarded, dropped }) => ({
       id,
       received_at,
       request_id,
       status,
       error_reason,
       forwarded,
+      dropped,
     }),
     columns: [
       { name: 'id', value: (row) => row.id },
@@ -121,6 +136,8 @@ export function eventView(
   }
 }
 
+const queued = 'queued for "webhook listen" with --forward-to or --exec'
+
 export function replayView(replies: readonly ReplayReply[]): View {
   return {
     json: replies,
@@ -128,9 +145,16 @@ export function replayView(replies: readonly ReplayReply[]): View {
       replies
         .map(
           ({ id, status, failure }) =>
-            `event ${id}  ${sanitize(failure ?? (status === null ? 'queued' : String(status)))}`,
+            `event ${id}: ${sanitize(failure ?? (status === null ? queued : `${isAccepted({ status }) ? 'taken' : 'not taken'} (${status})`))}`,
         )
         .join('\n'),
+  }
+}
+
+export function droppedView(ids: readonly number[]): View {
+  return {
+    json: ids.map((id) => ({ id, dropped: true })),
+    text: () => ids.map((id) => `event ${id}: dropped, and kept`).join('\n'),
   }
 }
 

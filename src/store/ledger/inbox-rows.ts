@@ -10,7 +10,7 @@ export interface EventRow {
   event: string | null
   oddity: string | null
   repeats: number
-  forward: InboxEvent['forward']
+  forward: 'none' | 'waiting' | 'done'
   attempts: number
   last_answer: string | null
   forwarded_at: number | null
@@ -27,7 +27,8 @@ export function eventOf(row: EventRow): InboxEvent {
     event: row.event ?? undefined,
     oddity: row.oddity ?? undefined,
     repeats: row.repeats,
-    forward: row.forward,
+    // Given up is what waits no more and was never taken.
+    forward: row.forward === 'done' && row.forwarded_at === null ? 'dropped' : row.forward,
     attempts: row.attempts,
     lastAnswer: row.last_answer ?? undefined,
     forwardedAt: row.forwarded_at ?? undefined,

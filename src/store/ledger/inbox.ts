@@ -34,6 +34,8 @@ export interface Inbox {
   forwarded(id: number, at: number, answer: string): Promise<void>
   /** It was not taken; it is due again at `retryAt`. */
   refused(id: number, retryAt: number, answer: string): Promise<void>
+  /** It is not tried again, so that later ones of its request go on; false where it does not wait. `answer`: of a last try. */
+  drop(id: number, answer?: string): Promise<boolean>
   /** Makes this process the one that forwards for all receivers on the store; undefined where another one is. */
   holdForwarding(): Promise<Hold | undefined>
   /** Queues an event again. */

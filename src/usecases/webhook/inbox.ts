@@ -6,6 +6,7 @@ import {
   listed,
   type ListedEvent,
   notForwarded,
+  whyNotDropped,
   type ReplayReply,
 } from '../../domain/webhook/event-list.ts'
 import type { EventFilter, InboxEvent } from '../../domain/webhook/inbox-event.ts'
@@ -37,14 +38,16 @@ export async function importEvents(
   { key, now, name }: { key: SigningKey; now: number; name: string },
 ): Promise<Imported> {
   const events = []
-  for (const { place, delivery, fault } of readLog(bytes)) {
+  for (const { place, delivery, fault, receivedAt } of readLog(bytes)) {
     const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
     if (delivery === undefined || failure !== undefined) {
       throw new InvalidInputError(`${name}: ${place}: ${failure ?? 'it is not a delivery'}`, {
         hint: `Nothing was imported. See what is wrong with each line: refcheck webhook verify --all ${shellWord(name)}`,
       })
     }
-    events.push(read(delivery.body, delivery.signatures[0] ?? '', now))
+    // One that was captured elsewhere came when it came there.
+    const at = receivedAt === undefined || receivedAt > now ? now : receivedAt
+    events.push(read(delivery.body, delivery.signatures[0] ?? '', at))
   }
   const results = events.length === 0 ? [] : await inbox.add(events, false)
   const repeated = results.filter((each) => each.repeated).length
@@ -56,8 +59,29 @@ export async function* exportLines(inbox: Inbox, filter: EventFilter): AsyncGene
   for await (const event of inbox.list(filter)) yield new TextEncoder().encode(`${exportedLine(event)}\n`)
 }
 
+/** Gives up forwarding events, all of them or none: each has to wait for it. */
+export async function dropEvents(inbox: Inbox, events: readonly InboxEvent[]): Promise<void> {
+  for (const event of events) {
+    if (event.forward === 'waiting' || event.forward === 'dropped') continue
+    throw new InvalidInputError(`event ${event.id} ${whyNotDropped(event)}`, {
+      hint: 'Nothing was dropped. See which events wait: refcheck webhook events list',
+    })
+  }
+  for (const { id } of events) await inbox.drop(id)
+}
+
+/** Of a person who was removed nothing is left that could be forwarded. */
+function requireWhole(events: readonly InboxEvent[]): void {
+  const gone = events.find(({ signature }) => signature === '')
+  if (gone === undefined) return
+  throw new InvalidInputError(`event ${gone.id} is about a person who was removed`, {
+    hint: 'Nothing was forwarded: of such an event only the status is kept.',
+  })
+}
+
 /** Queues events for the receiver that runs on the store. */
 export async function requeueEvents(inbox: Inbox, events: readonly InboxEvent[]): Promise<void> {
+  requireWhole(events)
   for (const { id } of events) await inbox.requeue(id)
 }
 
@@ -66,6 +90,7 @@ export async function replayEvents(
   events: readonly InboxEvent[],
   options: Omit<DeliveryOptions, 'patienceMs' | 'secret'>,
 ): Promise<{ replies: ReplayReply[]; failure: IncompleteError | undefined }> {
+  requireWhole(events)
   const replies: ReplayReply[] = []
   let missed = 0
   for (const { id, body, signature } of events) {

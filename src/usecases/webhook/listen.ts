@@ -1,7 +1,7 @@
 import { signingKey } from '../../contract/signature.ts'
 import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
 import type { KeptEvent } from '../../domain/webhook/received.ts'
-import type { Delivered } from '../../domain/webhook/retry.ts'
+import type { Delivered, NextTry } from '../../domain/webhook/retry.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { StoreBusyError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -29,7 +29,9 @@ export interface ListenPlan {
   onRefused: (why: string) => void
   /** Another process has the store for itself: what that holds up. It goes on by itself. */
   onHeldUp: (what: string, error: Error) => void
-  onDelivered: (event: InboxEvent, delivered: Delivered, retryInMs: number | undefined) => void
+  /** See `RelayOptions`. */
+  mostAttempts: number | undefined
+  onDelivered: (event: InboxEvent, delivered: Delivered, next: NextTry) => void
 }
 
 export interface Listening {
@@ -53,7 +55,8 @@ export async function startListening(ports: ListenPorts, plan: ListenPlan): Prom
   const { inbox, clock, deliver } = ports
   const stop = new AbortController()
   const { signal } = stop
-  const relay = deliver && new Relay({ inbox, clock, deliver, signal, onDelivered: plan.onDelivered })
+  const { mostAttempts, onDelivered } = plan
+  const relay = deliver && new Relay({ inbox, clock, deliver, signal, mostAttempts, onDelivered })
   // Events that other receivers on the store keep; what is missed is found by looking.
   await inbox.onArrival?.(() => relay?.nudge())
   const broken = new AbortController()

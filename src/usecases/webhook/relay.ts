@@ -1,6 +1,6 @@
 import type { Clock } from '../../host/clock.ts'
 import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
-import { type Delivered, firstRetryMs, longestRetryMs } from '../../domain/webhook/retry.ts'
+import { type Delivered, type NextTry, retryAfter } from '../../domain/webhook/retry.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 
 export interface RelayOptions {
@@ -9,7 +9,9 @@ export interface RelayOptions {
   deliver: (event: InboxEvent) => Promise<Delivered>
   /** Ends the relay after what is in flight. */
   signal: AbortSignal
-  onDelivered: (event: InboxEvent, delivered: Delivered, retryInMs: number | undefined) => void
+  /** An event that was refused so often is dropped; undefined: it is tried until it is taken. */
+  mostAttempts?: number | undefined
+  onDelivered: (event: InboxEvent, delivered: Delivered, next: NextTry) => void
 }
 
 const sideBySide = 8
@@ -66,9 +68,10 @@ export class Relay {
       this.#unnoted.delete(event.id)
       return onDelivered(event, delivered, undefined)
     }
-    const retryInMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(event.attempts, 10))
-    await inbox.refused(event.id, now + retryInMs, delivered.answer)
-    onDelivered(event, delivered, retryInMs)
+    const next = retryAfter(event.attempts + 1, this.#options.mostAttempts)
+    if (next === 'dropped') await inbox.drop(event.id, delivered.answer)
+    else await inbox.refused(event.id, now + next, delivered.answer)
+    onDelivered(event, delivered, next)
   }
 
   async #pause(ms: number): Promise<void> {

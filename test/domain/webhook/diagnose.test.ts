@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib'
+
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
@@ -69,6 +71,7 @@ test.each([
       }),
     ),
   ],
+  ['body_compressed', arrived(gzipSync(text))],
   ['truncated', arrived(text.slice(0, -1))],
   ['truncated', arrived(text.slice(0, -2))],
   ['text_added', arrived(`${text} -- end of message`)],
@@ -104,6 +107,8 @@ test('two changes at once are both named', () => {
 
 test.each([
   ['another profile’s', 'whsec-of-another', 'the secret of profile "acme"'],
+  ['in quotes', '"00112233445566778899"', 'the secret in double quotes'],
+  ["in shell's quotes", "'00112233445566778899'", 'the secret in single quotes'],
   [
     'the bytes that the hexadecimal stands for',
     Buffer.from('00112233445566778899', 'hex'),
@@ -117,6 +122,21 @@ test.each([
     cause: 'other_secret',
     message: expect.stringContaining(words),
   })
+})
+
+test('a secret that was saved with its quotes is named', () => {
+  const signatures = [sign(sent, signingKey('whsec-x'))]
+  for (const own of ['"whsec-x"', "'whsec-x'"]) {
+    expect(diagnose({ body: sent, signatures }, own)?.message).toBe(
+      'It would match with the secret without the quotes around it.',
+    )
+  }
+})
+
+test('what a gzip unpacks to is read no further than any delivery goes', () => {
+  const body = gzipSync(Buffer.alloc(8 * 1024 * 1024))
+  expect(diagnose({ body, signatures: [signature] }, secret)).toBeUndefined()
+  expect(diagnose({ body: Buffer.from([0x1f, 0x8b, 8, 0]), signatures: [signature] }, secret)).toBeUndefined()
 })
 
 test('no diagnosis says more than it knows', () => {

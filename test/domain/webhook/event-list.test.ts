@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { exportedLine, listed, notForwarded, shownEvent } from '../../../src/domain/webhook/event-list.ts'
+import {
+  exportedLine,
+  listed,
+  notForwarded,
+  shownEvent,
+  whyNotDropped,
+} from '../../../src/domain/webhook/event-list.ts'
 import type { InboxEvent } from '../../../src/domain/webhook/inbox-event.ts'
 
 const event = (over: Partial<InboxEvent> = {}): InboxEvent => ({
@@ -28,6 +34,7 @@ test('what is not known is null, and times are ISO 8601', () => {
     status: null,
     error_reason: null,
     forwarded: false,
+    dropped: false,
     forwarding: '-',
     repeats: 0,
     attempts: 0,
@@ -42,6 +49,18 @@ test('an event is forwarded once somebody took it; until then it waits', () => {
     forwarded: true,
     forwarding: '1970-01-01 00:00 +00:00',
   })
+})
+
+test('one that was given up is neither forwarded nor does it wait', () => {
+  expect(listed(event({ forward: 'dropped', attempts: 3 }))).toMatchObject({
+    forwarded: false,
+    dropped: true,
+    forwarding: 'dropped',
+  })
+  expect(whyNotDropped(event())).toBe('does not wait to be forwarded')
+  expect(whyNotDropped(event({ forward: 'done', forwardedAt: 2000 }))).toBe(
+    'was forwarded at 1970-01-01 00:00 +00:00',
+  )
 })
 
 test('a body is shown as text, with its bytes beside it where it is none', () => {

@@ -33,9 +33,33 @@ test.each<[string, object]>([
   ['raw_body', { signature, raw_body: body, body: { event: 'request.updated' } }],
   ['rawBody', { headers, rawBody: body }],
   ['payload', { headers, payload: body }],
+  ['pino with its request', { level: 30, time: 1764000000000, req: { headers, body }, msg: 'webhook' }],
+  ['pino with a body of its own', { level: 30, req: { method: 'POST', headers }, body, msg: 'webhook' }],
+  [
+    'webhook.site',
+    { uuid: 'x', method: 'POST', content: body, headers: { 'x-service-signature': [signature] } },
+  ],
 ])('a line of a log: %s', async (_name, entry) => {
   if (_name === 'raw_body') delete (entry as { body?: unknown }).body
   expect(await judged(readLog(Buffer.from(JSON.stringify(entry))))).toEqual(['line 1 valid'])
+})
+
+test('the answer of webhook.site’s API, over many lines', async () => {
+  const of = (content: string): object => ({ content, headers: { 'x-service-signature': [signature] } })
+  const text = JSON.stringify({ data: [of(body), of(`${body} `)], total: 2 }, null, 2)
+  expect(await judged(readLog(Buffer.from(text)))).toEqual([
+    'entry 1 valid',
+    'entry 2: the signature does not match the body; white_space_added',
+  ])
+})
+
+test('when it was received is taken where it is said with its offset', () => {
+  const at = (received_at: unknown) =>
+    [...readLog(Buffer.from(JSON.stringify({ signature, body, received_at })))][0]?.receivedAt
+  expect(at('2026-11-01T12:00:00.000Z')).toBe(Date.UTC(2026, 10, 1, 12))
+  expect(at('2026-11-01T12:00:00+01:00')).toBe(Date.UTC(2026, 10, 1, 11))
+  for (const other of ['2026-11-01', '2026-11-01T12:00:00', 'soon', 7, null])
+    expect(at(other)).toBeUndefined()
 })
 
 test('each line is judged by itself, and says where it stands', async () => {

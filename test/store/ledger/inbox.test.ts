@@ -57,6 +57,19 @@ describe.each(backends)('%s', (backend) => {
     expect(await ids()).toEqual([1, 2])
   })
 
+  test('one that is dropped waits no more, and the next one of its request does', async () => {
+    await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
+    expect(await inbox.drop(1, '500')).toBe(true)
+    expect(await inbox.get(1)).toMatchObject({ forward: 'dropped', attempts: 1, lastAnswer: '500' })
+    expect((await inbox.due(someTime, 8)).map(({ id }) => id)).toEqual([2])
+    expect(await inbox.drop(1)).toBe(false)
+    expect(await inbox.drop(2)).toBe(true)
+    expect(await inbox.get(2)).toMatchObject({ forward: 'dropped', attempts: 0, lastAnswer: undefined })
+    expect(await inbox.requeue(1)).toBe(true)
+    await inbox.forwarded(1, someTime, '204')
+    expect(await inbox.get(1)).toMatchObject({ forward: 'done', attempts: 2 })
+  })
+
   test('an odd event is kept for itself', async () => {
     const odd = received(one, 'SHINY', { oddity: 'unknown status' })
     await inbox.add([odd, received(one, 'PARTIAL')], false)

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 
+import { rewriting } from '../../../src/usecases/webhook/exam/accepting.ts'
 import { checkReceiver } from '../../../src/usecases/webhook/exam/run.ts'
 import type { CaseReport, Verdict } from '../../../src/domain/webhook/exam-report.ts'
 import type { ExamOptions } from '../../../src/usecases/webhook/exam/run.ts'
@@ -18,8 +19,11 @@ async function exam(url: string, options: Partial<ExamOptions> = {}) {
   return checkReceiver({ http, clock: systemClock, random: systemRandom, url, secret, ...options })
 }
 
+/** A machine that is busy does not make a receiver late. */
+const unhurried = { withinMs: 60_000 }
+
 test.each(rightHandlers)('no false alarm on a right handler: %s', async (_framework, start) => {
-  const { report, failure } = await exam(await start())
+  const { report, failure } = await exam(await start(), unhurried)
   const told = report.cases.filter(({ verdict }) => verdict !== 'passed')
   expect(told.map(({ id, findings, reason }) => ({ id, findings, reason }))).toEqual([])
   expect(failure).toBeUndefined()
@@ -30,12 +34,19 @@ const ids = (cases: readonly CaseReport[], verdict: Verdict): string[] =>
   cases.filter((each) => each.verdict === verdict).map(({ id }) => id)
 
 test.each(plantedFaults)('a planted fault is told: $fault', async ({ start, failed, advised = [] }) => {
-  const { report, failure } = await exam(await start())
+  const { report, failure } = await exam(await start(), unhurried)
   expect({ failed: ids(report.cases, 'failed'), advised: ids(report.cases, 'advised') }).toEqual({
     failed,
     advised,
   })
   expect(failure?.code).toBe(failed.length === 0 ? undefined : 'incomplete')
+})
+
+test('who verifies what json.dumps of Python makes of an event is told so, not that its secret is wrong', async () => {
+  const planted = plantedFaults.find(({ fault }) => fault.includes('json.dumps'))
+  const { report, failure } = await exam((await planted?.start()) ?? '')
+  expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewriting)
+  expect(failure?.hint).toMatch(/^It does not verify the received bytes\./)
 })
 
 const lateAnswer = 'store the event, answer, and process it afterwards'
@@ -100,7 +111,8 @@ test('a receiver that dies of what is no event', async () => {
 test('a receiver with another secret: nothing else can be said about it', async () => {
   const { report, failure } = await exam(await handler({})(), { secret: 'another' })
   expect(report.counts).toMatchObject({ failed: 1, passed: 0 })
-  expect(report.deliveries).toBe(1)
+  // The second tells a wrong secret from wrong bytes.
+  expect(report.deliveries).toBe(2)
   expect(report.cases[1]).toMatchObject({
     verdict: 'not_judged',
     reason: 'it does not accept a valid event, without which nothing else can be judged',
@@ -153,7 +165,7 @@ test('who verifies nothing is told so, and not that the bytes are the wrong ones
 })
 
 test('who verifies JSON that was written again is told what to take instead', async () => {
-  const rewriting = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
-  const { failure } = await exam((await rewriting?.start()) ?? '', { only: ['bytes'] })
+  const planted = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
+  const { failure } = await exam((await planted?.start()) ?? '', { only: ['bytes'] })
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\. Take the raw body/)
 })

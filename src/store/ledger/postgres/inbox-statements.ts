@@ -84,3 +84,15 @@ FROM (
 ) AS told
 WHERE s.request_id = told.request_id
   AND ${sqlStatusRank('told.status')} > ${sqlStatusRank('s.request_status')}`
+
+export const updateForwarded = `
+UPDATE events SET forward = 'done', forwarded_at = :at, attempts = attempts + 1, last_answer = :answer
+WHERE id = :id RETURNING *`
+
+/** Without a time of forwarding: it was never taken. */
+export const updateDropped = `
+UPDATE events SET forward = 'done', forwarded_at = NULL,
+  attempts = attempts + CASE WHEN CAST(:answer AS text) IS NULL THEN 0 ELSE 1 END, last_answer = coalesce(CAST(:answer AS text), last_answer)
+WHERE id = :id AND forward = 'waiting' RETURNING *`
+
+export const updateBody = 'UPDATE events SET body = :body, signature = :signature WHERE id = :id'

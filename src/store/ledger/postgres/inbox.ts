@@ -23,6 +23,9 @@ import {
   selectPage,
   selectUnclaimed,
   takeTurn,
+  updateBody,
+  updateDropped,
+  updateForwarded,
   updateLatestStatus,
 } from './inbox-statements.ts'
 
@@ -124,21 +127,24 @@ export class PostgresInbox implements Inbox {
   }
 
   async forwarded(id: number, at: number, answer: string): Promise<void> {
-    await this.#database.transaction(async (sql) => {
-      const row = (await sql.get(
-        `UPDATE events SET forward = 'done', forwarded_at = :at, attempts = attempts + 1, last_answer = :answer
-          WHERE id = :id RETURNING *`,
-        { id, at, answer },
-      )) as EventRow | undefined
-      if (row === undefined) return
+    await this.#end(updateForwarded, { id, at, answer })
+  }
+
+  async drop(id: number, answer?: string): Promise<boolean> {
+    return this.#end(updateDropped, { id, answer: answer ?? null })
+  }
+
+  /** What was to be forwarded as it came is not needed any more, should its person have been removed meanwhile. */
+  async #end(update: string, values: Values): Promise<boolean> {
+    return this.#database.transaction(async (sql) => {
+      const row = (await sql.get(update, values)) as EventRow | undefined
+      if (row === undefined) return false
       const [event] = await asKept(sql, [eventOf(row)])
-      if (event === undefined || event.signature === row.signature) return
-      const { body, signature } = event
-      await sql.run('UPDATE events SET body = :body, signature = :signature WHERE id = :id', {
-        id,
-        body: Buffer.from(body),
-        signature,
-      })
+      if (event !== undefined && event.signature !== row.signature) {
+        const { id, body, signature } = event
+        await sql.run(updateBody, { id, body: Buffer.from(body), signature })
+      }
+      return true
     })
   }
 

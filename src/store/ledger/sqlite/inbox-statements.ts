@@ -45,3 +45,15 @@ SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirst}
 export const updateLatestStatus = `
 UPDATE submissions SET request_status = :status, request_status_at = :at
 WHERE request_id = :request_id AND ${sqlStatusRank(':status')} > ${sqlStatusRank('request_status')}`
+
+export const updateForwarded = `
+UPDATE events SET forward = 'done', forwarded_at = :at, attempts = attempts + 1, last_answer = :answer
+WHERE id = :id RETURNING *`
+
+/** Without a time of forwarding: it was never taken. */
+export const updateDropped = `
+UPDATE events SET forward = 'done', forwarded_at = NULL,
+  attempts = attempts + CASE WHEN :answer IS NULL THEN 0 ELSE 1 END, last_answer = coalesce(:answer, last_answer)
+WHERE id = :id AND forward = 'waiting' RETURNING *`
+
+export const updateBody = 'UPDATE events SET body = :body, signature = :signature WHERE id = :id'

@@ -17,6 +17,9 @@ import {
   selectLatest,
   selectNextDue,
   selectUnclaimed,
+  updateBody,
+  updateDropped,
+  updateForwarded,
   updateLatestStatus,
 } from './inbox-statements.ts'
 import type { Inbox } from '../inbox.ts'
@@ -94,20 +97,24 @@ export class SqliteInbox implements Inbox {
   }
 
   async forwarded(id: number, at: number, answer: string): Promise<void> {
-    this.#database.transaction(() => {
-      this.#database.run(
-        `UPDATE events SET forward = 'done', forwarded_at = :at, attempts = attempts + 1, last_answer = :answer
-          WHERE id = :id`,
-        { id, at, answer },
-      )
-      const row = this.#database.get('SELECT * FROM events WHERE id = :id', { id })
-      if (row === undefined || !this.#isForgotten(eventOf(row as EventRow))) return
-      const { body, signature } = withoutBody(eventOf(row as EventRow))
-      this.#database.run('UPDATE events SET body = :body, signature = :signature WHERE id = :id', {
-        id,
-        body,
-        signature,
-      })
+    this.#end(updateForwarded, { id, at, answer })
+  }
+
+  async drop(id: number, answer?: string): Promise<boolean> {
+    return this.#end(updateDropped, { id, answer: answer ?? null })
+  }
+
+  /** What was to be forwarded as it came is not needed any more, should its person have been removed meanwhile. */
+  #end(update: string, values: Values & { id: number }): boolean {
+    return this.#database.transaction(() => {
+      const row = this.#database.get(update, values) as EventRow | undefined
+      if (row === undefined) return false
+      const event = eventOf(row)
+      if (this.#isForgotten(event)) {
+        const { body, signature } = withoutBody(event)
+        this.#database.run(updateBody, { id: event.id, body, signature })
+      }
+      return true
     })
   }
 

@@ -1,5 +1,15 @@
 import type { ExamCase } from './case.ts'
+import { isAccepted } from '../../../domain/webhook/delivery.ts'
 import { rules } from '../../../domain/webhook/exam-report.ts'
+
+/** As json.dumps of Python writes it. */
+function spaced(event: string): string {
+  return event.replaceAll(':"', ': "').replaceAll('","', '", "')
+}
+
+/** Of a receiver that has the right secret, and takes the wrong bytes. */
+export const rewriting =
+  'the same event with a space after : and , is accepted: it verifies JSON that it wrote again, as json.dumps of Python does, not the received bytes'
 
 /** What a receiver has to take: everything the service may send. */
 export const acceptingCases: readonly ExamCase[] = [
@@ -7,7 +17,12 @@ export const acceptingCases: readonly ExamCase[] = [
     id: 'good-event',
     title: 'a good event',
     rule: rules.acknowledge,
-    run: async (sitting) => void (await sitting.accept(sitting.parcel())),
+    async run(sitting) {
+      const { status } = await sitting.accept(sitting.parcel())
+      if (status === null || status < 400 || status >= 500) return
+      const reply = await sitting.tell(sitting.parcel(spaced(sitting.event())))
+      if (isAccepted(reply)) sitting.find('must', rewriting)
+    },
   },
   {
     id: 'every-status',
@@ -53,8 +68,7 @@ export const acceptingCases: readonly ExamCase[] = [
     async run(sitting) {
       const value = JSON.parse(sitting.event()) as Record<string, string>
       await sitting.accept(sitting.parcel(JSON.stringify(value, null, 2)), 'indented')
-      const spaced = sitting.event().replaceAll(':"', ': "').replaceAll('","', '", "')
-      await sitting.accept(sitting.parcel(spaced), 'a space after : and ,')
+      await sitting.accept(sitting.parcel(spaced(sitting.event())), 'a space after : and ,')
     },
   },
   {

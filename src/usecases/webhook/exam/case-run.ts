@@ -89,6 +89,11 @@ export class CaseRun {
     return reply
   }
 
+  /** Any answer will do. */
+  tell(parcel: Delivery): Promise<Reply> {
+    return this.#post(parcel)
+  }
+
   /** Any answer will do that is no failure. */
   async survive(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)

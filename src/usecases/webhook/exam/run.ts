@@ -1,4 +1,4 @@
-import { acceptingCases } from './accepting.ts'
+import { acceptingCases, rewriting } from './accepting.ts'
 import { postEvent } from '../post-event.ts'
 import type { ExamCase } from './case.ts'
 import { signingKey } from '../../../contract/signature.ts'
@@ -158,13 +158,15 @@ function failureOf(
 ): IncompleteError | undefined {
   if (passed) return undefined
   const status = said.answers[0]?.status ?? null
+  const rewrites = said.findings.some(({ text }) => text === rewriting)
   const hint =
-    !accepting && status !== null && status >= 400 && status < 500
+    !accepting && !rewrites && status !== null && status >= 400 && status < 500
       ? 'It refuses a valid event. Check that it has the same secret, and that this is the path it listens on.'
       : cases.some(({ id, verdict }) => verdict === 'failed' && id === 'signature-missing')
         ? 'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks'
-        : cases.some(({ id, verdict }) => verdict === 'failed' && /^bytes-|^body-reformatted/.test(id))
-          ? 'It does not verify the received bytes. Take the raw body (express.raw, context.req.arrayBuffer, a buffer parser in fastify), and parse it afterwards.'
+        : rewrites ||
+            cases.some(({ id, verdict }) => verdict === 'failed' && /^bytes-|^body-reformatted/.test(id))
+          ? 'It does not verify the received bytes. Take the raw body (express.raw, context.req.arrayBuffer, a buffer parser in fastify, request.get_data() in Flask), and parse it afterwards.'
           : 'Each is listed above with the rule of the API document that it breaks.'
   const noun = counts.cases === 1 ? 'case' : 'cases'
   return new IncompleteError(`the receiver failed ${counts.failed} of ${counts.cases} ${noun}`, { hint })

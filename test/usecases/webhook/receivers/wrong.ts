@@ -44,6 +44,16 @@ const frameworks: Planted[] = [
     advised: ['verify-before-parsing'],
   },
   {
+    fault: 'verifies what json.dumps of Python makes of it',
+    start: handler({
+      isGood(body, signature) {
+        const value = JSON.stringify(JSON.parse(body.toString()))
+        return isGood(Buffer.from(value.replaceAll('":"', '": "').replaceAll('","', '", "')), signature)
+      },
+    }),
+    failed: ['good-event'],
+  },
+  {
     fault: 'fastify: its own JSON parser, then the same',
     async start() {
       const app = fastify()

@@ -1,0 +1,23 @@
+import { BaseCommand } from '../../../cli/base-command.ts'
+import { eventIdArg } from '../../../cli/flags/events.ts'
+import { droppedView } from '../../../output/views/inbox.ts'
+import { dropEvents, findEvent } from '../../../usecases/webhook/inbox.ts'
+import { store } from '../../../compose/store.ts'
+
+export default class WebhookEventsDrop extends BaseCommand<typeof WebhookEventsDrop> {
+  static override summary = 'Give up forwarding received events'
+  static override description =
+    'An event that nobody takes holds up the later ones of its request. Dropped, it is kept and no longer forwarded; "webhook events replay" forwards it again.'
+  static override examples = ['<%= config.bin %> webhook events drop 17']
+  static override args = {
+    id: eventIdArg({ required: true, multiple: true, description: 'ids of events' }),
+  }
+
+  async run(): Promise<void> {
+    const { inbox } = await store(this.scope)
+    const events = []
+    for (const id of this.args.id) events.push(await findEvent(inbox, id))
+    await dropEvents(inbox, events)
+    this.answer(droppedView(events.map(({ id }) => id)))
+  }
+}
