@@ -12,7 +12,7 @@ export default defineConfig({
     root: import.meta.dirname,
     globalSetup: ['./harness/fresh-build.ts', './harness/shared-postgres.ts'],
     include: ['**/*.test.ts'],
-    exclude: ['system/**', 'bench/**', 'mutants/**'],
+    exclude: ['system/**', 'bench/**', 'mutants/**', 'conformance/second-real-time.test.ts'],
     experimental: { viteModuleRunner: false, nodeLoader: false },
     disableConsoleIntercept: true,
     restoreMocks: true,

@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config'
+
+import tests from '../vitest.config.ts'
+
+/** What takes long, whole: `npm run test:whole`. */
+export default defineConfig({
+  test: {
+    ...tests.test,
+    include: [
+      'acceptance/report-kill.test.ts',
+      'conformance/second-real-time.test.ts',
+      'usecases/quota/many-processes.test.ts',
+    ],
+    exclude: [],
+    env: { REFCHECK_WHOLE: '1' },
+  },
+})
