@@ -21,8 +21,8 @@ type PlannedBatch = Extract<OrderPlan['what'], { kind: 'batch' }>
 export default class Approve extends BaseCommand<typeof Approve> {
   static override summary = 'Order what an agent has planned'
   static override description = [
-    'Shows the plan as "refcheck request create" or "refcheck batch run" would, asks for confirmation and orders. Without CODE it lists the plans that wait. A plan is used once and expires after 24 hours; it is refused if a byte of it, the profile, the service or the user is another.',
-    'Only a person can approve: stdin, stdout and stderr have to be a terminal, no flag or setting answers, and a program that runs an agent cannot start it. See: refcheck help agents',
+    'Shows the plan as "refcheck request create" or "refcheck batch run" would, asks for confirmation and orders. Without CODE it lists the plans that wait. A plan is used once and expires after 24 hours; it is refused if the plan, the profile, the service or the user has changed since.',
+    'Only a person can approve: stdin, stdout and stderr have to be a terminal, no flag or setting confirms, and a program that runs an agent cannot start it. See: refcheck help agents',
   ].join('\n\n')
   static override examples = ['<%= config.bin %> approve', '<%= config.bin %> approve KXRT-WMPH']
   static override args = {

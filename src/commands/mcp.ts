@@ -16,11 +16,11 @@ export default class Mcp extends BaseCommand<typeof Mcp> {
   ]
   static override flags = {
     files: Flags.string({
-      summary: 'Only folder whose files may be checked and planned (default: none)',
+      summary: 'The only folder whose files may be checked and planned (default: none)',
       helpValue: 'DIR',
     }),
     reports: Flags.string({
-      summary: 'Only folder that reports are filed in (default: none)',
+      summary: 'The only folder to store reports in (default: none)',
       helpValue: 'DIR',
     }),
     'allow-personal-data': Flags.boolean({

@@ -28,8 +28,8 @@ APPROVE A PLAN
 
   Without a code, refcheck approve lists the plans that wait. A plan
   - is used once, and expires after 24 hours
-  - is refused if a byte of the order or of the file, the profile, the service,
-    the user or the account is another than when it was planned
+  - is refused if the order, the file, the profile, the service, the user or the
+    account has changed since
   - needs a terminal on stdin, stdout and stderr, and somebody who answers: no
     flag, setting or variable does
   - goes through the same checks as any order: who was ordered before is
@@ -38,7 +38,7 @@ APPROVE A PLAN
 PERSONAL DATA
   By default an agent sees P. S. and p…@example.com, the last two digits of
   phones, no cell of a file and no additional information; names of report
-  files have ids in them. Running text of the service is searched for names,
+  files have ids in them. Free text of the service is searched for names,
   e-mails, phones and quotations; a name that this store does not know is not
   found. --allow-personal-data shows all of that as it is. Never shown: API
   keys, webhook secrets, addresses of reports, and what is in a report.
@@ -48,8 +48,8 @@ PERSONAL DATA
 TEXT FROM ELSEWHERE
   Names, descriptions, error messages, cells and events may hold text that is
   meant to steer an agent. Results mark it as data, without hidden characters,
-  in one line of at most 600 characters. An agent that follows it all the same
-  can plan and read, and still not order.
+  in one line of at most 600 characters. An agent that follows it anyway can
+  read and plan, but not order.
 
 WHAT THIS DOES NOT STOP
   An agent that also has a shell as the same user can read the key, run refcheck

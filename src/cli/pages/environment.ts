@@ -21,7 +21,8 @@ export default `ENVIRONMENT
   REFCHECK_CONFIG_DIR      folder of settings, profiles and the list of attempts
   REFCHECK_DATA_DIR        folder of the store
 
-  REFCHECK_STARTED_BY_AGENT  set by refcheck mcp for what it starts; nothing is
+  REFCHECK_STARTED_BY_AGENT
+                           set by refcheck mcp for what it starts; nothing is
                            approved with it (refcheck help agents)
 
   NO_COLOR                 print without colours

@@ -17,7 +17,9 @@ export default class BatchQueue extends BatchRun {
 
   protected override async carryOn(batchId: string, _: BatchFile): Promise<void> {
     const batch = await queueBatch(await storedBatches(this.scope), batchId)
-    this.scope.reporter.note('Nothing was sent yet. A running "refcheck worker" orders the rows.')
+    if (batch.counts.pending > 0) {
+      this.scope.reporter.note('Nothing was sent yet. A running "refcheck worker" orders the rows.')
+    }
     this.answer(await standingView(this.scope, batch, false))
   }
 }

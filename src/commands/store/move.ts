@@ -7,8 +7,8 @@ import { moveStore } from '../../usecases/store/move.ts'
 export default class StoreMove extends BaseCommand<typeof StoreMove> {
   static override summary = 'Move the whole store to a file or a PostgreSQL database'
   static override description = [
-    'Copies all of FROM to TO, compares what both then hold, table by table, and closes FROM for good: whoever still uses it is told where it went. Stop everything that uses the store before. TO is a new file, or a database without a store; its tables are made. If it is interrupted, run the same command again.',
-    'A password does not belong into the command line: keep it in ~/.pgpass or PGPASSWORD.',
+    'Copies all of FROM to TO, compares what both then hold, table by table, and closes FROM for good: whoever still uses it is told where it went. Stop everything that uses the store first. TO is a new file, or a database without a store; its tables are made. If it is interrupted, run the same command again.',
+    'A password does not belong on the command line: keep it in ~/.pgpass or PGPASSWORD.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> store move ledger.sqlite postgres://hr@127.0.0.1/hr',
@@ -16,7 +16,11 @@ export default class StoreMove extends BaseCommand<typeof StoreMove> {
   ]
   static override args = {
     from: Args.string({ required: true, ignoreStdin: true, description: 'a file or a postgres:// address' }),
-    to: Args.string({ required: true, ignoreStdin: true, description: 'the same, without a store' }),
+    to: Args.string({
+      required: true,
+      ignoreStdin: true,
+      description: 'a new file, or a database without a store',
+    }),
   }
   static override flags = { yes: Flags.boolean({ summary: 'Skip the confirmation' }) }
 
