@@ -9,7 +9,7 @@ import { schemas } from '../compose/schemas.ts'
 import { standingView } from '../compose/store.ts'
 import { parsePlanCode } from '../domain/approval/plan-code.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
-import { orderCostText, plannedText } from '../output/views/approval.ts'
+import { orderCostText, plannedPeopleText, plannedText } from '../output/views/approval.ts'
 import { unstartedView } from '../output/views/batch-check.ts'
 import { createdView, reviewText } from '../output/views/order.ts'
 import { approveFile } from '../usecases/approval/approve-file.ts'
@@ -70,6 +70,8 @@ export default class Approve extends BaseCommand<typeof Approve> {
 
   private async batch(approval: ApprovalPorts, plan: OrderPlan, what: PlannedBatch): Promise<void> {
     const { scope, signal } = this
+    const { reporter } = scope
+    if (what.rows !== null) reporter.block(plannedPeopleText(what.rows, reporter.terminal))
     const allowances = { ...this.guard, shared: [], ignoreResults: false }
     const planned = await plannedFile(scope, plan.code, what, allowances)
     const shown = { quiet: false, yes: false, showChanges: true }

@@ -14,6 +14,8 @@ import type { RunReading } from '../usecases/agent/ports.ts'
 import { lineage, orderPlans, planOwner } from './approval.ts'
 import { session } from './session.ts'
 
+const shortestSecret = 6
+
 /** What a person allowed an agent when they started its server. */
 export interface AgentAllowances {
   /** Absolute folders. */
@@ -110,7 +112,7 @@ function into(take: (text: string) => void): Sink {
 }
 
 /** Nothing prints them; they are looked for all the same. */
-async function secrets(scope: Scope): Promise<readonly string[]> {
+async function secrets(scope: Scope): Promise<string[]> {
   const { env } = scope.context
   const key = await session(scope).then(
     ({ apiKey }) => apiKey,
@@ -121,5 +123,8 @@ async function secrets(scope: Scope): Promise<readonly string[]> {
   const named = ['REFCHECK_API_KEY', 'REFCHECK_WEBHOOK_SECRET', 'PGPASSWORD'].map((name) =>
     variable(env, name),
   )
-  return [key, password, ...named].filter((each) => each !== undefined)
+  // A short one would be found in any text.
+  return [key, password, ...named].flatMap((each) =>
+    (each?.length ?? 0) < shortestSecret ? [] : [each ?? ''],
+  )
 }

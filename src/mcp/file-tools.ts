@@ -54,9 +54,20 @@ export interface JobTool {
 }
 
 const asked = [['request', 'list']]
-const person = bodyInput.describe(
-  '{recipient: {first_name, last_name, email, phone}, additional_information?}',
-)
+/** Closed, so that a person who approves sees all that is ordered. */
+const person = z
+  .strictObject({
+    recipient: z.strictObject({
+      first_name: z.string(),
+      last_name: z.string(),
+      email: z.string(),
+      phone: z.string(),
+    }),
+    additional_information: z
+      .array(z.strictObject({ code: z.string(), fields: z.record(z.string(), z.unknown()) }))
+      .optional(),
+  })
+  .describe('the body of an order without its package')
 
 export const jobTools: readonly JobTool[] = [
   {

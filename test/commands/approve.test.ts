@@ -152,6 +152,11 @@ test('people without a file are a plan too', async () => {
     2> 2026-11-21 12:00 +00:00.
     2> It is for http://127.0.0.1:PORT as olive.owner@example.com.
     2>
+    2> FIRST NAME  LAST NAME  EMAIL              PHONE         ADDITIONAL INFORMATION
+    2> Priya       Example    priya@example.com  +61412345678  -
+    2> Mei         Example    mei@example.com    +61412345679  -
+    2>
+    2>
     2> plan CODE: 2 rows
     2>   2 orders of package 102
     2> Sending takes under a minute
@@ -242,6 +247,13 @@ test('a plan that has changed, is for another, or is too old is refused', async 
     exit 5
   `)
   expect((await here.type('approve nonsense', terminal)).code).toBe(2)
+  const slow = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const meanwhile = (): void => void here.clock.sleep(25 * 3_600_000)
+  const late = await here.type(`approve ${slow}`, {
+    ...terminal,
+    answers: [{ ask: /^Order /, confirm: true, meanwhile }],
+  })
+  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('expired on')])
   expect(here.ordered()).toEqual([])
 })
 

@@ -12,6 +12,7 @@ import { session, type Session } from '../harness/session.ts'
 
 const header = 'first_name,last_name,email,phone\n'
 const priya = JSON.parse(orderBody('Priya')) as Record<string, unknown>
+const recipient = priya['recipient'] as Record<string, string>
 const start = async (argv: readonly string[] = []): Promise<Session & { agent: Agent }> => {
   const here = await session()
   return { ...here, agent: await connectAgent(here, argv, { clock: here.clock }) }
@@ -45,7 +46,12 @@ test('every tool, resource and prompt is what the protocol says, and answers in 
     list_events: {},
     validate_file: { file: 'people.csv', package_id: 102 },
     plan_order: { body: JSON.parse(orderBody('Tom').replace('678', '677')) as unknown },
-    plan_people: { package_id: 102, people: [JSON.parse(orderBody('Zoe').replace('678', '676'))] },
+    plan_people: {
+      package_id: 102,
+      people: [
+        { recipient: { ...recipient, first_name: 'Zoe', email: 'zoe@example.com', phone: '+61412345676' } },
+      ],
+    },
     plan_file: { file: 'people.csv', package_id: 101 },
     get_plan: { code },
     file_reports: { request_ids: [request?.request_id] },
@@ -304,5 +310,11 @@ test('what is no call of the protocol does no harm', async () => {
   for (const input of [{ package_id: '1 --yes' }, { package_id: 1.5 }, { package_id: 102, yes: true }, {}])
     expect((await agent.call('get_package_schema', input)).isError).toBe(true)
   expect((await agent.call('list_batch_rows', { batch_id: '--help' })).isError).toBe(true)
+  for (const person of [
+    { ...recipient },
+    { recipient, package_id: 101 },
+    { recipient, 'recipient.email': 'e@example.com' },
+  ])
+    expect((await agent.call('plan_people', { package_id: 102, people: [person] })).isError).toBe(true)
   expect(ordered()).toEqual([])
 })

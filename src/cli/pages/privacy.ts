@@ -9,8 +9,9 @@ WHAT IS KEPT
                   PostgreSQL database.
   Results files   the columns of your own file, beside it.
   Reports         PDF files in the folder that you chose.
-  Order plans     of agents, with the person or the file's name, in the data
-                  folder; for at most two days, or until they are approved.
+  Order plans     of agents, with the people or the file's name, in the data
+                  folder; removed when approved, or by the first plan or
+                  approve that comes a day after they expired.
   Settings        profiles without keys. The API key and the webhook secret are
                   in the system keychain, or in a file that only you can read
                   if there is no keychain.

@@ -45,11 +45,13 @@ export async function approvablePlan(ports: ApprovalPorts, code: string | undefi
   return found
 }
 
-/** Takes a plan that a person said yes to; throws where somebody else did before. */
+/** Takes a plan that a person said yes to; throws where somebody else did before, or where they thought for too long. */
 export async function claimPlan(
-  { plans, clock }: Pick<ApprovalPorts, 'plans' | 'clock'>,
-  { code }: OrderPlan,
+  { plans, clock, owner }: Pick<ApprovalPorts, 'plans' | 'clock' | 'owner'>,
+  plan: OrderPlan,
 ): Promise<UsedPlan> {
+  requireApprovable(plan, owner, clock.now())
+  const { code } = plan
   const claimed = await plans.claim(code, clock.now())
   if (claimed !== undefined) return claimed
   const found = await plans.find(code)
