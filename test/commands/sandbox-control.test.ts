@@ -308,7 +308,7 @@ test('refused with one line and a hint', async () => {
     exit 2
 
     $ refcheck sandbox inject --on 'GET *' --fault '{"kind":"x"}'
-    2> Error: fault.kind must be one of: status, cut, hang, no-id, content-type, truncated, body, switch
+    2> Error: fault.kind: must be one of: status, cut, hang, no-id, content-type, truncated, body, switch
     2> A fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body, switch; see examples with: refcheck sandbox inject --help
     exit 2
 
