@@ -75,7 +75,7 @@ export class HttpClient {
 
   #flight(request: HttpRequest, url: URL, limits: HttpLimits): Flight {
     const { clock, onExchange } = this.#options
-    return new Flight({ request, url, limits, clock, onExchange, proxied: this.#transport.proxied(url) })
+    return new Flight({ request, url, limits, clock, onExchange, proxy: this.#transport.proxyFor(url) })
   }
 
   async #whole(

@@ -26,14 +26,21 @@ interface Reason {
   text: string
   hint: string
   permanent?: boolean
-  /** What to do where a proxy is set: then it is the proxy that was not reached, or that shows its own certificate. */
-  proxyHint?: string
+  /**
+   * What to do where a proxy is set, of which host: then it is the proxy that was not reached, or that shows its own
+   * certificate.
+   */
+  proxyHint?: (proxy: string) => string
 }
 
 const retryHint = 'Try again in a moment. Check whether the service is up with: refcheck ping'
 const networkHint = 'Check the base URL and the network.'
-const proxyHint =
-  'A proxy is set in the environment: check HTTPS_PROXY, and NO_PROXY for hosts to reach without it.'
+const proxyHint = (proxy: string): string =>
+  `The environment sets the proxy ${proxy}: check HTTPS_PROXY, and NO_PROXY for hosts to reach without it.`
+const noProxyHint = 'Check HTTPS_PROXY, and NO_PROXY for hosts to reach without it.'
+
+const selfSigned =
+  'Check the base URL. If the certificate is the right one, set NODE_EXTRA_CA_CERTS to its file.'
 
 const cut: Reason = { text: 'the connection was cut', hint: retryHint }
 const slow: Reason = { text: 'the connection timed out', hint: retryHint, proxyHint }
@@ -42,7 +49,7 @@ const notHttp: Reason = {
   hint: 'Check the base URL and its port.',
   permanent: true,
 }
-const proxyCut: Reason = { text: 'the proxy cut the connection', hint: proxyHint }
+const proxyCut: Reason = { text: 'the proxy cut the connection', hint: noProxyHint, proxyHint }
 
 const reasons: Readonly<Record<string, Reason>> = {
   ECONNREFUSED: {
@@ -70,26 +77,39 @@ const reasons: Readonly<Record<string, Reason>> = {
   UND_ERR_SOCKET: cut,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { text: 'the answer was cut short', hint: retryHint },
   UND_ERR_PRX_CONN: proxyCut,
-  UND_ERR_PRX_TLS: { text: 'the certificate of the proxy is not trusted', hint: proxyHint, permanent: true },
+  UND_ERR_PRX_TLS: {
+    text: 'the certificate of the proxy is not trusted',
+    hint: noProxyHint,
+    proxyHint,
+    permanent: true,
+  },
   ERR_SSL_WRONG_VERSION_NUMBER: notTls(),
   ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls(),
-  CERT_HAS_EXPIRED: certificate('its certificate has expired'),
-  CERT_NOT_YET_VALID: certificate('its certificate is not valid yet'),
+  CERT_HAS_EXPIRED: certificate(
+    'its certificate has expired',
+    'Whoever runs it has to renew it. If it was renewed, set the clock of this machine; compare with: refcheck doctor',
+  ),
+  CERT_NOT_YET_VALID: certificate(
+    'its certificate is not valid yet',
+    'The clock of this machine may be behind; compare with: refcheck doctor',
+  ),
   CERT_REVOKED: certificate('its certificate was revoked'),
-  DEPTH_ZERO_SELF_SIGNED_CERT: certificate('its certificate is self-signed'),
+  DEPTH_ZERO_SELF_SIGNED_CERT: certificate('its certificate is self-signed', selfSigned),
   SELF_SIGNED_CERT_IN_CHAIN: certificate('its certificate chain is self-signed'),
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate('its certificate is signed by an unknown authority'),
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate('its certificate is signed by an unknown authority'),
   ERR_TLS_CERT_ALTNAME_INVALID: certificate('its certificate is for another host'),
 }
 
-function certificate(text: string): Reason {
-  const hint =
-    'Check the base URL. If the certificate is signed by your own authority, set NODE_EXTRA_CA_CERTS to its file.'
+function certificate(
+  text: string,
+  hint = 'Check the base URL. If the certificate is signed by your own authority, set NODE_EXTRA_CA_CERTS to its file, or NODE_USE_SYSTEM_CA=1 where this machine trusts it.',
+): Reason {
   return {
     text,
     hint,
-    proxyHint: `${hint} A proxy is set in the environment (HTTPS_PROXY); the certificate may be its own.`,
+    proxyHint: (proxy) =>
+      `${hint}\nThe environment sets the proxy ${proxy} (HTTPS_PROXY); the certificate may be its own.`,
     permanent: true,
   }
 }
@@ -101,13 +121,15 @@ function notTls(): Reason {
 /** Any failure of undici or the socket below it as one sentence. */
 export function transportFailure(
   error: unknown,
-  about: { url: URL; sent: boolean; proxied: boolean },
+  about: { url: URL; sent: boolean; proxy: string | undefined },
 ): TransportError {
   if (error instanceof TransportError) return error
   const reason =
     error instanceof errors.HTTPParserError ? notHttp : (refusedTunnel(error) ?? reasonOf(errorCode(error)))
-  const hint = (about.proxied ? reason.proxyHint : undefined) ?? reason.hint
-  return new TransportError(`${about.url.host}: ${reason.text}`, {
+  const { proxy } = about
+  const hint = (proxy === undefined ? undefined : reason.proxyHint?.(proxy)) ?? reason.hint
+  const text = proxy === undefined ? reason.text : reason.text.replace('the proxy', `the proxy ${proxy}`)
+  return new TransportError(`${about.url.host}: ${text}`, {
     sent: about.sent,
     permanent: reason.permanent,
     hint,
@@ -137,7 +159,8 @@ function refusedTunnel(error: unknown): Reason | undefined {
     hint:
       status === '407'
         ? 'The proxy requires a user name and a password: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT'
-        : proxyHint,
+        : noProxyHint,
+    ...(status !== '407' && { proxyHint }),
     permanent: status.startsWith('4'),
   }
 }

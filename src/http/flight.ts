@@ -11,8 +11,8 @@ export interface FlightPlan {
   url: URL
   limits: HttpLimits
   clock: Clock
-  /** Whether the environment names a proxy for this URL. */
-  proxied: boolean
+  /** The host of the proxy that the environment names for the network; NO_PROXY may still go past it. */
+  proxy: string | undefined
   onExchange: ((report: ExchangeReport) => void) | undefined
 }
 
@@ -92,7 +92,7 @@ export class Flight {
 
   /** Ends the flight with a failure and says which to throw: the caller's own reason where the caller gave up. */
   fail(error: unknown): unknown {
-    const { url, proxied, request } = this.plan
+    const { url, proxy, request } = this.plan
     if (request.signal?.aborted && this.signal.reason === request.signal.reason) {
       this.land('cancelled')
       return this.signal.reason
@@ -101,7 +101,7 @@ export class Flight {
       ? this.signal.reason
       : error instanceof errors.InvalidArgumentError
         ? new InternalError('a request was made that cannot be sent', { cause: error })
-        : transportFailure(error, { url, proxied, sent: this.sent })
+        : transportFailure(error, { url, proxy, sent: this.sent })
     this.land(failure instanceof Error ? failure.message : 'failed')
     return failure
   }

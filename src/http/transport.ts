@@ -49,9 +49,12 @@ export class Transport {
     skipContinues()
   }
 
-  /** Whether the environment names a proxy at all for what is not loopback. */
-  proxied(url: URL): boolean {
-    return !isLoopbackHost(url.hostname) && this.#settings().httpProxy + this.#settings().httpsProxy !== ''
+  /** The host of the proxy that the environment names for what is not loopback; its address may hold a password. */
+  proxyFor(url: URL): string | undefined {
+    if (isLoopbackHost(url.hostname)) return undefined
+    const { httpsProxy, httpProxy } = this.#settings()
+    const address = httpsProxy === '' ? httpProxy : httpsProxy
+    return address === '' ? undefined : new URL(address).host
   }
 
   /** Connections that are kept and used again: for reads. The connect limit is that of the first call. */

@@ -95,7 +95,7 @@ const keepers: [name: string, rooms: string[], why: string][] = [
   ['hono', ['sandbox', 'output'], 'the sandbox is the only service here; pages are written with its html'],
   ['csv-parse', ['sheets'], 'files from elsewhere pass its limits'],
   ['yauzl', ['sheets'], 'every inflated byte is counted'],
-  ['yazl', ['sheets'], 'XLSX is written in one place'],
+  ['yazl', ['sheets', 'build'], 'XLSX is written in one place, and the package for Windows'],
   ['saxes', ['sheets'], 'XML from elsewhere is read in one place'],
   ['@modelcontextprotocol/server', ['mcp'], 'agents are spoken to in one place'],
 ]

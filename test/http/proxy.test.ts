@@ -183,7 +183,7 @@ test('a proxy whose certificate is not to be trusted is not used', async () => {
   const error = await transportError(client.sendOnce(post('https://service.test/')))
   expect(error.sent).toBe(false)
   expect(error.message).toBe('service.test: its certificate is self-signed')
-  expect(error.hint).toContain('A proxy is set in the environment (HTTPS_PROXY)')
+  expect(error.hint).toContain(`The environment sets the proxy localhost:${front.port} (HTTPS_PROXY)`)
   expect(front.bytes).toBe(0)
 })
 
@@ -192,6 +192,8 @@ test('a proxy whose certificate is for another host is told as such', async () =
   await using client = startClient({ env: { HTTPS_PROXY: `https://localhost:${front.port}` } })
   const error = await transportError(client.sendOnce(post('https://service.test/')))
   expect(error).toMatchObject({ sent: false, permanent: true })
-  expect(error.message).toBe('service.test: the certificate of the proxy is not trusted')
+  expect(error.message).toBe(
+    `service.test: the certificate of the proxy localhost:${front.port} is not trusted`,
+  )
   expect(front.bytes).toBe(0)
 })

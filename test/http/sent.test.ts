@@ -124,7 +124,7 @@ test('a proxy that is not there: not sent, and the hint is about the proxy', asy
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` } })
   const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
   expect(error).toMatchObject({ sent: false, message: 'service.test: connection refused' })
-  expect(error.hint).toContain('HTTPS_PROXY')
+  expect(error.hint).toMatch(/^The environment sets the proxy 127\.0\.0\.1:\d+: check HTTPS_PROXY, /)
 })
 
 test.each([
@@ -136,7 +136,9 @@ test.each([
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
   const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
   expect(error).toMatchObject({ sent: false, permanent })
-  expect(error.message).toBe(`service.test: the proxy refused the connection (${status})`)
+  expect(error.message).toBe(
+    `service.test: the proxy 127.0.0.1:${proxy.port} refused the connection (${status})`,
+  )
   expect(error.hint).toContain(hint)
   expect(proxy.asked).toEqual(['service.test:443'])
 })
@@ -145,7 +147,8 @@ test('a proxy that closes instead of answering CONNECT: not sent', async () => {
   await using proxy = await startConnectProxy({ handle: (socket) => socket.destroy() })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
   const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
-  expect(error).toMatchObject({ sent: false, message: 'service.test: the proxy cut the connection' })
+  const message = `service.test: the proxy 127.0.0.1:${proxy.port} cut the connection`
+  expect(error).toMatchObject({ sent: false, message })
   expect(proxy.asked).toHaveLength(1)
 })
 

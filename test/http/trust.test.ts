@@ -46,6 +46,14 @@ test('an authority of one’s own is trusted with NODE_EXTRA_CA_CERTS, straight 
   expect((await createFrom('https://service.test/', env)).said).toEqual({ status: 201 })
 })
 
+test('an authority that the system trusts counts with NODE_USE_SYSTEM_CA=1 alone', async () => {
+  await using server = await startRawServer({ tls: identity('service'), ...created })
+  const url = `https://localhost:${server.port}/`
+  const system = { SSL_CERT_FILE: authority }
+  expect((await createFrom(url, { ...system, NODE_USE_SYSTEM_CA: '1' })).said).toEqual({ status: 201 })
+  expect((await createFrom(url, system)).said).toMatchObject({ sent: false })
+})
+
 test('without it, not: and nothing is sent', async () => {
   await using server = await startRawServer({ tls: identity('service'), ...created })
   const { said } = await createFrom(`https://localhost:${server.port}/`, {})

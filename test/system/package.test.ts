@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
@@ -10,9 +10,14 @@ import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 const root = join(import.meta.dirname, '..', '..')
 let file = ''
 
+/** The path that `npm run package` prints. */
+function packaged(argv: readonly string[]): string {
+  const line = [join(root, 'src', 'build', 'package.ts'), ...argv]
+  return execFileSync(process.execPath, line, { encoding: 'utf8' }).split('  ')[0] ?? ''
+}
+
 beforeAll(() => {
-  execFileSync(process.execPath, [join(root, 'src', 'build', 'package.ts')], { stdio: 'ignore' })
-  file = globSync(join(root, 'package', '*.tar.gz'))[0] ?? ''
+  file = packaged([])
 })
 
 /** Unpacks the file as a person would; the program in it. */
@@ -23,6 +28,19 @@ function unpacked(folder: string): string {
 
 test('one file, under 60 MB', () => {
   expect(statSync(file).size).toBeLessThan(60e6)
+})
+
+test('the licences of what is in it travel along: the bundle’s, the keychain’s and Node’s', () => {
+  const folder = temporaryFolder()
+  unpacked(folder)
+  const text = readFileSync(join(folder, 'refcheck', 'THIRD-PARTY-LICENSES.txt'), 'utf8')
+  for (const line of [
+    /^undici \d.* \(MIT\)$/m,
+    /^@napi-rs\/keyring-linux-.* \(MIT\)$/m,
+    /^Node\.js is licensed/m,
+  ])
+    expect(text).toMatch(line)
+  expect(text).toContain('The V8 JavaScript Engine')
 })
 
 test('it runs where there is no Node, from a link too', () => {
@@ -79,4 +97,59 @@ test('it is the whole program: its own sandbox, an order there, and the same ord
   expect({ status: first.status, stderr: first.stderr.toString() }).toMatchObject({ status: 0 })
   expect(JSON.parse(first.stdout.toString())).toHaveProperty('request_id')
   expect(order().status).toBe(2)
+})
+
+/** Names and sizes in a file for another platform; undefined, with a word, where npm could not be reached. */
+function contents(platform: string): Map<string, number> | undefined {
+  let path
+  try {
+    path = packaged(['--platform', platform])
+  } catch {
+    console.log(`${platform}: not tried, the npm registry was not reached`)
+    return undefined
+  }
+  const script = platform.startsWith('win32')
+    ? 'import sys, zipfile\nfor f in zipfile.ZipFile(sys.argv[1]).infolist(): print(f.file_size, f.filename)'
+    : 'import sys, tarfile\nfor f in tarfile.open(sys.argv[1]): print(f.size, f.name)'
+  const listed = execFileSync('python3', ['-c', script, path], { encoding: 'utf8' }).trim().split('\n')
+  return new Map(listed.map((line) => [line.slice(line.indexOf(' ') + 1), Number.parseInt(line, 10)]))
+}
+
+test.each([
+  ['win32-x64', 'refcheck.cmd', 'node.exe', 'win32-x64-msvc'],
+  ['darwin-x64', 'refcheck', 'node', 'darwin-x64'],
+  ['darwin-arm64', 'refcheck', 'node', 'darwin-arm64'],
+])('the file for %s is made here, with its Node and its keychain', (platform, launcher, node, keychain) => {
+  const files = contents(platform)
+  if (files === undefined) return
+  expect(files.get(`refcheck/bin/${node}`)).toBeGreaterThan(60e6)
+  const native = `refcheck/lib/node_modules/@napi-rs/keyring-${keychain}/keyring.${keychain}.node`
+  expect(files.get(native)).toBeGreaterThan(1e5)
+  const others = [...files.keys()].filter((name) => name.endsWith('.node') && name !== native)
+  expect(others).toEqual([])
+  for (const name of [`bin/${launcher}`, 'lib/dist/cli/start/start.cjs', 'THIRD-PARTY-LICENSES.txt'])
+    expect(files.get(`refcheck/${name}`)).toBeGreaterThan(100)
+})
+
+test('the file for linux-arm64 runs, under qemu', () => {
+  const prefix = '/usr/aarch64-linux-gnu'
+  if (contents('linux-arm64') === undefined) return
+  if (spawnSync('qemu-aarch64-static', ['--version']).status !== 0 || !existsSync(`${prefix}/lib`)) {
+    console.log(
+      'linux-arm64: not tried; install qemu-user-static, libc6-arm64-cross and libstdc++6-arm64-cross',
+    )
+    return
+  }
+  const folder = temporaryFolder()
+  execFileSync('tar', ['-xzf', file.replace(/linux-\w+/, 'linux-arm64'), '-C', folder])
+  const run = (...argv: string[]) => {
+    const line = [join(folder, 'refcheck/bin/node'), join(folder, 'refcheck/lib/bin/run.js'), ...argv]
+    const env = { ...emptyEnv(folder), QEMU_LD_PREFIX: prefix }
+    return spawnSync('qemu-aarch64-static', line, { env, encoding: 'utf8' })
+  }
+  expect(run('--version').stdout).toMatch(/^refcheck \d/)
+  expect(run('request', 'list', '--json')).toMatchObject({ status: 0, stdout: '[]\n', stderr: '' })
+  const demo = run('sandbox', 'demo')
+  expect(demo).toMatchObject({ status: 0, stderr: '' })
+  expect(demo.stdout).toContain('# Done.')
 })

@@ -28,6 +28,7 @@ export default `ENVIRONMENT
   NO_COLOR                 print without colours
   HTTPS_PROXY, NO_PROXY    proxy, and hosts to call without it
   NODE_EXTRA_CA_CERTS      file with certificate authorities to trust as well
+  NODE_USE_SYSTEM_CA       1: trust the authorities of this machine as well
 
 WITHOUT A LOGIN
   A container or a CI job needs no profile. These three are enough:
@@ -36,6 +37,8 @@ WITHOUT A LOGIN
     export REFCHECK_USER_EMAIL=ana@example.com
     export REFCHECK_API_KEY=...        # from your secret store
     refcheck packages list --status active
+
+  In PowerShell: $env:REFCHECK_BASE_URL = 'https://api.example.com'
 
   The store and the list of attempts must outlive the container: put both
   REFCHECK_DATA_DIR and REFCHECK_CONFIG_DIR on a volume that lasts.

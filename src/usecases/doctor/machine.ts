@@ -96,10 +96,12 @@ async function certificates({ env, unreadable }: MachineParts): Promise<Remark> 
       hint: 'Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.',
     }
   }
+  const isSystems = fromEnvironment(env, 'NODE_USE_SYSTEM_CA') === '1'
+  const known = `checked against Node’s own authorities${isSystems ? ', those of the system' : ''}`
   const extra = fromEnvironment(env, 'NODE_EXTRA_CA_CERTS')
-  if (extra === undefined) return { message: 'checked against Node’s own authorities' }
+  if (extra === undefined) return { message: known }
   const why = await unreadable(extra)
-  if (why === undefined) return { message: 'checked against Node’s own authorities and NODE_EXTRA_CA_CERTS' }
+  if (why === undefined) return { message: `${known} and NODE_EXTRA_CA_CERTS` }
   return {
     level: 'warn',
     message: `the file that NODE_EXTRA_CA_CERTS names cannot be read: ${why}`,

