@@ -99,6 +99,9 @@ test('it is the whole program: its own sandbox, an order there, and the same ord
   expect(order().status).toBe(2)
 })
 
+/** Fifty megabytes are fetched, packed, and run by another processor’s instructions. */
+const timeout = 600_000
+
 /** Names and sizes in a file for another platform; undefined, with a word, where npm could not be reached. */
 function contents(platform: string): Map<string, number> | undefined {
   let path
@@ -119,19 +122,23 @@ test.each([
   ['win32-x64', 'refcheck.cmd', 'node.exe', 'win32-x64-msvc'],
   ['darwin-x64', 'refcheck', 'node', 'darwin-x64'],
   ['darwin-arm64', 'refcheck', 'node', 'darwin-arm64'],
-])('the file for %s is made here, with its Node and its keychain', (platform, launcher, node, keychain) => {
-  const files = contents(platform)
-  if (files === undefined) return
-  expect(files.get(`refcheck/bin/${node}`)).toBeGreaterThan(60e6)
-  const native = `refcheck/lib/node_modules/@napi-rs/keyring-${keychain}/keyring.${keychain}.node`
-  expect(files.get(native)).toBeGreaterThan(1e5)
-  const others = [...files.keys()].filter((name) => name.endsWith('.node') && name !== native)
-  expect(others).toEqual([])
-  for (const name of [`bin/${launcher}`, 'lib/dist/cli/start/start.cjs', 'THIRD-PARTY-LICENSES.txt'])
-    expect(files.get(`refcheck/${name}`)).toBeGreaterThan(100)
-})
+])(
+  'the file for %s is made here, with its Node and its keychain',
+  { timeout },
+  (platform, launcher, node, keychain) => {
+    const files = contents(platform)
+    if (files === undefined) return
+    expect(files.get(`refcheck/bin/${node}`)).toBeGreaterThan(60e6)
+    const native = `refcheck/lib/node_modules/@napi-rs/keyring-${keychain}/keyring.${keychain}.node`
+    expect(files.get(native)).toBeGreaterThan(1e5)
+    const others = [...files.keys()].filter((name) => name.endsWith('.node') && name !== native)
+    expect(others).toEqual([])
+    for (const name of [`bin/${launcher}`, 'lib/dist/cli/start/start.cjs', 'THIRD-PARTY-LICENSES.txt'])
+      expect(files.get(`refcheck/${name}`)).toBeGreaterThan(100)
+  },
+)
 
-test('the file for linux-arm64 runs, under qemu', () => {
+test('the file for linux-arm64 runs, under qemu', { timeout }, () => {
   const prefix = '/usr/aarch64-linux-gnu'
   if (contents('linux-arm64') === undefined) return
   if (spawnSync('qemu-aarch64-static', ['--version']).status !== 0 || !existsSync(`${prefix}/lib`)) {
