@@ -45,7 +45,7 @@ test('sandbox start --login saves a profile that works without an environment', 
   const folder = temporaryFolder()
   const env = emptyEnv(folder)
   const sandbox = start(['sandbox', 'start', '--port', '0', '--login'], env)
-  expect(await sandbox.until('packages list')).toContain('The profile "sandbox" is logged in to it.')
+  expect(await sandbox.until('packages list')).toContain('Profile "sandbox" is logged in to it, and in use.')
   expect((await refcheck(['auth', 'status', '--json'], { env })).json()).toMatchObject({
     profile: 'sandbox',
     works: true,

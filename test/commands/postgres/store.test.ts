@@ -48,7 +48,7 @@ test('a database is made a store once, and says what it is', async () => {
     exit 1
 
     $ refcheck store migrate
-    postgres://STORE has format 1 now; it was empty before.
+    The store "postgres://STORE" now has format 1; before, it was empty.
     exit 0
 
     $ refcheck store migrate --json

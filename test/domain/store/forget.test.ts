@@ -25,10 +25,10 @@ test('an unfinished purge says what may be left', () => {
   expect(notScrubbed('/d/s', { isLeftTo: 'another process' })).toMatchObject({
     code: 'incomplete',
     message: expect.stringContaining('another process uses it') as string,
-    hint: expect.stringContaining('again') as string,
+    again: 'Once the other process has ended, run',
   })
   expect(notScrubbed('/d/s', { isLeftTo: 'the owner' })).toMatchObject({
     message: expect.stringContaining('only the owner of its tables') as string,
-    hint: expect.stringContaining('VACUUM') as string,
+    again: expect.stringContaining('VACUUM') as string,
   })
 })
