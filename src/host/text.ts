@@ -3,6 +3,10 @@ import { stripVTControlCharacters } from 'node:util'
 const lineBreak = /\r\n|[\n\r\u2028\u2029]/g
 const control = /\p{Cc}/gu
 const bidiControl = /\p{Bidi_Control}/gu
+/** What has no width and no meaning in any text of people: soft hyphen, zero-width space, fillers, tags. */
+const invisible = /[\u00AD\u115F\u1160\u180E\u200B\u2060-\u2064\u3164\uFEFF\uFFA0\u{E0000}-\u{E007F}]/gu
+/** Joiners belong to scripts that join their letters, and to pictures. */
+const joiner = /(?<=^|[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Nd}\p{P}\p{Z}])[\u200C\u200D]/gu
 const replacement = '\uFFFD'
 
 /** What opens a string sequence (OSC, as of a hyperlink or a title), and what may close one. */
@@ -16,12 +20,15 @@ export interface SanitizeOptions {
 
 /**
  * Text from elsewhere, fit for a terminal: escape sequences gone, a tab a space, every other control
- * character (C0, DEL, C1) and every bidi control (U+061C, U+200E–F, U+202A–E, U+2066–9) a visible U+FFFD,
- * so that what is shown is in the order it is stored and nothing hides.
+ * character (C0, DEL, C1), every bidi control (U+061C, U+200E–F, U+202A–E, U+2066–9) and what is invisible (a zero-width
+ * space, tags, a joiner where nothing joins) a visible U+FFFD, so that what is shown is in the order it is stored and nothing hides.
  */
 export function sanitize(text: string, options: SanitizeOptions = {}): string {
   const clean = (line: string): string =>
-    line.replaceAll('\t', ' ').replace(control, replacement).replace(bidiControl, replacement)
+    [control, bidiControl, invisible, joiner].reduce(
+      (shown, each) => shown.replace(each, replacement),
+      line.replaceAll('\t', ' '),
+    )
   // An escape left over from a nested sequence is a control character like any other.
   const lines = withoutSequences(text).split(lineBreak)
   return lines.map(clean).join(options.lines === true ? '\n' : ' ')

@@ -44,3 +44,22 @@ test('a megabyte of openers without a closer, and other knots, ends within the t
     expect(shown.includes('\u001B')).toBe(false)
   }
 })
+
+test.each([
+  ['An\u200Ba', 'An\uFFFDa'],
+  ['An\u00ADa', 'An\uFFFDa'],
+  ['\uFEFFAna', '\uFFFDAna'],
+  ['An\u200Da', 'An\uFFFDa'],
+  ['\u200CAna', '\uFFFDAna'],
+  ['Ana\u{E0041}\u{E007F}', 'Ana\uFFFD\uFFFD'],
+  ['\u3164', '\uFFFD'],
+])('what hides in a name is visible: %j', (text, shown) => {
+  expect(sanitize(text)).toBe(shown)
+})
+
+test.each(['نیم\u200Cفاصله', 'क्\u200Dष', '👩\u200D💻', 'Zoë', 'e\u0301'])(
+  'what belongs to a script stays: %s',
+  (text) => {
+    expect(sanitize(text)).toBe(text)
+  },
+)
