@@ -23,8 +23,9 @@ export async function tlsPair(
 ): Promise<{ cert: string; key: string } | undefined> {
   const { 'tls-cert': certFile, 'tls-key': keyFile } = flags
   if (certFile === undefined || keyFile === undefined) return undefined
-  const [cert, key] = await Promise.all([certFile, keyFile].map((file) => pem(resolve(cwd, file), file)))
-  return { cert: cert ?? '', key: key ?? '' }
+  // One after the other, so that the first of two that are missing is named.
+  const cert = await pem(resolve(cwd, certFile), certFile)
+  return { cert, key: await pem(resolve(cwd, keyFile), keyFile) }
 }
 
 async function pem(path: string, typed: string): Promise<string> {
