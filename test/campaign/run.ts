@@ -49,7 +49,8 @@ const parts: [what: string, count: () => Promise<Counted>][] = [
     `overlapping files on ${count} processes`,
     () => files(count),
   ]),
-  ['simulated storms on one store file', simulations],
+  ['simulated storms on one store file', () => simulations(10_000, 'run')],
+  ['simulated storms on one PostgreSQL', () => simulations(200, 'postgres')],
   ['fleet: 3 machines, one PostgreSQL that fails over', machines],
   ['fleet: 2 receivers, one PostgreSQL', receiving],
   ...someCases().map(({ section, what, play }): [string, () => Promise<Counted>] => [
@@ -132,9 +133,9 @@ async function files(count: number): Promise<Counted> {
   return { many: `${many} files`, twice, lost, unknownPerKill: undefined }
 }
 
-async function simulations(): Promise<Counted> {
-  const seeds = share(10_000)
-  const { kills: killed, twice, lost, broken } = await simulated(seeds, seed * 100_000, processes)
+async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Counted> {
+  const seeds = share(whole)
+  const { kills: killed, twice, lost, broken } = await simulated(seeds, seed * 100_000, processes, store)
   for (const line of broken) console.log(line)
   return {
     many: `${seeds} seeds, ${killed} kills`,

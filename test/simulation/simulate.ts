@@ -18,7 +18,7 @@ import {
 import { judge } from './judge.ts'
 import { type Mutant, sound } from './mutants.ts'
 import { stormOver, trouble } from './storm.ts'
-import { harms } from './store-files.ts'
+import { harms, StoreFiles } from './store-files.ts'
 import { type Process, World } from './world.ts'
 import { noCounts, type BatchCounts, type BatchRow } from '../../src/domain/batch/batch.ts'
 import { cancelBatch } from '../../src/usecases/batch/cancel.ts'
@@ -57,8 +57,12 @@ const deeds: readonly [weight: number, deed: Deed][] = [
 ]
 
 /** Runs one seed to its end: storms, kills and harm first, then in peace until every row has come to an end. */
-export async function simulate(seed: number, mutant: Mutant = sound): Promise<SimulationResult> {
-  const world = new World(seed, mutant)
+export async function simulate(
+  seed: number,
+  mutant: Mutant = sound,
+  place: StoreFiles = new StoreFiles(),
+): Promise<SimulationResult> {
+  const world = new World(seed, mutant, place)
   try {
     for (let count = 2 + Math.floor(world.rng() * 2); count > 0; count -= 1) newFile(world)
     for (let round = 1 + Math.floor(world.rng() * 4); round > 0; round -= 1) {

@@ -26,6 +26,9 @@ const disk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 export class StoreFiles {
   readonly folder = mkdtempSync(join(disk, 'refcheck-simulation-'))
   readonly path = join(this.folder, 'data', 'ledger.sqlite')
+  /** What is written in REFCHECK_STORE. */
+  readonly chosen: string | undefined = undefined
+  readonly busyMs: number = 0
   readonly paths = { config: join(this.folder, 'config'), data: join(this.folder, 'data') }
 
   /** As they stand, in the middle of whatever is going on: no transaction is open between two steps. */
@@ -56,6 +59,16 @@ export class StoreFiles {
       for (const suffix of ['', '-wal', '-shm']) rmSync(this.path + suffix, { force: true })
     if (harm === 'torn list')
       for (const list of this.#lists()) appendFileSync(list, '\n0123456789abcdef ["half')
+  }
+
+  /** Where the store has a clock of its own. */
+  tellTime(_now: number): Promise<void> {
+    return Promise.resolve()
+  }
+
+  /** Where a process that is gone is waited for. */
+  endLeases(): Promise<void> {
+    return Promise.resolve()
   }
 
   /** A process died while it appended this attempt: half of its line is there, unless others came after it. */

@@ -45,7 +45,7 @@ export class World {
   readonly turns: Turns
   readonly sandbox: Sandbox
   readonly mutant: Mutant
-  readonly files = new StoreFiles()
+  readonly files: StoreFiles
   readonly everybody: Human[]
   readonly peopleFiles: PeopleFile[] = []
   /** Which attempt a request of the service came of. */
@@ -65,7 +65,8 @@ export class World {
   refused = 0
   readonly #processes: { store: Store; holds: Set<Hold>; undo: () => Promise<void> }[] = []
 
-  constructor(seed: number, mutant: Mutant) {
+  constructor(seed: number, mutant: Mutant, files: StoreFiles) {
+    this.files = files
     this.rng = seeded(seed)
     this.turns = new Turns(this.rng)
     this.mutant = mutant
@@ -93,14 +94,20 @@ export class World {
     fraction: () => this.rng(),
   }
 
+  /** With a clock of its own, and connections that end with their process. */
+  get #hasServer(): boolean {
+    return this.files.chosen !== undefined
+  }
+
   open(): Promise<Store> {
     const { clock, random } = this
-    const { folder, paths } = this.files
-    return openStore({ chosen: undefined, paths, cwd: folder, clock, random, busyMs: 0 })
+    const { folder, paths, chosen, busyMs } = this.files
+    return openStore({ chosen, paths, cwd: folder, clock, random, busyMs, patienceMs: 0 })
   }
 
   /** A process with everything the program has, mortal where it says `dieAt`. */
   async process(dieAt = Number.POSITIVE_INFINITY): Promise<Process> {
+    if (this.#hasServer) await this.files.tellTime(this.clock.now())
     const store = await this.open()
     const number = this.trace.push(`a process that dies at step ${dieAt}`)
     const life = new Life(this.turns, dieAt, (what) => this.trace.push(`${number} ${what}`))
@@ -150,6 +157,10 @@ export class World {
     found?.holds.clear()
     if (!process.life.isDead) return
     this.kills += 1
+    if (this.#hasServer) {
+      await process.store.close()
+      await this.files.endLeases()
+    }
     await found?.undo()
     // Killed between the commit and the end of the line that tells of it.
     const { begun, last } = process.life
@@ -162,6 +173,7 @@ export class World {
     this.files.copy('left')
     for (const { store } of this.#processes.splice(0)) await store.close()
     this.files.putBack('left')
+    if (this.#hasServer) await this.files.endLeases()
   }
 
   humanOf(request: { recipient: Human['spellings'][number] }): Human {
@@ -174,6 +186,7 @@ export class World {
   async #sleep(life: Life, ms: number, signal?: AbortSignal): Promise<void> {
     await life.step('before sleep')
     await this.clock.sleep(ms, signal)
+    if (this.#hasServer) await this.files.tellTime(this.clock.now())
     await life.step('after sleep')
   }
 

@@ -122,18 +122,22 @@ function orderOf(key: number, row: number) {
   return { row, state: 'pending' as const, packageId: 102, recipient, body }
 }
 
+/** Once every key has ordered. */
+async function begun(orders: () => Promise<number[]>): Promise<number[]> {
+  for (;;) {
+    const so = await orders()
+    if (so.every((each) => each > 0)) return so
+    await pause(200)
+  }
+}
+
 const sum = (values: readonly number[]): number => values.reduce((so, each) => so + each, 0)
 
 /** How many keys one process has time for: what it orders for so many at once, whose quotas stand in nobody's way. */
 async function capacity(work: Work): Promise<Figure[]> {
   const rows = Math.ceil((work.ms * 3) / work.keys) + 20
   return working(work, { quota: freeQuota, rows }, async (orders) => {
-    let before = await orders()
-    // Each key has begun.
-    while (before.some((each) => each === 0)) {
-      await pause(200)
-      before = await orders()
-    }
+    const before = await begun(orders)
     const since = performance.now()
     await pause(work.ms)
     const after = await orders()
@@ -156,15 +160,10 @@ async function quotas(work: Work): Promise<Figure[]> {
   // As many orders a second in all as so many keys may have for real, in windows that are over soon.
   const seconds = 15
   const calls = Math.ceil(seconds * aKey)
-  const windows = 3
-  return working(work, { quota: `${calls}/${seconds}`, rows: calls * (windows + 1) }, async (orders) => {
-    let so = await orders()
-    while (sum(so) === 0) {
-      await pause(50)
-      so = await orders()
-    }
-    // Each key has read its schema by then, which the quota counts too.
-    await pause(seconds * 1000 * windows)
+  return working(work, { quota: `${calls}/${seconds}`, rows: calls * 40 }, async (orders) => {
+    await begun(orders)
+    // What each key has read before its first order, the quota counts too.
+    await pause(seconds * 1000 * 2)
     const before = await orders()
     await pause(seconds * 1000)
     const after = await orders()

@@ -1,0 +1,69 @@
+/*
+ * The simulation with its stores on a PostgreSQL of its own, whose clock is the simulation's.
+ * Run: node test/simulation/postgres.ts [SEEDS [FIRST [MUTANT]]]
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const root = join(import.meta.dirname, '..', '..')
+const variable = 'MUTANTS_PLAN'
+
+if (process.env[variable] === undefined) withItsClock()
+else await simulateAll()
+
+/** The same again, its database asked for the time of the simulation. */
+function withItsClock(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'refcheck-simulation-'))
+  const plan = join(folder, 'plan.json')
+  const sources = ['locking.ts', 'quota.ts'].map((name) => {
+    const path = join(root, 'src', 'store', 'ledger', 'postgres', name)
+    const text = readFileSync(path, 'utf8')
+    if (!text.includes('clock_timestamp()')) throw new Error(`${path} asks no clock any more`)
+    return { path, text: text.replaceAll('clock_timestamp()', 'simulated_now()') }
+  })
+  writeFileSync(plan, JSON.stringify({ sources }))
+  const loader = pathToFileURL(join(root, 'test', 'mutants', 'load.ts')).href
+  const { status } = spawnSync(
+    process.execPath,
+    [`--import=${loader}`, import.meta.filename, ...process.argv.slice(2)],
+    { stdio: 'inherit', env: { ...process.env, [variable]: plan } },
+  )
+  rmSync(folder, { recursive: true })
+  process.exitCode = status ?? 1
+}
+
+async function simulateAll(): Promise<void> {
+  const { mutants, sound } = await import('./mutants.ts')
+  const { simulate } = await import('./simulate.ts')
+  const { StoreDatabase } = await import('./store-database.ts')
+  const { Cluster } = await import('../harness/postgres-cluster.ts')
+  const [seeds = '20', first = '1', wanted] = process.argv.slice(2)
+  const mutant = wanted === undefined ? sound : mutants[wanted]
+  if (mutant === undefined) throw new Error(`there is no mutant "${wanted}"`)
+  const totals = { seeds: 0, broken: 0, twice: 0, lost: 0, kills: 0, orders: 0 }
+  const cluster = await Cluster.start(['max_connections=100'])
+  try {
+    for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
+      const name = await cluster.create()
+      const place = await StoreDatabase.open(cluster.url(name))
+      const { broken, twice, lost, kills, orders } = await simulate(seed, mutant, place)
+      await place.close()
+      await cluster.ask(`DROP DATABASE ${name} WITH (FORCE)`)
+      totals.seeds += 1
+      totals.twice += twice
+      totals.lost += lost
+      totals.kills += kills
+      totals.orders += orders
+      if (broken.length === 0) continue
+      totals.broken += 1
+      console.log(`seed ${seed}: ${broken.join('; ')}\n  again: node test/simulation/postgres.ts 1 ${seed}`)
+    }
+  } finally {
+    await cluster.stop()
+  }
+  console.log(JSON.stringify(totals))
+  if (totals.broken > 0) process.exitCode = 1
+}
