@@ -40,7 +40,7 @@ test('the licences of what is in it travel along: the bundleâ€™s, the keychainâ€
     /^Node\.js is licensed/m,
   ])
     expect(text).toMatch(line)
-  expect(text).toContain('The V8 JavaScript Engine')
+  expect(text).toContain('- V8, located at deps/v8, is licensed as follows')
 })
 
 test('it runs where there is no Node, from a link too', () => {
