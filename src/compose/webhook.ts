@@ -7,6 +7,7 @@ import type { OtherSecret } from '../domain/webhook/diagnose.ts'
 import { readInput } from './input.ts'
 import type { Scope } from '../cli/scope.ts'
 import { childEnvironment } from '../host/child-environment.ts'
+import { hasFileModes } from '../host/runtime.ts'
 import { runProgram } from '../host/run-program.ts'
 import type { DeliverPorts } from '../usecases/webhook/deliver.ts'
 import type { ListenPorts } from '../usecases/webhook/listen.ts'
@@ -44,7 +45,7 @@ async function fromFile({ context, reporter }: Scope, file: string): Promise<str
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if (file !== '-') {
     const status = await stat(resolve(context.cwd, file))
-    if (status.isFile() && (status.mode & others) !== 0) {
+    if (hasFileModes() && status.isFile() && (status.mode & others) !== 0) {
       reporter.warn(`other users of this machine can read ${file}. Make it private with: chmod 600 ${file}`)
     }
   }

@@ -2,4 +2,4 @@
 export const nodeVersion = (): string => process.versions.node
 
 /** Whether a file's mode says who may read it; Windows tells made-up ones. */
-export const hasFileModes = (): boolean => process.platform !== 'win32'
+export const hasFileModes = (platform: NodeJS.Platform = process.platform): boolean => platform !== 'win32'

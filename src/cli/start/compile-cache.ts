@@ -6,6 +6,7 @@ import { processEnvironment } from '../../host/env.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
 import { resolvePaths } from '../../host/paths.ts'
 import { ownUserId } from '../../host/process-id.ts'
+import { hasFileModes } from '../../host/runtime.ts'
 
 /** What others may do with a folder that code is loaded from: nothing. */
 const others = 0o077
@@ -35,7 +36,7 @@ export function keepCompiledCode(version: string, argv: readonly string[], root:
 function isPrivate(path: string): boolean {
   const status = lstatSync(path)
   const isOwn = ownUserId() === undefined || status.uid === ownUserId()
-  return status.isDirectory() && isOwn && (status.mode & others) === 0
+  return status.isDirectory() && isOwn && (!hasFileModes() || (status.mode & others) === 0)
 }
 
 function forgetOthers(folder: string, version: string): void {

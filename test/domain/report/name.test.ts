@@ -13,6 +13,10 @@ test.each([
   ['lpt1', 'lpt1-'],
   ['com¹', 'com¹-'],
   ['  spaces  ', 'spaces'],
+  // Windows takes dots and spaces off the end of a name by itself.
+  ['ends. . ', 'ends'],
+  ['CON .txt', 'CON-txt'],
+  ['nul. ', 'nul-'],
   ['-rf', 'rf'],
   ['~root', 'root'],
   ['e\u0301', 'é'],
