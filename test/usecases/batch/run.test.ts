@@ -1,75 +1,297 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { requestId, taken } from '../request/answers.ts'
-import { scriptedOrdering } from '../request/scripted-ordering.ts'
-import type { BatchCounts } from '../../../src/domain/batch/batch.ts'
-import { windowsFor } from '../../../src/domain/quota/windows.ts'
-import { IoError } from '../../../src/errors/kinds.ts'
-import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import { memoryStore, noLimit, runnerOf, runThree, statesOf, takenIn } from './runner.ts'
+import { clientError, lost, requestId, requestOf, serverError, taken, unsent } from '../request/answers.ts'
+import { schemaOf } from '../../domain/form/sample-schema.ts'
+import type { RunEvent } from '../../../src/domain/batch/run.ts'
+import { ForbiddenError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import type { RunPorts } from '../../../src/usecases/batch/ports.ts'
 import { runBatch } from '../../../src/usecases/batch/run.ts'
-import { governor } from '../../../src/usecases/quota/governor.ts'
-import { bound } from '../../store/ledger/bound.ts'
-import { fileBatch, orderRows } from '../../store/ledger/files.ts'
-import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
+import { createRequest } from '../../../src/usecases/request/create.ts'
+import { orderRows } from '../../store/ledger/files.ts'
+import { personOf } from '../../store/ledger/batches.ts'
 
-let place: Scratch
 let store: Store
 
 beforeEach(async () => {
-  place = scratch()
-  store = await place.store()
+  store = await memoryStore()
 })
-afterEach(() => place.end())
+afterEach(() => store.close())
 
-/** Three rows, and a ledger that may fail; how many were sent, and how it ended. */
-async function run(ledger: Ledger): Promise<{ sent: number; ended: unknown; counts: BatchCounts }> {
-  const batch = fileBatch()
-  await store.batches.add(batch, orderRows(3))
-  const ordering = scriptedOrdering(ledger, { creates: [taken(), taken(), taken()] })
-  const { clock, random, api } = ordering
-  const running: RunPorts = {
-    api,
-    ledger,
-    clock,
-    random,
-    batches: store.batches,
-    waiting: store.waiting,
-    governor: governor({
-      quota: store.quota,
-      account: 'one',
-      windows: windowsFor(api.baseUrl, undefined),
-      clock,
-    }),
-    cache: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
-  }
-  const limits = { max: Number.POSITIVE_INFINITY, waitBudgetMs: Number.POSITIVE_INFINITY }
-  const ended = await runBatch(running, batch.id, limits).catch((error: unknown) => error)
-  return { sent: api.sent.length, ended, counts: await store.batches.counts(batch.id) }
-}
+const ids = [1, 2, 3].map((each) => `00000000-0000-4000-8000-00000000000${each}`)
+const [one = '', two = '', three = ''] = ids
+const allTaken = ids.map((id) => taken(id))
+const row = (number: number, state: string, reason?: string) =>
+  ({ name: 'row', row: number, state, reason }) as RunEvent
 
-test('a disk that fails as an order is recorded: its id is told, and nothing more is sent', async () => {
-  const disk = new IoError('cannot use the store: no space is left on the disk')
-  const { sent, ended } = await run({ ...bound(store.ledger), moveAndBegin: () => Promise.reject(disk) })
-  expect(sent).toBe(1)
-  expect(ended).toMatchObject({
-    code: 'io',
-    message: `the order was accepted as request ${requestId}, but this could not be recorded: ${disk.message}`,
+describe('one row after the other', () => {
+  test('each is sent once, and told once it is on disk', async () => {
+    const { end, events, states, sent } = await runThree(store, { creates: allTaken })
+    expect({ end, sent }).toEqual({ end: { kind: 'done' }, sent: 3 })
+    expect(states).toEqual(['accepted', 'accepted', 'accepted'])
+    expect(events).toEqual([row(1, 'accepted'), row(2, 'accepted'), row(3, 'accepted')])
+  })
+
+  test('as many as were asked for, which those that were rejected count among', async () => {
+    const refused = clientError(400, 'recipient.email: is not accepted')
+    const { end, states, sent } = await runThree(store, { creates: [refused, taken(two)] }, { max: 2 })
+    expect({ end, sent }).toEqual({ end: { kind: 'limited' }, sent: 2 })
+    expect(states).toEqual(['rejected', 'accepted', 'pending'])
+    const { end: whole } = await runThree(store, { creates: [] }, { max: 0 })
+    expect(whole).toEqual({ kind: 'limited' })
+  })
+
+  test('one row alone, and nothing where it is not pending', async () => {
+    const { end, states, batch } = await runThree(store, { creates: [taken(two)] }, { only: 2 })
+    expect(end).toEqual({ kind: 'done' })
+    expect(states).toEqual(['pending', 'accepted', 'pending'])
+    const again = await runBatch(runnerOf(store).ports, batch.id, { ...noLimit, only: 2 })
+    expect(again).toEqual({ kind: 'done' })
+  })
+
+  test('a row that is rejected is told with the service’s words, and the next one goes', async () => {
+    const refused = clientError(400, 'recipient.email: is not accepted')
+    const { events, states } = await runThree(store, { creates: [refused, taken(two), refused] })
+    expect(states).toEqual(['rejected', 'accepted', 'rejected'])
+    expect(events[0]).toEqual(row(1, 'rejected', 'recipient.email: is not accepted'))
+  })
+
+  test('a key that is refused halts, and the row is as it was', async () => {
+    const { end, events, states, sent } = await runThree(store, {
+      creates: [taken(one), clientError(403, 'the role may not order')],
+    })
+    expect(end).toMatchObject({ kind: 'halted', error: { message: 'the role may not order' } })
+    expect({ states, sent }).toEqual({ states: ['accepted', 'pending', 'pending'], sent: 2 })
+    expect(events).toEqual([row(1, 'accepted'), row(2, 'pending', 'the role may not order')])
+  })
+
+  test('what came in a row’s way since is told, and others go on', async () => {
+    const batch = await takenIn(store, { rows: orderRows(4) })
+    const bodyFor = (number: number) => ({
+      package_id: 12,
+      recipient: personOf(`person${number}@example.com`),
+    })
+    const options = { allowDuplicate: false, waitBudgetMs: 0 }
+    const other = runnerOf(store, { creates: [taken(), taken(three)] })
+    // The rows are not in the way of a single order of another package.
+    for (const number of [1, 3])
+      await createRequest(other.ports, { ...bodyFor(number), package_id: 13 }, options)
+    await store.waiting.linkPackages(batch.baseUrl, [[13, 12]], batch.addedAt)
+    const { ports, events } = runnerOf(store, { creates: [taken(one), taken(two)] })
+    expect(await runBatch(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
+    expect(await statesOf(store, batch.id)).toEqual(['held', 'accepted', 'held', 'accepted'])
+    expect(events).toMatchObject([
+      { row: 1, state: 'held', reason: expect.stringContaining('package') as string },
+      { row: 3, state: 'held' },
+      { row: 2, state: 'accepted' },
+      { row: 4, state: 'accepted' },
+    ])
   })
 })
 
-test('a store that cannot be read while an order is in flight: the order is recorded first', async () => {
-  const disk = new IoError('cannot use the store: it cannot be read')
-  const { batches } = store
-  const read = batches.nextPending.bind(batches)
-  let reads = 0
-  batches.nextPending = async (batchId, after) => {
-    reads += 1
-    if (reads > 1) throw disk
-    return read(batchId, after)
-  }
-  const { sent, ended, counts } = await run(store.ledger)
-  expect({ sent, ended }).toEqual({ sent: 1, ended: disk })
-  expect(counts).toMatchObject({ accepted: 1, pending: 2, sending: 0 })
+describe('waiting', () => {
+  test('a 429 is waited out for as long as it says, and the same row goes again', async () => {
+    const { end, events, sleeps, states } = await runThree(store, {
+      creates: [clientError(429, 'too many requests', '7'), ...allTaken],
+    })
+    expect({ end, states }).toEqual({ end: { kind: 'done' }, states: Array(3).fill('accepted') })
+    expect(events.slice(0, 2)).toEqual([
+      row(1, 'pending', 'too many requests'),
+      { name: 'waiting', cause: 'throttled', seconds: 7, understood: true, reason: 'too many requests' },
+    ])
+    // Afterwards the quota lets them go a second apart.
+    expect(sleeps).toEqual([7000, 1000, 1000])
+  })
+
+  test('a 429 holds back others with the key too', async () => {
+    const { ports } = runnerOf(store, { creates: [clientError(429, 'too many requests', '7')] })
+    const batch = await takenIn(store)
+    expect(await runBatch(ports, batch.id, { ...noLimit, waitBudgetMs: 0 })).toMatchObject({ kind: 'halted' })
+    const { notBefore } = await ports.governor.standing()
+    expect(notBefore).toBe(ports.clock.now() + 7000)
+  })
+
+  test('where no byte left, the row goes again after a backoff that grows', async () => {
+    const { events, sleeps, sent } = await runThree(store, { creates: [unsent, unsent, ...allTaken] })
+    const waits = events.filter(({ name }) => name === 'waiting')
+    expect(waits).toEqual(
+      sleeps.map((ms) => ({
+        name: 'waiting',
+        cause: 'unreachable',
+        seconds: ms / 1000,
+        reason: unsent.kind === 'unsent' ? unsent.error.message : '',
+      })),
+    )
+    // The middle of what the backoff of a first and a second failure may be.
+    expect({ sleeps, sent }).toEqual({ sleeps: [375, 750], sent: 5 })
+  })
+
+  test('the quota is waited for, and what that takes is told; not for longer than one may wait', async () => {
+    const windows = [{ calls: 2, seconds: 60 }]
+    const { end, events, sleeps } = await runThree(store, { creates: allTaken, windows })
+    expect(end).toEqual({ kind: 'done' })
+    const [waitMs = 0, ...more] = sleeps
+    expect(waitMs).toBeGreaterThanOrEqual(60_000)
+    expect(more).toEqual([])
+    expect(events[2]).toEqual({ name: 'paced', seconds: waitMs / 1000 })
+    await store.close()
+    store = await memoryStore()
+    const batch = await takenIn(store)
+    const { ports } = runnerOf(store, { creates: allTaken, windows })
+    const short = await runBatch(ports, batch.id, { ...noLimit, waitBudgetMs: 59_999 })
+    expect(short).toMatchObject({ kind: 'halted', error: { code: 'throttled' } })
+  })
+})
+
+describe('an outcome that is unknown', () => {
+  test('costs one row: nothing is sent until a ping and a read answer well, and that is told', async () => {
+    const { end, events, states } = await runThree(store, { creates: [lost, taken(two), lost] })
+    expect(end).toEqual({ kind: 'done' })
+    expect(states).toEqual(['unknown', 'accepted', 'unknown'])
+    // After the last one there is nothing to go on with.
+    const why = 'the connection was cut'
+    expect(events).toEqual([
+      row(1, 'unknown', why),
+      { name: 'well' },
+      row(2, 'accepted'),
+      row(3, 'unknown', why),
+    ])
+  })
+
+  test('of the last row that is to be sent is followed by nothing', async () => {
+    const { end, events } = await runThree(store, { creates: [lost] }, { max: 1 })
+    expect({ end, events }).toEqual({
+      end: { kind: 'limited' },
+      events: [row(1, 'unknown', 'the connection was cut')],
+    })
+  })
+
+  test('an outage is asked about ever less often, for as long as may be waited', async () => {
+    const down = new UnavailableError('503 from a gateway')
+    let fails = 6
+    const api = {
+      ping: () => (fails-- > 0 ? Promise.reject(down) : Promise.resolve({ status: 'ok', latency_ms: 1 })),
+    }
+    const { end, events } = await runThree(store, { creates: [lost, taken(two), taken(three)], api })
+    expect(end).toEqual({ kind: 'done' })
+    const outages = events.flatMap((event) => (event.name === 'outage' ? [event] : []))
+    expect(outages.map(({ seconds }) => seconds)).toEqual([5, 10, 20, 40, 60, 60])
+    expect(outages[0]?.reason).toBe(down.message)
+  })
+
+  test('an outage that outlasts the wait, or that waiting does not help, halts; what it says is waited at least', async () => {
+    const rest = { creates: [lost] }
+    const away = (why: Error) => ({ ...rest, api: { listUsers: () => Promise.reject(why) } })
+    const down = new UnavailableError('down', { retryAfter: 8 })
+    const budget = { waitBudgetMs: 8000 + 10_000 }
+    const { end, sleeps } = await runThree(store, away(down), budget)
+    expect({ end, sleeps }).toEqual({ end: { kind: 'halted', error: down }, sleeps: [8000, 10_000] })
+    const refused = new ForbiddenError('no longer a member')
+    await store.close()
+    store = await memoryStore()
+    expect(await runThree(store, away(refused))).toMatchObject({
+      end: { kind: 'halted', error: refused },
+      sleeps: [],
+    })
+  })
+
+  test('from before is asked about first', async () => {
+    const refused = new ForbiddenError('no longer a member')
+    const { end, sent } = await runThree(
+      store,
+      { api: { ping: () => Promise.reject(refused) } },
+      { afterUnknown: true },
+    )
+    expect({ end, sent }).toEqual({ end: { kind: 'halted', error: refused }, sent: 0 })
+  })
+
+  test('three in a row halt', async () => {
+    const { end, states, sent } = await runThree(store, { creates: [lost, lost, lost] })
+    expect(end).toMatchObject({ kind: 'halted', error: { code: 'outcome_unknown' } })
+    expect({ states, sent }).toEqual({ states: Array(3).fill('unknown'), sent: 3 })
+  })
+
+  test('with an id is read, and is the order where that shows it', async () => {
+    const recipient = personOf('person1@example.com')
+    const read = requestOf({ package_id: 12, recipient }, 'RECEIVED', requestId)
+    const { end, events, states, api } = await runThree(store, {
+      creates: [
+        serverError(500, { request_id: requestId }),
+        taken(two),
+        serverError(500, { request_id: three }),
+      ],
+      reads: { [requestId]: read, [three]: read },
+    })
+    expect(end).toEqual({ kind: 'done' })
+    expect(api.readIds).toEqual([requestId, three])
+    // The second read answers about another request, which proves nothing.
+    expect(states).toEqual(['accepted', 'accepted', 'unknown'])
+    expect(events.slice(0, 4)).toEqual([
+      row(1, 'unknown', 'the service failed (500): internal server error'),
+      { name: 'proving', requestId },
+      row(1, 'accepted'),
+      row(2, 'accepted'),
+    ])
+  })
+
+  test('because the id is another order’s halts at once', async () => {
+    const { end, states } = await runThree(store, { creates: [taken(one), taken(one)] })
+    expect(end).toMatchObject({
+      kind: 'halted',
+      error: { message: expect.stringContaining('the order of row 1') as string },
+    })
+    expect(states).toEqual(['accepted', 'unknown', 'pending'])
+  })
+})
+
+describe('rows that would all be rejected', () => {
+  const missing = clientError(400, 'additional_information[0].fields.consent: is required')
+
+  test('halt where the schema has changed, and how many do not fit is said', async () => {
+    const packageSchema = () => Promise.resolve(schemaOf({ consent: { method: ['string', true] } }, 12))
+    const { end, states } = await runThree(store, { creates: [missing], api: { packageSchema } })
+    expect(end).toMatchObject({
+      kind: 'halted',
+      error: {
+        message: expect.stringMatching(/package 12 has changed: 2 of the rows .*\(row 2: /) as string,
+      },
+    })
+    expect(states).toEqual(['rejected', 'pending', 'pending'])
+  })
+
+  test('go on where the rest fits', async () => {
+    const batch = await takenIn(store, {
+      rows: [1, 2].map((number) => {
+        const recipient = personOf(`person${number}@example.com`)
+        const body = Buffer.from(JSON.stringify({ package_id: 12, recipient }))
+        return { row: number, state: 'pending', packageId: 12, recipient, body }
+      }),
+    })
+    const packageSchema = () => Promise.resolve(schemaOf({}, 12))
+    const { ports } = runnerOf(store, { creates: [missing, taken(two)], api: { packageSchema } })
+    expect(await runBatch(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
+    expect(await statesOf(store, batch.id)).toEqual(['rejected', 'accepted'])
+  })
+
+  test('halt where the package is gone, and what became of it is read', async () => {
+    const listPackages = () => Promise.resolve([])
+    const { end, sent } = await runThree(store, {
+      creates: [clientError(404, 'not found')],
+      api: { listPackages },
+    })
+    expect(end).toMatchObject({
+      kind: 'halted',
+      error: { message: 'package 12 is no longer available to this user' },
+    })
+    expect(sent).toBe(1)
+  })
+
+  test('halt with what kept the reason from being read', async () => {
+    const down = new UnavailableError('down')
+    const { end } = await runThree(store, {
+      creates: [clientError(404, 'not found')],
+      api: { listPackages: () => Promise.reject(down) },
+    })
+    expect(end).toEqual({ kind: 'halted', error: down })
+  })
 })

@@ -1,0 +1,265 @@
+/** A sentence of the ordering protocol, and the tests that hold it: a file, and words of a title in it. */
+interface Promised {
+  section: string
+  says: string
+  by: readonly (readonly [file: string, title: string])[]
+}
+
+type Row = readonly [says: string, ...by: (readonly [file: string, title: string])[]]
+
+const of = (section: string, rows: readonly Row[]): Promised[] =>
+  rows.map(([says, ...by]) => ({ section, says, by }))
+
+const ordering = 'usecases/request/create.test.ts'
+const unknown = 'usecases/request/unknown.test.ts'
+const outcome = 'domain/submission/outcome.test.ts'
+const weigh = 'domain/batch/weigh.test.ts'
+const sent = 'http/sent.test.ts'
+const answers = 'commands/batch-answers.test.ts'
+const reconcile = 'commands/batch-reconcile.test.ts'
+const twice = 'commands/nobody-twice.test.ts'
+const rules = 'commands/batch-rules.test.ts'
+const others = 'commands/other-witnesses.test.ts'
+const mixed = 'commands/mixed-answers.test.ts'
+const replaced = 'commands/replaced-package.test.ts'
+const move = 'commands/batch-move.test.ts'
+const forgotten = 'commands/store-forgotten.test.ts'
+const listed = 'commands/store-list.test.ts'
+const lost = 'commands/store-names-lost.test.ts'
+const purge = 'commands/store-purge.test.ts'
+const orphans = 'commands/batch-second-orders.test.ts'
+const quota = 'commands/quota.test.ts'
+const states = 'store/ledger/states.test.ts'
+const runners = 'commands/postgres/runners.test.ts'
+
+/** From its first section to its last. */
+export const promises: readonly Promised[] = [
+  ...of('States of a submission', [
+    ['the table of states', ['domain/submission/states.test.ts', 'the whole table of the ordering protocol']],
+    [
+      'compared in the transaction that takes it to sending',
+      ['store/ledger/compared-at-sending.test.ts', 'is compared in the step that takes it to sending'],
+    ],
+    [
+      'a release covers the matches that were shown',
+      ['domain/submission/release.test.ts', 'by row covers the order'],
+    ],
+    [
+      'cancelling takes held and duplicate rows too',
+      [move, 'cancelling a batch cancels its held and duplicate'],
+    ],
+    ['a compare-and-set on state and attempt', [states, 'a change is made only while the row still stands']],
+    [
+      'an answer for a row that has moved on is kept and told',
+      [unknown, 'an answer that comes when another process took this one for dead still counts'],
+    ],
+  ]),
+  ...of('One submission', [
+    [
+      'on disk before the first byte leaves',
+      [ordering, 'the journal says "sending", in another process’s eyes'],
+      ['store/ledger/sqlite/journal.test.ts', 'a commit is flushed before it returns'],
+    ],
+    [
+      'not sent more than 5 s after that commit',
+      [ordering, 'a journal that is more than 5 s old'],
+      ['domain/submission/attempt.test.ts', 'more than five seconds after it was journaled'],
+    ],
+    [
+      'a connection of its own for each create',
+      ['http/connections.test.ts', 'every create has one of its own'],
+    ],
+    [
+      'an interim 1xx answer is no answer',
+      ['http/answers.test.ts', 'informational answers before the last one'],
+    ],
+    ['the outcome before it is told', ['usecases/batch/run.test.ts', 'told once it is on disk']],
+    ['a busy store is waited for', ['usecases/request/busy.test.ts', 'a store that is busy for 90 s']],
+    ['201 with a UUID: accepted', [outcome, '201 with a UUID: accepted']],
+    [
+      'a UUID that is another order’s: unknown, and the batch halts',
+      [outcome, 'a request that is another order’s already'],
+      ['usecases/batch/run.test.ts', 'because the id is another order’s halts at once'],
+    ],
+    ['400: rejected, with its field', [outcome, '400 in the envelope: rejected']],
+    [
+      'a 400 for a field reads the schema again',
+      [rules, 'a 400 for a missing field'],
+      ['usecases/batch/run.test.ts', 'halt where the schema has changed'],
+    ],
+    [
+      '404 (package gone) halts',
+      [weigh, 'a package that is gone is asked about'],
+      ['usecases/batch/run.test.ts', 'halt where the package is gone'],
+    ],
+    [
+      '401 and 403 halt, and the row is pending again',
+      [weigh, 'a refusal of the key halts at once'],
+      ['usecases/batch/run.test.ts', 'a key that is refused halts, and the row is as it was'],
+    ],
+    [
+      '429 waits as Retry-After says',
+      [ordering, 'a 429: after its Retry-After'],
+      [ordering, 'a 429 that makes no sense'],
+      ['usecases/batch/run.test.ts', 'a 429 is waited out for as long as it says'],
+    ],
+    [
+      'before the connection stood: not sent',
+      [sent, 'a refused port: not sent'],
+      [outcome, 'a failure before'],
+    ],
+    ['a firewall’s own page is no word of the service', [outcome, 'of a firewall’s own page']],
+    [
+      'an id found in a 5xx body is read',
+      [unknown, 'a read that shows this package and person proves it'],
+      [unknown, 'an id that another order has proves nothing'],
+      ['usecases/batch/run.test.ts', 'with an id is read, and is the order where that shows it'],
+    ],
+    [
+      'after any unknown nothing more until a ping and a read answer well',
+      ['commands/batch-outage.test.ts', 'an outage costs one row'],
+      ['usecases/batch/run.test.ts', 'until a ping and a read answer well'],
+    ],
+    ['three unknowns in a row halt', ['commands/batch-outage.test.ts', 'three unknowns in a row halt it']],
+    ['found in sending at start-up: unknown', [unknown, 'an order whose process died in flight is unknown']],
+    ['a read answers what was asked', [mixed, 'a read of a request that shows another one']],
+    [
+      'a report is filed under the check its URL names',
+      [mixed, 'of another check is not filed under this person'],
+    ],
+  ]),
+  ...of('Who may run a batch', [
+    [
+      'one runner a batch, freed by the kernel',
+      ['disk/lock.test.ts', 'let in by the kernel when the holder is killed'],
+      ['disk/lock.test.ts', 'keeps the lock through garbage collection'],
+      [rules, 'while a runner holds the batch nobody else sends'],
+    ],
+    [
+      'a second name of the store is refused',
+      [listed, 'a store with a second name (hard link)'],
+      ['domain/store/second-name.test.ts', 'a second name is refused'],
+    ],
+    ['PostgreSQL: any number of runners', [runners, 'three machines share a file']],
+    ['one unknown pauses all of them', [runners, 'makes every machine ask the service first']],
+    ['a lease past its end is unknown', ['store/ledger/postgres/sharing.test.ts', 'once the lease is over']],
+    [
+      'a lost COMMIT sends nothing',
+      ['store/ledger/postgres/lost-commit.test.ts', 'is not sent, and may begin again'],
+    ],
+  ]),
+  ...of('The same order twice', [
+    [
+      'a gateway that was renamed holds',
+      ['store/ledger/joined.test.ts', 'two services that were said to be one'],
+    ],
+    ['store same-service', ['commands/store-same-service.test.ts', 'a person’s word of two base URLs']],
+    [
+      'an account does not see another’s people',
+      [twice, 'whoever is under one account is not seen by another'],
+    ],
+    [
+      'additional information makes nobody new',
+      [ordering, 'with other additional information is the same order'],
+    ],
+    [
+      'waiting in another batch is told so',
+      [twice, 'told to wait in that batch, and never believed ordered'],
+    ],
+    ['whose request ended in ERROR is held', [rules, 'somebody whose request ended in ERROR is held']],
+    [
+      'the same content is the same batch',
+      ['commands/batch-run.test.ts', 'run again, under another name too'],
+    ],
+    [
+      'read otherwise it is another',
+      ['commands/similar-shown.test.ts', 'a file that is read otherwise is another'],
+    ],
+    ['--allow-duplicate after 7 days', [rules, 'who was ordered 8 days ago goes']],
+    ['batch move', [move, 'a move takes the rest over, the 16 are known']],
+    ['a pair of packages is remembered for good', ['store/ledger/joined.test.ts', 'for good and both ways']],
+    ['ordered under a predecessor: held', [replaced, 'is held under the successor']],
+    ['resume on a package that is gone sends nothing', [replaced, 'resume sends nothing under it']],
+    [
+      'similar people are held',
+      [twice, 'a corrected phone, Ann and Anne, a new e-mail'],
+      [twice, 'three rows of one file'],
+    ],
+    ['a couple’s phone is mentioned', ['domain/submission/shared-phone.test.ts', 'a couple with one phone']],
+    ['request create asks once, default No', ['commands/similar-shown.test.ts', 'which says no by itself']],
+    [
+      '--shared lets an agency’s people go',
+      ['domain/batch/compare.test.ts', 'are let go by one shared value'],
+    ],
+    ['1,000 ordinary people: nobody held', ['domain/batch/compare.test.ts', 'of 1,000 ordinary people']],
+    ['results beside the file are heard', [others, 'everybody whom they say was ordered is a duplicate']],
+    ['what waits there is held', [others, 'rows that wait there are held here']],
+    ['last year’s file is no witness', [others, 'other people in the same places']],
+    ['an id without digests is read once', [others, 'an id without digests']],
+    ['a rehearsal is no witness', [others, 'of a rehearsal on another loopback service']],
+    ['a possible second order is told of', [orphans, 'reported as a possible second order']],
+    ['at most ten calls an hour', ['domain/batch/second-orders.test.ts', 'at most ten reads an hour']],
+  ]),
+  ...of('Age', [
+    ['a backup put back is noticed', [forgotten, 'a backup made at order 16 of a running batch']],
+    ['a data folder restored', [forgotten, 'a data folder restored from before the first order']],
+    [
+      'a torn last line has not begun',
+      ['domain/store/attempt-list.test.ts', 'a last line that is torn anywhere'],
+    ],
+    ['a store without a list is closed', [listed, 'a store with attempts and no list']],
+    [
+      'a backup opened as a store sends nothing',
+      [forgotten, 'a backup sends nothing when it is opened as a store'],
+    ],
+    ['no place outside: refused', [listed, 'no place to list attempts in: nothing is sent']],
+    [
+      'a purge keeps attempts',
+      [
+        'commands/store.test.ts',
+        'a purged person is nowhere in the store’s files, and is still not ordered twice',
+      ],
+    ],
+    [
+      'PostgreSQL: a standby that lacks commits',
+      ['store/ledger/postgres/age.test.ts', 'a standby that lacks'],
+    ],
+    [
+      'doctor says which replication holds',
+      ['commands/postgres/store.test.ts', 'which replication is in force'],
+    ],
+  ]),
+  ...of('Settling an unknown', [
+    [
+      'a match that is unique both ways is proof',
+      [reconcile, 'an event names a request that fits the row alone'],
+    ],
+    ['not unique: shown', [reconcile, 'two requests that fit are shown and left to a person']],
+    ['all but the time: shown', [answers, 'in all but the time (a clock 5 minutes off)']],
+    ['clock differences are allowed for', ['domain/batch/fit.test.ts', 'a known clock difference']],
+    ['silence proves nothing', [reconcile, 'nothing was created: silence proves nothing']],
+    ['they have it', [answers, 'its id is read once and recorded at once']],
+    ['a row whose name is gone', [lost, 'takes the id of its own person’s request']],
+    ['leave it', [answers, 'leave it: recorded at once']],
+    ['side by side', [answers, 'without a terminal and without an answer the three are offered']],
+    [
+      'fifteen minutes, and the e-mail typed',
+      [reconcile, 'a person decides only 15 minutes after the attempt'],
+    ],
+  ]),
+  ...of('A change of who orders', [
+    ['a key that cannot read is refused', [answers, 'a key that cannot read the batch’s accepted requests']],
+    ['a starter who has left', [answers, 'a starter who has left does not strand the batch']],
+  ]),
+  ...of('The quota', [
+    ['a place is taken before a create', ['usecases/batch/run.test.ts', 'the quota is waited for']],
+    ['REFCHECK_QUOTA on loopback only', [quota, 'REFCHECK_QUOTA is for a service on this machine']],
+    ['a read is never at fault for its count', [quota, 'counting a read is never a fault of the read']],
+    ['a 429 wins over what was counted', [quota, 'a 429 is remembered by the commands after it']],
+  ]),
+  ...of('Forgetting a person', [
+    ['rows that wait are cancelled', [purge, 'rows of a purged person that wait are cancelled']],
+    ['--completely', ['store/ledger/removed.test.ts', 'once the fingerprints are removed too']],
+    ['nothing brings them back', ['store/ledger/removed.test.ts', 'is brought back by no event']],
+  ]),
+]

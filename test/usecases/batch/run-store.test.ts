@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { memoryStore, rowsOf, runThree } from './runner.ts'
+import { lost, requestId, taken } from '../request/answers.ts'
+import type { RunEvent } from '../../../src/domain/batch/run.ts'
+import { ForbiddenError, InvalidInputError, IoError } from '../../../src/errors/kinds.ts'
+import type { Begun } from '../../../src/store/ledger/ledger.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+
+let store: Store
+
+beforeEach(async () => {
+  store = await memoryStore()
+})
+afterEach(() => store.close())
+
+const ids = [1, 2, 3].map((each) => `00000000-0000-4000-8000-00000000000${each}`)
+const [, two = ''] = ids
+const allTaken = ids.map((id) => taken(id))
+
+describe('Ctrl-C', () => {
+  test('before anything sends nothing', async () => {
+    const { end, sent } = await runThree(store, { signal: AbortSignal.abort() })
+    expect({ end, sent }).toEqual({ end: { kind: 'interrupted' }, sent: 0 })
+  })
+
+  test('while a row is in flight: it is finished, and no other is begun', async () => {
+    const stop = new AbortController()
+    const create = () => {
+      stop.abort()
+      return taken()
+    }
+    const { end, states } = await runThree(store, { creates: [create], signal: stop.signal })
+    expect({ end, states }).toEqual({
+      end: { kind: 'interrupted' },
+      states: ['accepted', 'pending', 'pending'],
+    })
+  })
+
+  test('once the next row is journaled, of which no byte has left: it is pending again', async () => {
+    const stop = new AbortController()
+    const onEvent = ({ name }: RunEvent) => name === 'row' && stop.abort()
+    const { end, states, sent, batch } = await runThree(store, {
+      creates: [taken()],
+      signal: stop.signal,
+      onEvent,
+    })
+    expect({ end, sent }).toEqual({ end: { kind: 'interrupted' }, sent: 1 })
+    expect(states).toEqual(['accepted', 'pending', 'pending'])
+    const [, second] = await rowsOf(store, batch.id)
+    expect(second).toMatchObject({ reason: 'interrupted before it was sent', attempts: 1 })
+  })
+
+  test('in the middle of an outage', async () => {
+    const stop = new AbortController()
+    const ping = () => {
+      stop.abort()
+      return Promise.reject(new ForbiddenError('away'))
+    }
+    const { end } = await runThree(store, { creates: [lost], signal: stop.signal, api: { ping } })
+    expect(end).toEqual({ kind: 'interrupted' })
+  })
+
+  test('beside somebody who took the row from its process is told', async () => {
+    const stop = new AbortController()
+    const { end } = await runThree(store, {
+      creates: [taken()],
+      signal: stop.signal,
+      onEvent: () => stop.abort(),
+      ledger: { move: () => Promise.resolve(false) },
+    })
+    expect(end).toMatchObject({
+      thrown: { code: 'internal', message: expect.stringContaining('changed') as string },
+    })
+  })
+})
+
+describe('other runners of the batch', () => {
+  const nothing: Begun = { waitMs: 0, attempt: undefined, stop: undefined }
+
+  /** What the first turns come to, before those of the store. */
+  const first = (...turns: Begun[]) => ({
+    beginInQuota: ((...args) => {
+      const turn = turns.shift()
+      return turn === undefined ? store.ledger.beginInQuota(...args) : Promise.resolve(turn)
+    }) satisfies Store['ledger']['beginInQuota'],
+  })
+
+  test('a row that another has is waited for a moment; one that was asked for alone has changed elsewhere', async () => {
+    const { end, sleeps, states } = await runThree(store, {
+      creates: allTaken,
+      ledger: first({ ...nothing, taken: true }),
+    })
+    expect({ end, sleeps, states }).toEqual({
+      end: { kind: 'done' },
+      sleeps: [10],
+      states: Array(3).fill('accepted'),
+    })
+    await store.close()
+    store = await memoryStore()
+    const alone = await runThree(store, { ledger: first({ ...nothing, taken: true }) }, { only: 2 })
+    expect(alone).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
+  })
+
+  test('a row that is no longer as it was read has changed elsewhere', async () => {
+    const { end, sent } = await runThree(store, { ledger: first(nothing) })
+    expect({ end, sent }).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
+  })
+
+  test('an unknown outcome of one pauses all: the service is asked before anything goes out', async () => {
+    const paused = { ...nothing, paused: true }
+    const { end, events } = await runThree(store, { creates: allTaken, ledger: first(paused) })
+    expect(end).toEqual({ kind: 'done' })
+    expect(events[0]).toEqual({ name: 'well' })
+    const refused = new ForbiddenError('no longer a member')
+    await store.close()
+    store = await memoryStore()
+    const away = { ledger: first(paused), api: { ping: () => Promise.reject(refused) } }
+    expect(await runThree(store, away)).toMatchObject({ end: { kind: 'halted', error: refused }, sent: 0 })
+  })
+
+  test('another row that was begun in its place is told by its own number', async () => {
+    const { events } = await runThree(
+      store,
+      {
+        creates: [taken(two)],
+        ledger: {
+          beginInQuota: async (from, attempt, quota) => {
+            const batchRows = await rowsOf(store, from.batchId)
+            const next = batchRows.find(({ state, row }) => state === 'pending' && row > 1) ?? from
+            return store.ledger.beginInQuota(next, attempt, quota)
+          },
+        },
+      },
+      { max: 1 },
+    )
+    expect(events).toEqual([{ name: 'row', row: 2, state: 'accepted', reason: undefined }])
+  })
+})
+
+describe('a store that fails', () => {
+  test('as an order is recorded: its id is told, and nothing more is sent', async () => {
+    const disk = new IoError('cannot use the store: no space is left on the disk')
+    const { sent, end } = await runThree(store, {
+      creates: [taken()],
+      ledger: { moveAndBegin: () => Promise.reject(disk) },
+    })
+    expect(sent).toBe(1)
+    expect(end).toMatchObject({
+      thrown: {
+        code: 'io',
+        message: `the order was accepted as request ${requestId}, but this could not be recorded: ${disk.message}`,
+      },
+    })
+  })
+
+  test('to read while an order is in flight: the order is recorded first', async () => {
+    const disk = new IoError('cannot use the store: it cannot be read')
+    const { batches } = store
+    const read = batches.nextPending.bind(batches)
+    let reads = 0
+    batches.nextPending = async (batchId, after) => {
+      reads += 1
+      if (reads > 1) throw disk
+      return read(batchId, after)
+    }
+    const { sent, end, states } = await runThree(store, { creates: [taken()] })
+    expect({ sent, end }).toEqual({ sent: 1, end: { thrown: disk } })
+    expect(states).toEqual(['accepted', 'pending', 'pending'])
+  })
+
+  test('in a way that nobody foresaw is told as it is, and what is refused halts', async () => {
+    const surprise = new TypeError('a fault of ours')
+    const beginInQuota = () => Promise.reject(surprise)
+    expect((await runThree(store, { ledger: { beginInQuota } })).end).toEqual({ thrown: surprise })
+    const refused = new InvalidInputError('refused')
+    await store.close()
+    store = await memoryStore()
+    const world = { ledger: { beginInQuota: () => Promise.reject(refused) } }
+    expect((await runThree(store, world)).end).toEqual({ kind: 'halted', error: refused })
+  })
+})

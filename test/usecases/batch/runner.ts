@@ -1,0 +1,142 @@
+import type { ManualClock } from '../../harness/manual-clock.ts'
+import type { Script, ScriptedApi } from '../request/scripted-api.ts'
+import { scriptedOrdering } from '../request/scripted-ordering.ts'
+import { bound } from '../../store/ledger/bound.ts'
+import { fileBatch, orderRows } from '../../store/ledger/files.ts'
+import type { Api } from '../../../src/api/api.ts'
+import type { User } from '../../../src/contract/user.ts'
+import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { RunEvent, RunLimits } from '../../../src/domain/batch/run.ts'
+import { windowsFor } from '../../../src/domain/quota/windows.ts'
+import { systemClock } from '../../../src/host/clock.ts'
+import { systemRandom } from '../../../src/host/random.ts'
+import { openStore } from '../../../src/store/ledger/open.ts'
+import type { Ledger } from '../../../src/store/ledger/ledger.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import type { StartPorts } from '../../../src/usecases/batch/start.ts'
+import { runBatch } from '../../../src/usecases/batch/run.ts'
+import { governor } from '../../../src/usecases/quota/governor.ts'
+
+export const noLimit: RunLimits = { max: Number.POSITIVE_INFINITY, waitBudgetMs: Number.POSITIVE_INFINITY }
+
+const owner: User = {
+  id: 'u-1',
+  first_name: 'Olive',
+  last_name: 'Owner',
+  email: 'owner@example.com',
+  role: 'owner',
+  teams: [],
+  job_title: '',
+}
+
+/** A store that ends with its test. */
+export function memoryStore(): Promise<Store> {
+  const folder = '/nowhere'
+  const paths = { config: folder, data: folder }
+  return openStore({
+    chosen: ':memory:',
+    paths,
+    cwd: folder,
+    clock: systemClock,
+    random: systemRandom,
+    busyMs: 0,
+    patienceMs: 0,
+    onNotice: () => undefined,
+  })
+}
+
+/** What a test changes of the world that a run has. */
+interface RunWorld extends Script {
+  ledger?: Partial<Ledger>
+  api?: Partial<Api>
+  signal?: AbortSignal
+  windows?: { calls: number; seconds: number }[]
+  onEvent?: (event: RunEvent) => void
+}
+
+interface Runner {
+  ports: StartPorts
+  api: ScriptedApi
+  clock: ManualClock
+  events: RunEvent[]
+}
+
+/** All that running a batch needs, over a real store and a service that follows a script and answers pings well. */
+export function runnerOf(store: Store, world: RunWorld = {}): Runner {
+  const { ledger = {}, signal, windows, onEvent, ...script } = world
+  const ordering = scriptedOrdering({ ...bound(store.ledger), ...ledger }, script, {
+    ...(signal && { signal }),
+  })
+  const { clock, random, api } = ordering
+  Object.assign(api, {
+    ping: () => Promise.resolve({ status: 'ok', latency_ms: 1 }),
+    listUsers: () => Promise.resolve([owner]),
+    ...world.api,
+  } satisfies Partial<Api>)
+  const events: RunEvent[] = []
+  const note = (event: RunEvent): void => {
+    events.push(event)
+    onEvent?.(event)
+  }
+  const ports: StartPorts = {
+    api,
+    ledger: ordering.ledger,
+    clock,
+    random,
+    signal,
+    batches: store.batches,
+    waiting: store.waiting,
+    inbox: store.inbox,
+    orphans: store.orphans,
+    governor: governor({
+      quota: store.quota,
+      account: 'one',
+      windows: windows ?? windowsFor(api.baseUrl, undefined),
+      clock,
+    }),
+    cache: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
+    onEvent: note,
+    place: { cwd: '/nowhere', stdin: { isTTY: false, stream: nothing() } },
+    prompter: undefined,
+    meter: { onStart: () => undefined, onEvent: note },
+    onNotice: () => undefined,
+    waitBudgetMs: Number.POSITIVE_INFINITY,
+  }
+  return { ports, api, clock, events }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {
+  // Nothing is piped in.
+}
+
+/** Takes in a file, of three people unless told otherwise. */
+export async function takenIn(
+  store: Store,
+  { rows = orderRows(3), ...changes }: Partial<NewFileBatch> & { rows?: NewRow[] } = {},
+): Promise<NewFileBatch> {
+  const batch = fileBatch(changes)
+  await store.batches.add(batch, rows)
+  return batch
+}
+
+export async function rowsOf(store: Store, batchId: string): Promise<BatchRow[]> {
+  const rows: BatchRow[] = []
+  for await (const row of store.batches.rows(batchId)) rows.push(row)
+  return rows
+}
+
+/** How each row stands. */
+export async function statesOf(store: Store, batchId: string): Promise<string[]> {
+  return (await rowsOf(store, batchId)).map(({ state }) => state)
+}
+
+/** Runs a file of three people to its end. */
+export async function runThree(store: Store, world: RunWorld, limits: Partial<RunLimits> = {}) {
+  const batch = await takenIn(store)
+  const { ports, api, clock, events } = runnerOf(store, world)
+  const end = await runBatch(ports, batch.id, { ...noLimit, ...limits }).catch((error: unknown) => ({
+    thrown: error,
+  }))
+  const states = await statesOf(store, batch.id)
+  return { end, events, states, sent: api.sent.length, sleeps: clock.sleeps, batch, api }
+}
