@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { expect, test } from 'vitest'
 
 import { peopleFile } from '../harness/batch-file.ts'
@@ -23,6 +26,36 @@ async function withUnknown({ type, folder }: Session, tag = '+cut-after'): Promi
 }
 
 const posts = ({ calls }: Session): number => calls().filter((call) => call.startsWith('POST')).length
+
+test('of a row whose order may have been accepted no plan says that it was ordered, nor that it would be sent', async () => {
+  const here = await session()
+  await withUnknown(here)
+  // The rows the other way round are another batch.
+  const [header, first, second] = readFileSync(join(here.folder, 'people.csv'), 'utf8').split('\n')
+  here.write('again.csv', `${[header, second, first].join('\n')}\n`)
+  expect(await here.type('batch validate again.csv --package 102')).toMatchInlineSnapshot(`
+    $ refcheck batch validate again.csv --package 102
+    again.csv: 2 rows, 2 valid
+
+      1 row ordered before, not sent
+        line 3: request REQUEST_1
+      1 row that may have been ordered before, not sent
+        line 2: row 2 of batch BATCH_1 (unknown)
+    exit 0
+  `)
+  expect(await here.type('batch run again.csv --package 102 --dry-run')).toMatchInlineSnapshot(`
+    $ refcheck batch run again.csv --package 102 --dry-run
+    again.csv: 2 rows
+      0 orders to send
+      1 row ordered before, not sent
+        line 3: request REQUEST_1
+      1 row that may have been ordered before, not sent
+        line 2: row 2 of batch BATCH_1 (unknown)
+    2> Error: 1 row is the same as an order whose outcome is unknown
+    2> Settle that first: refcheck batch reconcile BATCH_1
+    exit 8
+  `)
+})
 
 test('an event names a request that fits the row alone: it was ordered', async () => {
   const here = await session()

@@ -67,7 +67,8 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const toFile = flags.errors === undefined ? errorsCommand(this.args.file, choices) : undefined
     const failure = badRows(plan.check, file.name, toFile)
     this.answer(batchCheckView(plan, file.name, flags['show-changes']), failure)
-    if (failure !== undefined || file.path === undefined) return
+    const { pending, held } = plan.counts
+    if (failure !== undefined || file.path === undefined || pending + held === 0) return
     const words = [
       'refcheck batch run',
       shellWord(this.args.file),

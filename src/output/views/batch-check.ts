@@ -1,6 +1,7 @@
 import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
 import { heldWords, personOf, sharedText, stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'
+import type { SubmissionState } from '../../domain/submission/states.ts'
 import { witnessPlace } from '../../domain/submission/witness.ts'
 import type { RowProblem } from '../../domain/batch/row-reading.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
@@ -146,12 +147,21 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
 
-/** A row that still waits elsewhere was never ordered, and is not called so. */
+/** Only what was accepted is called ordered; of the rest no more is said than is known. */
 function matchLines(matches: Plan['matches']): string[] {
-  const waiting = matches.filter(({ stop }) => stop.order.state === 'pending')
-  const ordered = matches.filter((each) => !waiting.includes(each))
+  const inState = (...states: SubmissionState[]) =>
+    matches.filter(({ stop: { order, witness } }) => witness === undefined && states.includes(order.state))
+  const waiting = inState('pending')
+  const inFlight = inState('sending')
+  const unknown = inState('unknown', 'dropped')
+  const apart = new Set([...waiting, ...inFlight, ...unknown])
   return [
-    ...notSentLines(ordered, 'ordered before, not sent'),
+    ...notSentLines(
+      matches.filter((each) => !apart.has(each)),
+      'ordered before, not sent',
+    ),
+    ...notSentLines(unknown, 'that may have been ordered before, not sent'),
+    ...notSentLines(inFlight, 'in flight in another command, not sent'),
     ...notSentLines(waiting, 'already waiting in a batch, not sent'),
   ]
 }
