@@ -54,7 +54,7 @@ function unknownFlag(error: ParseFailure, hint: string): UsageError {
   const guess = nearest(typed[0] ?? '', known)
   return new UsageError(`unknown flag ${typed.join(', ')}`, {
     hint: secret
-      ? 'Keys and secrets are refused on the command line. Give it on stdin, at the prompt, or in the environment.'
+      ? 'Keys and secrets are refused on the command line. Give them on stdin, at the prompt, or in the environment.'
       : guess === undefined
         ? hint
         : `Did you mean ${guess}? ${hint}`,

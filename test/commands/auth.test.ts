@@ -211,7 +211,7 @@ test('a key on the command line is refused and not repeated', async () => {
   }
   expect((await type(`auth login --key=${key}`)).stderr).toMatchInlineSnapshot(`
     "Error: unknown flag --key
-    Keys and secrets are refused on the command line. Give it on stdin, at the prompt, or in the environment.
+    Keys and secrets are refused on the command line. Give them on stdin, at the prompt, or in the environment.
     "
   `)
 })

@@ -202,27 +202,27 @@ test('api: no other method, no path elsewhere, and no signed token', async () =>
     exit 2
 
     $ refcheck api GET v1/users
-    2> Error: PATH: it is not a path below /v1/
+    2> Error: PATH is not a path below /v1/
     2> For example: refcheck api GET /v1/users
     exit 2
 
     $ refcheck api GET https://example.com/v1/users
-    2> Error: PATH: it is not a path below /v1/
+    2> Error: PATH is not a path below /v1/
     2> For example: refcheck api GET /v1/users
     exit 2
 
     $ refcheck api GET //example.com/v1/users
-    2> Error: PATH: it is not a path below /v1/
+    2> Error: PATH is not a path below /v1/
     2> For example: refcheck api GET /v1/users
     exit 2
 
     $ refcheck api GET /v1/../admin
-    2> Error: PATH: it is not a path below /v1/
+    2> Error: PATH is not a path below /v1/
     2> For example: refcheck api GET /v1/users
     exit 2
 
     $ refcheck api GET /v1/%2e%2e/admin
-    2> Error: PATH: it is not a path below /v1/
+    2> Error: PATH is not a path below /v1/
     2> For example: refcheck api GET /v1/users
     exit 2
 

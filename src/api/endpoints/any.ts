@@ -57,7 +57,7 @@ function pathBelow(baseUrl: string, path: string): string {
     url.pathname.startsWith(below) &&
     url.hash === ''
   if (!isBelow) {
-    throw new InvalidInputError('PATH: it is not a path below /v1/', {
+    throw new InvalidInputError('PATH is not a path below /v1/', {
       hint: 'For example: refcheck api GET /v1/users',
     })
   }

@@ -30,8 +30,8 @@ APPROVE A PLAN
   - is used once, and expires after 24 hours
   - is refused if the order, the file, the profile, the service, the user or the
     account has changed since
-  - needs a terminal on stdin, stdout and stderr, and somebody who answers: no
-    flag, setting or variable does
+  - needs a terminal on stdin, stdout and stderr, and a person who answers the
+    question; no flag, setting or variable can answer it
   - goes through the same checks as any order: who was ordered before is
     refused, somebody similar is asked about (refcheck help safety)
 
@@ -53,13 +53,15 @@ TEXT FROM ELSEWHERE
 
 WHAT THIS DOES NOT STOP
   An agent that also has a shell as the same user can read the key, run refcheck
-  itself, and open a terminal of its own. refcheck refuses to approve below the
-  program that started the server (on Linux, where /proc shows it); a process
-  that detaches itself is not seen. What an organisation can do:
+  itself, and open a terminal of its own. refcheck refuses to approve in a
+  process started by the program that started the server (on Linux, where /proc
+  shows it); a process that detaches itself is not seen. What an organisation
+  can do:
   - Give the agent no shell, or one in a container without the key and without
     REFCHECK_DATA_DIR: without the key nothing can be ordered.
-  - Run the agent as a user of the system that can read neither, and let that
-    user start only the server as you, by this line of sudoers:
+  - Run the agent as another user of the machine, who can read neither the key
+    nor the store, and let that user start only the server as you, with this
+    line in sudoers:
 
       assistant ALL=(olive) NOPASSWD: /usr/bin/refcheck mcp --profile acme
 

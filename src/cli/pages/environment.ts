@@ -22,8 +22,8 @@ export default `ENVIRONMENT
   REFCHECK_DATA_DIR        folder of the store
 
   REFCHECK_STARTED_BY_AGENT
-                           set by refcheck mcp for what it starts; nothing is
-                           approved with it (refcheck help agents)
+                           set by refcheck mcp in what it starts; while it is
+                           set, no plan is approved (refcheck help agents)
 
   NO_COLOR                 print without colours
   HTTPS_PROXY, NO_PROXY    proxy, and hosts to call without it

@@ -28,7 +28,7 @@ export default `EXIT CODES
 EXIT CODE OF A BATCH
   batch run and batch resume end with the first of these that applies:
     130   you pressed Ctrl-C
-    8     the outcome of a row is unknown, or of an order that it repeats
+    8     the outcome of a row, or of an order that it repeats, is unknown
     3-7   the batch was halted by this error (1 if the store was closed)
     10    rows wait (held, or in another batch), or something was sent and not
           every row was accepted

@@ -1,9 +1,9 @@
 /** `refcheck help fleet`. */
 export default `FLEET
-  Everything on one machine needs nothing of this page. Several machines (two
-  offices, a cron host, receivers behind a load balancer, containers) must share
-  one store, or each of them can order the same person. The shared store is a
-  PostgreSQL database (14 or later).
+  If everything runs on one machine, you need nothing on this page. Several
+  machines (two offices, a cron host, receivers behind a load balancer,
+  containers) must share one store, or each of them can order the same person.
+  The shared store is a PostgreSQL database (14 or later).
 
 SET UP
     $ export REFCHECK_STORE='postgres://hr@db.acme.com/hr?sslmode=verify-full'

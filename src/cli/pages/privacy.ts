@@ -10,8 +10,8 @@ WHAT IS KEPT
   Results files   the columns of your own file, beside it.
   Reports         PDF files in the folder that you chose.
   Order plans     of agents, with the people or the file's name, in the data
-                  folder; removed when approved, or by the first plan or
-                  approve that comes a day after they expired.
+                  folder; removed when approved. One that expired more than a
+                  day ago is removed when the next plan is made or approved.
   Settings        profiles without keys. The API key and the webhook secret are
                   in the system keychain, or in a file that only you can read
                   if there is no keychain.

@@ -47,8 +47,8 @@ UNKNOWN ROWS
         --confirm-email mei@example.com
     $ refcheck batch reconcile 3f2b8c1e --row 2 --drop
 
-  A "possible second order" is a request for a person you ordered that nobody
-  here ordered. Ask the provider, then acknowledge it:
+  A "possible second order" is a request that was not ordered with this store,
+  for a person who was. Ask the provider, then acknowledge it:
 
     $ refcheck batch reconcile \\
         --acknowledge 9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6
@@ -59,7 +59,7 @@ THE STORE
     $ refcheck store backup refcheck-backup.sqlite
 
   A list of attempts beside the settings shows when the store is older than it
-  should be, for example because a backup was put back. Then nothing is ordered.
+  should be, for example because a backup was restored. Then nothing is ordered.
   store check names what is missing; if no newer copy exists:
 
     $ refcheck store check --accept-older

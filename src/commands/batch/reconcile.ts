@@ -18,7 +18,7 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
   static override description = [
     'Reads the requests that webhook events name and this store does not have. A request settles a row when package, person, user and time match that row and no other. Events come from the inbox (refcheck webhook listen) or from --events FILE. A missing event proves nothing.',
     'If no proof is found, ask the provider whether they have a request for the person, and record the answer with --row N: they have it (--request-id UUID), they do not have it and it is ordered now (--confirm-email EMAIL, from 15 minutes after the attempt), or nobody knows and it is never sent (--drop). On a terminal, --row N alone asks you.',
-    'An event for a person who was ordered here, of a request that nobody here ordered, is reported as a possible second order until --acknowledge REQUEST_ID. Such requests are read ten an hour at most.',
+    'If an event names a request that was not ordered with this store, for a person who was, it is reported as a possible second order until --acknowledge UUID. At most ten such requests are read per hour.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> batch reconcile',
@@ -41,12 +41,12 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       exclusive: ['events'],
     }),
     'request-id': uuidFlag({
-      summary: 'They have it: this is its id',
+      summary: 'The provider has it: this is its id',
       dependsOn: ['row'],
       exclusive: ['confirm-email', 'drop'],
     }),
     'confirm-email': Flags.string({
-      summary: 'They do not have it: order it now; repeat the recipient’s e-mail',
+      summary: 'The provider does not have it: order it now; repeat the recipient’s e-mail',
       helpValue: 'EMAIL',
       dependsOn: ['row'],
     }),

@@ -39,7 +39,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
   static override flags = {
     ...columnFlags,
     plan: Flags.string({
-      summary: 'Run a plan that "batch plan" saved',
+      summary: 'Use a plan that "batch plan" saved',
       helpValue: 'FILE',
       exclusive: Object.keys(columnFlags),
     }),

@@ -5,7 +5,7 @@ import { store } from '../../compose/store.ts'
 export default class StoreInfo extends BaseCommand<typeof StoreInfo> {
   static override summary = 'Show where the store is, its size and contents'
   static override description =
-    'The store records every order made from this machine, the received events, and the quota. REFCHECK_STORE or the setting "store" chooses another file, or a PostgreSQL database.'
+    'The store records every order made with it, the received events, and the quota. REFCHECK_STORE or the setting "store" chooses another file, or a PostgreSQL database.'
   static override examples = ['<%= config.bin %> store info']
 
   async run(): Promise<void> {

@@ -7,7 +7,7 @@ import { store } from '../../../compose/store.ts'
 export default class WebhookEventsDrop extends BaseCommand<typeof WebhookEventsDrop> {
   static override summary = 'Give up forwarding received events'
   static override description =
-    'An event that nobody takes holds up the later ones of its request. Dropped, it is kept and no longer forwarded; "webhook events replay" forwards it again.'
+    'An event that no receiver acknowledges holds up the later ones of its request. A dropped event is kept and no longer forwarded; "webhook events replay" forwards it again.'
   static override examples = ['<%= config.bin %> webhook events drop 17']
   static override args = {
     id: eventIdArg({ required: true, multiple: true, description: 'ids of events' }),
