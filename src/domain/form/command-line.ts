@@ -6,7 +6,7 @@ import { bodyFromFlags } from './flags.ts'
 import type { DraftBody } from './validate.ts'
 
 /** What a terminal, or a reader's eye, would not give back as it is. */
-const unprintable = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]/u
 
 const recipientFlags = [
   ['--first-name', 'first_name'],
