@@ -34,8 +34,9 @@ export function table<Row>(
 ): string {
   const head = columns.map((column) => column.name.replaceAll('_', ' ').toUpperCase())
   const cells = rows.map((row) => columns.map((column) => shown(column, row)))
+  const texts = columns.map((_, at) => [header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])
   const widths = fit(
-    columns.map((_, at) => longest([header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])),
+    texts,
     terminal.columns,
     columns.map((column) => column.whole === true),
   )
@@ -58,11 +59,37 @@ function linesOf(
 ): string[][] {
   return cells.map((text, at) => {
     const width = widths[at] ?? 1
-    const lines = stringWidth(text) <= width ? [text] : wrapAnsi(text, width, { hard: true }).split('\n')
+    const lines = stringWidth(text) <= width ? [text] : wrapped(text, width)
     const chosen = style(at)
     return chosen === undefined ? lines : lines.map((line) => styled(terminal, chosen, line))
   })
 }
+
+/** A word that is wider than its column, such as a URL, is broken after a sign of punctuation where it has one. */
+function wrapped(text: string, width: number): string[] {
+  const parted = text.replaceAll(/[!-~]+/g, (word) =>
+    word.length <= width ? word : partsOf(word, width).join('\n'),
+  )
+  return wrapAnsi(parted, width, { hard: true }).split('\n')
+}
+
+function partsOf(word: string, width: number): string[] {
+  const parts: string[] = []
+  for (const piece of piecesOf(word)) {
+    const last = parts.at(-1)
+    if (last !== undefined && last.length + piece.length <= width) parts[parts.length - 1] = last + piece
+    else parts.push(piece)
+  }
+  return parts
+}
+
+/** `olive@`, `example.com`: where a word may be broken. */
+const piecesOf = (word: string): string[] => word.match(/[^-@/:_=,;]*[-@/:_=,;]+|[^-@/:_=,;]+/g) ?? [word]
+
+const uuid = /^\W*[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\W*$/
+
+/** The pieces that a word is broken into when words do not fit; an id is copied, so it stays in one as long as it can. */
+const breakable = (word: string): string[] => (uuid.test(word) ? [word] : piecesOf(word))
 
 /** Rows of cells of lines, as text. */
 function draw(rows: readonly (readonly string[][])[], widths: readonly number[]): string {
@@ -91,22 +118,39 @@ function longest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, stringWidth(text)), 1)
 }
 
-/** Takes from the widest columns until the row fits; from those that are kept whole only when nothing else is left. */
-function fit(widths: readonly number[], available: number | undefined, whole: readonly boolean[]): number[] {
-  if (available === undefined) return [...widths]
-  const fitted = [...widths]
+/**
+ * Takes from the widest columns until the row fits: at first between words, then within addresses, then anywhere; from
+ * those that are kept whole only when nothing else is left.
+ */
+function fit(
+  texts: readonly (readonly string[])[],
+  available: number | undefined,
+  whole: readonly boolean[],
+): number[] {
+  const fitted = texts.map((each) => longest(each))
+  if (available === undefined) return fitted
   let over = fitted.reduce((sum, each) => sum + each, 0) + gap * (fitted.length - 1) - available
-  const shrink = (floor: number, mayShrink: (at: number) => boolean): void => {
+  if (over <= 0) return fitted
+  const words = texts.map((each) => each.flatMap((text) => text.split(' ')))
+  const ofWord = words.map((each) => longest(each))
+  const ofPiece = words.map((each) => longest(each.flatMap((word) => breakable(word))))
+  const shrink = (floor: (at: number) => number, mayShrink: (at: number) => boolean): void => {
     while (over > 0) {
-      const candidates = fitted.map((width, at) => (mayShrink(at) && width > floor ? width : 0))
+      const candidates = fitted.map((width, at) => (mayShrink(at) && width > floor(at) ? width : 0))
       const widest = Math.max(...candidates)
       if (widest === 0) return
       fitted[candidates.indexOf(widest)] = widest - 1
       over -= 1
     }
   }
-  shrink(comfortable, (at) => whole[at] !== true)
-  shrink(narrowest, (at) => whole[at] !== true)
-  shrink(narrowest, () => true)
+  const isLoose = (at: number): boolean => whole[at] !== true
+  shrink((at) => Math.max(comfortable, ofWord[at] ?? 0), isLoose)
+  shrink((at) => Math.max(comfortable, ofPiece[at] ?? 0), isLoose)
+  shrink(() => comfortable, isLoose)
+  shrink(() => narrowest, isLoose)
+  shrink(
+    () => narrowest,
+    () => true,
+  )
   return fitted
 }

@@ -72,6 +72,34 @@ test('colours only where the terminal shows them', () => {
   expect(table(rows, columns, pipe)).not.toContain('\u001B')
 })
 
+test('an e-mail gives way before an id does, and is broken after a sign', () => {
+  const outcome: Column<Row>[] = [
+    { name: 'status', value: (row) => row.status },
+    { name: 'email', value: () => 'ana.costa@example.com' },
+    { name: 'outcome', value: () => 'is the same order as request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55' },
+  ]
+  expect(table(rows, outcome, { columns: 65, color: false })).toMatchInlineSnapshot(`
+    "STATUS    EMAIL              OUTCOME
+    ACTIVE    ana.costa@         is the same order as request
+              example.com        3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
+    DISABLED  ana.costa@         is the same order as request
+              example.com        3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55"
+  `)
+  expect(table(rows, outcome, { columns: 40, color: false })).toMatchInlineSnapshot(`
+    "STATUS    EMAIL        OUTCOME
+    ACTIVE    ana.costa@   is the same order
+              example.com  as request
+                           3f2b8c1e-5d4a-
+                           4c7b-9e21-
+                           0a6f8d3b7c55
+    DISABLED  ana.costa@   is the same order
+              example.com  as request
+                           3f2b8c1e-5d4a-
+                           4c7b-9e21-
+                           0a6f8d3b7c55"
+  `)
+})
+
 test('an id that people copy stays whole while something else can give way', () => {
   const uuid = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
   const wide: Column<Row>[] = [
