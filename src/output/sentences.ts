@@ -1,8 +1,8 @@
 import { wrapAnsi } from 'fast-wrap-ansi'
 import stringWidth from 'string-width'
 
-/** A command at the end of a line, after a colon: `Resume with: refcheck batch resume 3f2b8c1e`. */
-const withCommand = /^(.*?:) ((?:printf .* \| )?refcheck .*)$/
+/** A command at the end of a line, after a colon: `Resume with: refcheck batch resume 3f2b8c1e`; or the flags to add to one. */
+const withCommand = /^(.*?:) ((?:printf .* \| )?refcheck .*|(?<= add: )--.*)$/
 const indent = '  '
 
 /**

@@ -33,6 +33,15 @@ test('a quoted word stays whole, and a flag keeps its value', () => {
   )
 })
 
+test('flags to add can be pasted too; flags that a sentence names are words of it', () => {
+  expect(wrapped("If this is what they mean, add: --map 'Given name=first_name' --map Mail=email", 45)).toBe(
+    ['If this is what they mean, add:', "  --map 'Given name=first_name' \\", '    --map Mail=email'].join(
+      '\n',
+    ),
+  )
+  expect(wrapped('Error: --row is required by --drop', 20)).toBe('Error: --row is\nrequired by --drop')
+})
+
 test('a command on a line of its own can be pasted too', () => {
   expect(wrapped('The same order as one command:\n  refcheck request create --package 102 --yes', 40)).toBe(
     ['The same order as one command:', '  refcheck request create \\', '    --package 102 --yes'].join('\n'),

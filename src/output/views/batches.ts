@@ -4,6 +4,7 @@ import type { SecondOrder } from '../../domain/batch/second-orders.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
 import type { BatchStatus, ListedBatch, PrintedRow, StoppedRow } from '../../domain/batch/standing.ts'
 import { sanitize } from '../../host/text.ts'
+import { wrapped } from '../sentences.ts'
 import { createEventText } from './notices.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { ListView, View } from '../view.ts'
@@ -239,19 +240,22 @@ export function reconciledView(found: Reconciliation): View {
         order: { request_id: order.requestId, batch_id: order.batchId, row: order.row },
       })),
     },
-    text: () =>
-      [
-        reconciliationText(found),
-        ...open.map(
-          ({ batchId, row, recipient }) =>
-            `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was found`,
-        ),
-        ...secondOrders.map(secondOrderText),
-        settled.length + ambiguous.length + open.length + secondOrders.length === 0
-          ? 'Nothing to settle.'
-          : '',
-      ]
-        .filter((line) => line !== '')
-        .join('\n'),
+    text: ({ columns }) =>
+      wrapped(
+        [
+          reconciliationText(found),
+          ...open.map(
+            ({ batchId, row, recipient }) =>
+              `row ${row} of batch ${batchId}${recipient === undefined ? '' : ` (${sanitize(recipient.email)})`}: no request for this person was found`,
+          ),
+          ...secondOrders.map(secondOrderText),
+          settled.length + ambiguous.length + open.length + secondOrders.length === 0
+            ? 'Nothing to settle.'
+            : '',
+        ]
+          .filter((line) => line !== '')
+          .join('\n'),
+        columns,
+      ),
   }
 }
