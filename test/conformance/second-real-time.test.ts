@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 
 import { broken } from './lab.ts'
 import { second } from './second-lab.ts'
-import { switches } from './second/every.ts'
 
 /** Requests that take half an hour do so in three seconds. */
 const speed = 600
@@ -31,20 +30,3 @@ test('a created_at that no clock agrees with is told', { timeout: 60_000 }, asyn
   const report = await run({ watchMs, only: ({ id }) => id === 'requests.created-at' })
   expect(report.cases[0]?.advice).toEqual([expect.stringMatching(/^created_at is \d+ s away/) as string])
 })
-
-const seen = new Set([
-  'PARTIAL before IN_PROGRESS',
-  'mixed check endings are CANCELLED',
-  'CANCELLED after COMPLETED',
-  'no event for PARTIAL',
-  'a token is good once',
-])
-
-test.each(switches.filter(({ name }) => seen.has(name)))(
-  'and so is caught: $name',
-  { timeout: 60_000 },
-  async ({ by, knobs }) => {
-    const { run } = await second({ speed, knobs })
-    expect(broken(await run({ watchMs, only: ({ id }) => id === by })).map(({ id }) => id)).toEqual([by])
-  },
-)

@@ -7,7 +7,10 @@ export default defineConfig({
   test: {
     ...tests.test,
     include: [
+      'acceptance/library.test.ts',
       'acceptance/report-kill.test.ts',
+      'conformance/defects/over-time.test.ts',
+      'conformance/second-defects.test.ts',
       'conformance/second-real-time.test.ts',
       'usecases/quota/many-processes.test.ts',
     ],

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
+import { shareOf } from '../../harness/share.ts'
 import { broken } from '../lab.ts'
 import { examined } from './examined.ts'
 import { reportDefects } from './reports.ts'
@@ -12,7 +13,7 @@ vi.setConfig({ testTimeout: 90_000 })
 
 const defects = [...requestDefects, ...reportDefects, ...throttleDefects, ...webhookDefects]
 
-test.each(defects)('$name: $caughtBy', async (defect) => {
+test.each(shareOf(defects, 20))('$name: $caughtBy', async (defect) => {
   const report = await examined(defect)
   expect(broken(report).map(({ id }) => id)).toContain(defect.caughtBy)
 })
