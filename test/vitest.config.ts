@@ -18,6 +18,7 @@ export default defineConfig({
       'mutants/**',
       'conformance/second-real-time.test.ts',
       'acceptance/library.test.ts',
+      'usecases/request/wait-many.test.ts',
     ],
     experimental: { viteModuleRunner: false, nodeLoader: false },
     disableConsoleIntercept: true,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 
+import { shareOf } from '../harness/share.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -125,11 +126,13 @@ function contents(platform: string): Map<string, number> | undefined {
   return new Map(listed.map((line) => [line.slice(line.indexOf(' ') + 1), Number.parseInt(line, 10)]))
 }
 
-test.each([
+const elsewhere: [platform: string, launcher: string, node: string, keychain: string][] = [
   ['win32-x64', 'refcheck.cmd', 'node.exe', 'win32-x64-msvc'],
   ['darwin-x64', 'refcheck', 'node', 'darwin-x64'],
   ['darwin-arm64', 'refcheck', 'node', 'darwin-arm64'],
-])(
+]
+
+test.each(shareOf(elsewhere, 1))(
   'the file for %s is made here, with its Node and its keychain',
   { timeout },
   (platform, launcher, node, keychain) => {

@@ -13,6 +13,7 @@ export default defineConfig({
       'conformance/second-defects.test.ts',
       'conformance/second-real-time.test.ts',
       'usecases/quota/many-processes.test.ts',
+      'usecases/request/wait-many.test.ts',
     ],
     exclude: [],
     env: { REFCHECK_WHOLE: '1' },

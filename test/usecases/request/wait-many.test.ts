@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+
+import { waiting } from './waiting.ts'
+
+const hour = 3_600_000
+
+test(
+  '500 requests with a receiver: fewer reads, and changes are seen seconds after they came',
+  { timeout: 2 * 60_000 },
+  async () => {
+    const options = { seed: 12, requests: 500, spanMs: 6 * hour }
+    const { reads, lateness, wasted } = await waiting({ ...options, receiver: 'runs' })
+    const without = await waiting({ ...options, receiver: 'none' })
+    expect(wasted).toBe(0)
+    expect(reads.length).toBeLessThan(without.reads.length)
+    const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
+    expect(median(lateness)).toBeLessThan(median(without.lateness) / 10)
+  },
+)
