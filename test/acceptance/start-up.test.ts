@@ -18,6 +18,7 @@ import { expect, test } from 'vitest'
 
 import { program } from '../harness/program.ts'
 import { builtProgram, refcheck, type RunOptions } from '../harness/run-command.ts'
+import { shareOf } from '../harness/share.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -82,33 +83,35 @@ test.each([
 /** The two ways of the built program to a command: found by its file, and through oclif. */
 const { main, builtCommands } = builtProgram()
 
-test.each(ids.filter((id) => !/^(help|autocomplete)\b/.test(id)))(
-  '%s answers alike, found by its file and through oclif',
-  async (id) => {
-    const words = id.split(':')
-    const builtCommand = builtCommands(new URL('dist/', rootUrl))
-    const lines = [
-      [...words, '--no-such-flag', '--json'],
-      [...words, 'stray', 'words', 'here', 'and', 'there'],
-      [...words, '--profile'],
-    ]
-    for (const argv of lines) {
-      const outcome = async (way?: RunOptions['main']) => {
-        const { code, stdout, stderr } = await refcheck(argv, {
-          env: emptyEnv(temporaryFolder()),
-          main: way,
-        })
-        return { code, stdout, stderr }
-      }
-      const fromSource = await outcome()
-      expect(await outcome((line, context) => main(line, context, rootUrl, { builtCommand }))).toEqual(
-        fromSource,
-      )
-      expect(await outcome((line, context) => main(line, context, rootUrl))).toEqual(fromSource)
+test.each(
+  shareOf(
+    ids.filter((id) => !/^(help|autocomplete)\b/.test(id)),
+    25,
+  ),
+)('%s answers alike, found by its file and through oclif', async (id) => {
+  const words = id.split(':')
+  const builtCommand = builtCommands(new URL('dist/', rootUrl))
+  const lines = [
+    [...words, '--no-such-flag', '--json'],
+    [...words, 'stray', 'words', 'here', 'and', 'there'],
+    [...words, '--profile'],
+  ]
+  for (const argv of lines) {
+    const outcome = async (way?: RunOptions['main']) => {
+      const { code, stdout, stderr } = await refcheck(argv, {
+        env: emptyEnv(temporaryFolder()),
+        main: way,
+      })
+      return { code, stdout, stderr }
     }
-    expect(builtCommand(words)?.command.id).toBe(id)
-  },
-)
+    const fromSource = await outcome()
+    expect(await outcome((line, context) => main(line, context, rootUrl, { builtCommand }))).toEqual(
+      fromSource,
+    )
+    expect(await outcome((line, context) => main(line, context, rootUrl))).toEqual(fromSource)
+  }
+  expect(builtCommand(words)?.command.id).toBe(id)
+})
 
 test('compiled code is kept for this version alone, privately, and answers alike', () => {
   const folder = temporaryFolder()

@@ -14,7 +14,7 @@ test('there are more than a hundred, each with its name', () => {
   expect(names.length).toBeGreaterThan(100)
 })
 
-test.each(shareOf(switches, 60))('$name: $by', async ({ by, also, knobs, tight }) => {
+test.each(shareOf(switches, 30))('$name: $by', async ({ by, also, knobs, tight }) => {
   const { run } = await second({ knobs, ...(tight === true && { windows: tightWindows }) })
   const report = await run({ only: ({ id }) => id === by || id === also })
   expect(broken(report).map(({ id }) => id)).toContain(by)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Mutant, mutants, sound } from './mutants.ts'
 import { simulate } from './simulate.ts'
 
-const seeds = 40
+const seeds = 20
 const mutantSeeds = 80
 const perTest = 20
 

@@ -9,7 +9,9 @@ export default defineConfig({
     include: [
       'acceptance/library.test.ts',
       'acceptance/report-kill.test.ts',
+      'acceptance/start-up.test.ts',
       'conformance/defects/over-time.test.ts',
+      'conformance/second-clean.test.ts',
       'conformance/second-defects.test.ts',
       'conformance/second-real-time.test.ts',
       'usecases/quota/many-processes.test.ts',

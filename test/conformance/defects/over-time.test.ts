@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 90_000 })
 
 const defects = [...requestDefects, ...reportDefects, ...throttleDefects, ...webhookDefects]
 
-test.each(shareOf(defects, 20))('$name: $caughtBy', async (defect) => {
+test.each(shareOf(defects, 10))('$name: $caughtBy', async (defect) => {
   const report = await examined(defect)
   expect(broken(report).map(({ id }) => id)).toContain(defect.caughtBy)
 })

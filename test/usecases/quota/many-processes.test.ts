@@ -16,7 +16,7 @@ describe('eight processes on one store and one key, an hour on a virtual clock',
     },
   )
 
-  test.each(shareOf(seeds.slice(0, 4), 2))(
+  test.each(shareOf(seeds.slice(0, 4), 1))(
     'seed %i: with a key that strangers use as well, one call a window finds out',
     // An hour of a virtual clock, on a machine that is busy with other tests.
     { timeout: 120_000 },
