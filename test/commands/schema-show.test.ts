@@ -154,7 +154,7 @@ test('a package that is not there, and ids that are none: nothing is called for 
   const { type, all, calls } = await session()
   expect(await type('schema show 999')).toMatchInlineSnapshot(`
     $ refcheck schema show 999
-    2> Error: package 999 was not found for this user
+    2> Error: package 999 was not found for this user, or is DISABLED
     2> List the packages that this user may see with: refcheck packages list
     exit 5
   `)

@@ -37,9 +37,13 @@ export async function loadSchema(packageId: number, source: SchemaSource): Promi
   return schema
 }
 
-/** The service's own words do not say what was not found. */
+/** The service's own words do not say what was not found; it says the same of one that is DISABLED. */
 function named(error: unknown, packageId: number): unknown {
   if (!(error instanceof NotFoundError)) return error
   const { status, hint } = error
-  return new NotFoundError(`package ${packageId} was not found for this user`, { status, hint, cause: error })
+  return new NotFoundError(`package ${packageId} was not found for this user, or is DISABLED`, {
+    status,
+    hint,
+    cause: error,
+  })
 }
