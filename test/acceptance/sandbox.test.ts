@@ -151,10 +151,10 @@ test(
   async () => {
     const folder = temporaryFolder()
     const reports = join(folder, 'reports')
-    const line = ['sandbox', 'demo', '--json']
-    const demo = start([...line, '--output', reports], emptyEnv(folder))
+    const argv = ['sandbox', 'demo', '--json']
+    const demo = start([...argv, '--output', reports], emptyEnv(folder))
     expect(await demo.ended).toBe(0)
-    expectDescribed(line, demo.stdout())
+    expectDescribed(argv, demo.stdout())
     const commands = demo
       .stderr()
       .split('\n')
