@@ -155,6 +155,20 @@ test('a data folder restored from before the first order: nobody twice', async (
   expect(await seenThrough(here)).toEqual([])
 })
 
+test.each(['store backup copy.sqlite', 'batch list'])(
+  'a copy from before the first order (%s), put back where a new store has ordered since: nobody twice',
+  async (copying) => {
+    const here = await peopleAtOnce()
+    await here.type(copying)
+    if (copying === 'batch list') copyFileSync(storeOf(here), join(here.folder, 'copy.sqlite'))
+    removeStore(here)
+    await here.type(runOf())
+    removeStore(here)
+    copyFileSync(join(here.folder, 'copy.sqlite'), storeOf(here))
+    expect(await seenThrough(here)).toEqual([])
+  },
+)
+
 test('a data folder that is lost: a new store knows the people of the old one', async () => {
   const here = await peopleAtOnce()
   await here.type(runOf())

@@ -5,7 +5,7 @@ import { type Move, storeMoved } from './moving.ts'
 
 /** Why a store takes no orders until a person has accepted it (ordering protocol, "Age"). */
 export type ClosedBy =
-  /** It is in another place now, or on its way there. */
+  /** It was moved to another place, or is being moved. */
   | 'moved'
   /** Its list says that it is in another place now, and it does not: it is a copy from before. */
   | 'outdated'

@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
+import type { StoreOptions } from '../../../src/store/ledger/options.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { emptyStore, suiteStore } from '../../harness/postgres-store.ts'
 
@@ -22,6 +23,8 @@ export interface Scratch {
   /** The same, for its ledger alone. */
   open(chosen?: string): Promise<Ledger>
   notices: string[]
+  /** What it opens stores with. */
+  options: Omit<StoreOptions, 'chosen'>
   /** Closes what was opened and removes the folder. */
   end(): Promise<void>
 }
@@ -32,23 +35,24 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
   const opened: Store[] = []
   const notices: string[] = []
   const usual = backend === 'SQLite' ? undefined : suiteStore()
+  const options: Scratch['options'] = {
+    paths: { config: join(folder, 'config'), data: join(folder, 'data') },
+    cwd: folder,
+    clock: systemClock,
+    random: systemRandom,
+    // A database is asked in turns where a file is not.
+    busyMs: backend === 'SQLite' ? busyMs : Math.max(busyMs, 2_000),
+    patienceMs: 0,
+    onNotice: (notice) => notices.push(notice),
+  }
   const place: Scratch = {
     folder,
     path: join(folder, 'data', 'ledger.sqlite'),
     notices,
+    options,
     open: async (chosen) => (await place.store(chosen)).ledger,
     async store(chosen) {
-      const store = await openStore({
-        chosen: chosen ?? (await usual),
-        paths: { config: join(folder, 'config'), data: join(folder, 'data') },
-        cwd: folder,
-        clock: systemClock,
-        random: systemRandom,
-        // A database is asked in turns where a file is not.
-        busyMs: backend === 'SQLite' ? busyMs : Math.max(busyMs, 2_000),
-        patienceMs: 0,
-        onNotice: (notice) => notices.push(notice),
-      })
+      const store = await openStore({ ...options, chosen: chosen ?? (await usual) })
       opened.push(store)
       return store
     },

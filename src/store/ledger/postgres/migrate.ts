@@ -52,8 +52,15 @@ export async function inspect(sql: Sql, location: string): Promise<void> {
   }
 }
 
-/** Brings the store to the newest format; others wait. Answers the formats before and after. */
-export async function migrate(database: Database, random: Random): Promise<{ from: number; to: number }> {
+/**
+ * Brings the store to the newest format; others wait. `formerKey`: of a store that stood in the same place, so that a
+ * new one knows its people. Answers the formats before and after.
+ */
+export async function migrate(
+  database: Database,
+  random: Random,
+  formerKey?: Uint8Array,
+): Promise<{ from: number; to: number }> {
   return database.transaction(async (sql) => {
     await sql.run(lockSchema)
     const from = await formatOf(sql)
@@ -61,7 +68,7 @@ export async function migrate(database: Database, random: Random): Promise<{ fro
     if (from === 0) await sql.run('CREATE SCHEMA IF NOT EXISTS refcheck')
     for (const migration of migrations.slice(from)) await sql.run(migration)
     if (from === 0) {
-      await setMeta(sql, fingerprintKeyName, random.bytes(fingerprintKeyBytes))
+      await setMeta(sql, fingerprintKeyName, formerKey ?? random.bytes(fingerprintKeyBytes))
       await setMeta(sql, 'store_id', random.uuid())
       await sql.run(insertEpoch)
     }

@@ -14,6 +14,7 @@ import { withPassword } from './place.ts'
 import { PostgresOrphans } from './orphans.ts'
 import { PostgresQuota } from './quota.ts'
 import { PostgresWaiting } from './waiting.ts'
+import type { Random } from '../../../host/random.ts'
 import type { PostgresServer } from '../../../domain/store/postgres-address.ts'
 import type { Migrated } from '../../../domain/store/told.ts'
 import { AttemptLists } from '../attempt-lists.ts'
@@ -27,29 +28,48 @@ const usualPatienceMs = 600_000
 /** Makes the tables of a store, or brings them to the newest format; `onlyNew`: leaves a store that is there as it is. */
 export async function migratePostgresStore(
   server: PostgresServer,
-  { clock, random, busyMs = usualBusyMs, env = {}, onNotice }: StoreOptions,
+  options: StoreOptions,
   onlyNew: boolean,
 ): Promise<Migrated> {
+  const { clock, random, busyMs = usualBusyMs, env = {}, onNotice } = options
   const database = new Database(await withPassword(server, env, onNotice), { clock, busyMs })
   try {
     const format = onlyNew ? await formatOf(database) : 0
-    const migrated = format === 0 ? await migrate(database, random) : { from: format, to: format }
+    const lists = listsOf(options)
+    const migrated =
+      format === 0
+        ? await migrate(database, random, lists.keyOf(database.location))
+        : { from: format, to: format }
+    if (migrated.from === 0) await announce(database, lists, random)
     return { location: database.location, ...migrated }
   } finally {
     await database.close()
   }
 }
 
+/**
+ * Keeps the key of a new store on this machine, in a list without attempts: a copy from before its first order knows the
+ * people of the store that took its place.
+ */
+async function announce(database: Database, lists: AttemptLists, random: Random): Promise<void> {
+  const { location, key } = await keyed(database, database.location)
+  if (lists.find(undefined, location, undefined, key).length === 0)
+    lists.create(random.uuid(), { store: location, key }, '')
+}
+
+const listsOf = ({ paths, cwd }: StoreOptions): AttemptLists =>
+  new AttemptLists([join(resolve(cwd, paths.config), 'attempts')])
+
 /** A store that was made with `store migrate`; throws IoError where it was not. */
 export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {
-  const { clock, random, busyMs = usualBusyMs, onNotice, paths, cwd, env = {} } = options
+  const { clock, random, busyMs = usualBusyMs, onNotice, env = {} } = options
   const { patienceMs = usualPatienceMs } = options
   const known = await withPassword(server, env, onNotice)
   const database = new Database(known, { clock, busyMs, patienceMs, onNotice })
   try {
     await inspect(database, database.location)
     const key = await keyed(database, database.location)
-    const lists = new AttemptLists([join(resolve(cwd, paths.config), 'attempts')])
+    const lists = listsOf(options)
     const runner = new Runner(database, random)
     const listing = new Listing(database, key, lists)
     const age = new PostgresAge(database, key, listing, runner, { clock, random, onNotice })

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 
-import type { AttemptLists, FoundList } from '../attempt-lists.ts'
+import type { FoundList } from '../attempt-lists.ts'
 import type { Database } from './connection.ts'
 import { type Closed, judgeAge, type Judgement, requireHere, storeClosed } from '../../../domain/store/age.ts'
 import type { ListedAttempt } from '../../../domain/store/attempt-list.ts'
 import { IoError } from '../../../errors/kinds.ts'
 import { acceptRuns, formerRunsMissing } from './former-runs.ts'
 import type { Clock } from '../../../host/clock.ts'
-import { Listing } from './listing.ts'
+import type { Listing } from './listing.ts'
 import { metaText, setMeta } from './meta.ts'
 import { putBack, putBackInWords } from './put-back.ts'
 import type { Random } from '../../../host/random.ts'
@@ -31,14 +31,14 @@ export class AttemptAge {
   #own: FoundList | undefined
   #begun = false
 
-  /** `lists`: undefined for a store that ends with its process. */
+  /** `listing`: undefined for a store that ends with its process. */
   constructor(
     database: Database,
-    lists: AttemptLists | undefined,
+    listing: Listing | undefined,
     { clock, random }: { clock: Clock; random: Random },
   ) {
     this.#database = database
-    this.#listing = lists && new Listing(database, lists)
+    this.#listing = listing
     this.#clock = clock
     this.#random = random
     this.#inode = this.#inodeNow()

@@ -55,6 +55,21 @@ export class Listing {
     setMeta(this.#database, unlistedName, '1')
   }
 
+  /** Of the store that stood in this place last: a new one knows its people by it. */
+  formerKey(): Uint8Array | undefined {
+    return this.#lists.keyOf(this.#database.location)
+  }
+
+  /**
+   * Keeps the key of a store that is being made outside it, in a list without attempts: a copy from before its first
+   * order knows the people of the store that took its place. Where that cannot be written, whoever orders is told.
+   */
+  announce(): void {
+    const id = this.#derivedId()
+    if (this.#found(id).some((list) => list.id === id)) return
+    this.#lists.create(id, { store: this.#database.location, key: this.#key() }, '')
+  }
+
   /** Lists of this store, or of one that stood in its place. One without an id is new, or 0.1.0's. */
   find(): FoundList[] {
     const id = metaText(this.#database, idName)

@@ -2,6 +2,7 @@ import { IoError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Database } from './connection.ts'
 import { fingerprintKeyBytes, fingerprintKeyName } from '../fingerprints.ts'
+import type { Listing } from './listing.ts'
 import { first } from './migrations/0001-first.ts'
 import { files } from './migrations/0002-files.ts'
 import { quota } from './migrations/0003-quota.ts'
@@ -51,10 +52,10 @@ export function inspect(database: Database): void {
 }
 
 /**
- * Brings the store to the newest format. Several processes may try at once; one does it. `formerKey`: of a store that
- * stood in the same place, so that a new one knows its people.
+ * Brings the store to the newest format. Several processes may try at once; one does it. `listing`: keeps the
+ * key of a new store outside it; undefined for a store that ends with its process.
  */
-export function migrate(database: Database, random: Random, formerKey: () => Uint8Array | undefined): void {
+export function migrate(database: Database, random: Random, listing: Listing | undefined): void {
   if (database.pragma('user_version') === migrations.length) return
   database.transaction(() => {
     inspect(database)
@@ -67,8 +68,9 @@ export function migrate(database: Database, random: Random, formerKey: () => Uin
       database.exec(`PRAGMA application_id = ${applicationId}`)
       database.run('INSERT INTO meta (name, value) VALUES (:name, :value)', {
         name: fingerprintKeyName,
-        value: formerKey() ?? random.bytes(fingerprintKeyBytes),
+        value: listing?.formerKey() ?? random.bytes(fingerprintKeyBytes),
       })
+      listing?.announce()
     }
     database.exec(`PRAGMA user_version = ${migrations.length}`)
   })

@@ -10,6 +10,7 @@ import type { Clock } from '../../../host/clock.ts'
 import { SqliteInbox } from './inbox.ts'
 import { SqliteOrphans } from './orphans.ts'
 import { SqliteLedger } from './ledger.ts'
+import { Listing } from './listing.ts'
 import { inspect, migrate } from './migrate.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { StoreOptions } from '../options.ts'
@@ -29,15 +30,16 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   const path = inMemory ? location : await preparePlace(location)
   const lists = inMemory ? undefined : new AttemptLists(listFolders(path, options))
   const database = new Database(path, busyMs)
+  const listing = lists && new Listing(database, lists)
   try {
     await retryWhileBusy(clock, busyMs, () => database.snapshot(() => inspect(database)))
     if (!inMemory) await makePrivate(path, onNotice)
     await retryWhileBusy(clock, busyMs, () => {
       database.snapshot(() => inspect(database))
       makeDurable(database)
-      migrate(database, random, () => lists?.keyOf(path))
+      migrate(database, random, listing)
     })
-    const age = new AttemptAge(database, lists, { clock, random })
+    const age = new AttemptAge(database, listing, { clock, random })
     const holds = inMemory ? memoryHolds(clock) : fileHolds(path, { clock, random })
     return {
       location: database.location,

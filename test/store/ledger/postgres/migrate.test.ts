@@ -5,6 +5,7 @@ import { type Scratch, scratch } from '../scratch.ts'
 import { connectTo } from './connect.ts'
 import { asked, emptyDatabase } from '../../../harness/postgres.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
+import { migrateStore } from '../../../../src/store/ledger/open.ts'
 import { formatOf, migrate, newestFormat } from '../../../../src/store/ledger/postgres/migrate.ts'
 
 let place: Scratch
@@ -39,6 +40,17 @@ test('several make it at once: one does, and all answer', async () => {
   ])
   expect(await Promise.all(databases.map((database) => formatOf(database)))).toEqual([1, 1, 1])
   await beginOne((await place.store(url)).ledger, 'a@example.com')
+})
+
+test('a store made where another was takes its key, even where that had ordered nothing: it knows its people', async () => {
+  const url = await emptyDatabase()
+  const made = async () => {
+    await migrateStore({ ...place.options, chosen: url })
+    return asked(url, `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`)
+  }
+  const former = await made()
+  await asked(url, 'DROP SCHEMA refcheck CASCADE')
+  expect(await made()).toEqual(former)
 })
 
 test.each([
