@@ -25,8 +25,8 @@ START HERE
 
 COMMANDS
   api  approve  auth  autocomplete  batch  config  doctor  mcp  packages  ping
-  quota  reference  report  request  sandbox  schema  store  users  webhook
-  worker
+  quota  reference  report  request  sandbox  schema  status  store  users
+  webhook  worker
 
   refcheck help batch               Show a topic; one command: batch run --help
 

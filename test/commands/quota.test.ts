@@ -13,9 +13,8 @@ test('calls of every command on the store are counted, the ping is not', async (
   await type('ping')
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
-    WINDOW       USED  LEFT  FREE AGAIN  KNOWN
-    60 in 60 s   0     60    -           as counted here
-    1000 in 1 h  0     1000  -           as counted here
+    60 in 60 s   [--------------------]  0 used,   60 left
+    1000 in 1 h  [--------------------]  0 used, 1000 left
     exit 0
   `)
   await type('packages list')
@@ -25,9 +24,8 @@ test('calls of every command on the store are counted, the ping is not', async (
   expect(calls()).toHaveLength(6)
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
-    WINDOW       USED  LEFT  FREE AGAIN  KNOWN
-    60 in 60 s   5     55    in 60 s     as counted here
-    1000 in 1 h  5     995   in 1 h      as counted here
+    60 in 60 s   [#-------------------]  5 used,  55 left, free again in 60 s
+    1000 in 1 h  [#-------------------]  5 used, 995 left, free again in 1 h
     exit 0
   `)
   expect(await type('quota --json')).toMatchInlineSnapshot(`
@@ -69,11 +67,12 @@ test('a 429 is remembered by the commands after it', async () => {
   `)
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
-    WINDOW       USED  LEFT  FREE AGAIN  KNOWN
-    60 in 60 s   60    0     in 40 s     as the service reported
-    1000 in 1 h  1     999   in 1 h      as counted here
+    60 in 60 s   [####################]  60 used,   0 left, free again in 40 s
+    1000 in 1 h  [#-------------------]   1 used, 999 left, free again in 1 h
 
     The service refuses calls for another 40 s.
+
+    The window of 60 s is as the service reported it.
     exit 0
   `)
   expect(await type(orderOf('Priya', ['--yes', '--timeout', '10s', '--json']))).toMatchInlineSnapshot(`
@@ -124,8 +123,7 @@ test('REFCHECK_QUOTA is for a service on this machine', async () => {
   await type('packages list', { env })
   expect(await type('quota', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=5/60 refcheck quota
-    WINDOW     USED  LEFT  FREE AGAIN  KNOWN
-    5 in 60 s  1     4     in 60 s     as counted here
+    5 in 60 s  [####----------------]  1 used, 4 left, free again in 60 s
     exit 0
   `)
   const elsewhere = { ...env, REFCHECK_BASE_URL: 'https://api.example.com' }

@@ -56,8 +56,10 @@ FOLLOW AN ORDER
     $ refcheck request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 \\
         --for report --timeout 2h
     $ refcheck request list --since 7d --refresh
+    $ refcheck status
 
   request wait ends with exit 0 when every report is ready, 10 if a request
   ended CANCELLED or ERROR, 11 if --timeout was reached. request list shows what
-  was ordered with this store; the API itself has no list.
+  was ordered with this store; the API itself has no list. status is one screen
+  for the morning: what is in flight, what needs a person, and the command.
 `

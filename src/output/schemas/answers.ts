@@ -6,6 +6,7 @@ import { packageSchema } from '../../contract/package-schema.ts'
 import { user } from '../../contract/user.ts'
 import * as batches from './batches.ts'
 import { count } from './document.ts'
+import * as overview from './overview.ts'
 import * as requests from './requests.ts'
 import * as sandbox from './sandbox.ts'
 import * as session from './session.ts'
@@ -83,6 +84,7 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'sandbox status': sandbox.state,
   'schema show': z.union([packageSchema, sandbox.anyObject]),
   'schema template': z.union([template, sandbox.anyObject]),
+  status: overview.overview,
   'store backup': store.backup,
   'store check': store.checked,
   'store info': store.info,

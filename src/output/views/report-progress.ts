@@ -1,9 +1,9 @@
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import type { FilingEvent } from '../../domain/report/filed.ts'
+import { bar } from '../bar.ts'
 import type { Reporter } from '../reporter.ts'
 import { size } from './reports.ts'
 
-const barWidth = 20
 /** Milliseconds between two looks of a line that changes in place, and between two lines where none can. */
 const everyMs = { live: 100, plain: 15_000 }
 
@@ -38,10 +38,4 @@ export class ReportProgress {
   get #isLive(): boolean {
     return this.#reporter.terminal.columns !== undefined
   }
-}
-
-/** `[#####---------------]` for a quarter. */
-function bar(part: number): string {
-  const done = Math.floor(part * barWidth)
-  return `[${'#'.repeat(done)}${'-'.repeat(barWidth - done)}]`
 }

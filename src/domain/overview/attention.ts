@@ -1,0 +1,191 @@
+import { terminalStatuses } from '../../contract/statuses.ts'
+import type { Batch } from '../batch/batch.ts'
+import type { Submission } from '../submission/submission.ts'
+
+/** Why somebody has to look, the gravest first. */
+export const attentionKinds = [
+  'unknown',
+  'halted',
+  'error',
+  'rejected',
+  'held',
+  'stopped',
+  'waiting',
+] as const
+export type AttentionKind = (typeof attentionKinds)[number]
+
+/** Something that does not go on by itself. Times are ISO 8601. */
+export interface Attention {
+  kind: AttentionKind
+  batch_id: string
+  /** What its file is called; null for a single order. */
+  batch: string | null
+  /** Null where it is about the batch as a whole. */
+  row: number | null
+  request_id: string | null
+  first_name: string | null
+  last_name: string | null
+  email: string | null
+  reason: string | null
+  since: string
+  /** What to run next. */
+  command: string
+}
+
+const dayMs = 86_400_000
+/** A request that goes on for longer is worth a look. */
+export const longWaitDays = 7
+/** What ended badly, and nobody did anything about, is told of for so long. */
+export const endedDays = 30
+
+/** An order as somebody looks at it. */
+export type SeenRow = Pick<
+  Submission,
+  | 'batchId'
+  | 'row'
+  | 'state'
+  | 'requestId'
+  | 'requestStatus'
+  | 'requestStatusAt'
+  | 'recipient'
+  | 'attemptedAt'
+  | 'addedAt'
+  | 'changedAt'
+> & { email?: string | undefined }
+
+/** What it is of: a file's batch by its name. */
+export type SeenBatch = Pick<Batch, 'id' | 'kind' | 'name'>
+
+/** What is wrong with one order; undefined where nothing is. `reason`: why, where that is known. */
+export function attentionOf(
+  row: SeenRow,
+  batch: SeenBatch,
+  reason: string | null,
+  now: number,
+): Attention | undefined {
+  const found = kindOf(row, batch, now)
+  if (found === undefined) return undefined
+  const { kind, since } = found
+  return {
+    kind,
+    batch_id: batch.id,
+    batch: batch.kind === 'file' ? batch.name : null,
+    row: row.row,
+    request_id: row.requestId ?? null,
+    first_name: row.recipient?.first_name ?? null,
+    last_name: row.recipient?.last_name ?? null,
+    email: row.recipient?.email ?? row.email ?? null,
+    reason,
+    since: new Date(since).toISOString(),
+    command: commandFor(kind, {
+      batchId: batch.id,
+      requestIds: row.requestId === undefined ? [] : [row.requestId],
+    }),
+  }
+}
+
+function kindOf(
+  row: SeenRow,
+  batch: SeenBatch,
+  now: number,
+): { kind: AttentionKind; since: number } | undefined {
+  const { state, changedAt } = row
+  if (state === 'unknown' || state === 'held') return { kind: state, since: changedAt }
+  // Whoever made a single order was told at once.
+  if (state === 'rejected' && batch.kind === 'file' && isRecent(changedAt, now))
+    return { kind: 'rejected', since: changedAt }
+  if (state !== 'accepted') return undefined
+  const { requestStatus: status, requestStatusAt: readAt = changedAt } = row
+  if (status === 'ERROR') return isRecent(readAt, now) ? { kind: 'error', since: readAt } : undefined
+  const orderedAt = row.attemptedAt ?? row.addedAt
+  const isLong = now - orderedAt > longWaitDays * dayMs
+  return isLong && !terminalStatuses.includes(status ?? '')
+    ? { kind: 'waiting', since: orderedAt }
+    : undefined
+}
+
+const isRecent = (at: number, now: number): boolean => now - at <= endedDays * dayMs
+
+/** A batch that stands still although rows of it are to be sent; undefined where it does not. */
+export function batchAttention(batch: Batch): Attention | undefined {
+  const { id, name, kind, counts, halt, holder, queuedAt, changedAt } = batch
+  if (kind !== 'file' || counts.pending === 0 || holder !== undefined) return undefined
+  if (halt === undefined && queuedAt !== undefined) return undefined
+  const what = halt === undefined ? 'stopped' : 'halted'
+  return {
+    kind: what,
+    batch_id: id,
+    batch: name,
+    row: null,
+    request_id: null,
+    first_name: null,
+    last_name: null,
+    email: null,
+    reason: halt?.message ?? null,
+    since: new Date(halt?.at ?? changedAt).toISOString(),
+    command: commandFor(what, { batchId: id, requestIds: [] }),
+  }
+}
+
+interface About {
+  batchId: string | undefined
+  requestIds: readonly string[]
+}
+
+/** As it can be pasted. */
+function commandFor(kind: AttentionKind, { batchId, requestIds }: About): string {
+  const [requestId, ...more] = requestIds
+  const one = more.length === 0 && requestId !== undefined ? `refcheck request get ${requestId}` : undefined
+  const ofBatch = batchId === undefined ? '' : ` --batch ${batchId}`
+  switch (kind) {
+    case 'unknown':
+      return `refcheck batch reconcile ${batchId ?? ''}`.trimEnd()
+    case 'rejected':
+    case 'held':
+      return `refcheck batch rows ${batchId ?? ''} --state ${kind}`
+    case 'halted':
+    case 'stopped':
+      return `refcheck batch resume ${batchId ?? ''}`
+    case 'error':
+      return one ?? `refcheck request list${ofBatch} --status error`
+    case 'waiting':
+      return one ?? `refcheck request list${ofBatch} --refresh --sort ordered_at`
+  }
+}
+
+/** What is told of together, because one command is for all of it. */
+export interface AttentionGroup {
+  kind: AttentionKind
+  batch: string | null
+  items: Attention[]
+  command: string
+}
+
+/** The gravest first; rows of one batch together, and requests of all of them. */
+export function groupedAttention(attention: readonly Attention[]): AttentionGroup[] {
+  const groups = new Map<string, Attention[]>()
+  for (const each of attention) {
+    const isOfAll = each.kind === 'error' || each.kind === 'waiting'
+    const key = `${attentionKinds.indexOf(each.kind)} ${isOfAll ? '' : each.batch_id}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [each])
+    else group.push(each)
+  }
+  return [...groups]
+    .sort(([one], [other]) => Number.parseInt(one, 10) - Number.parseInt(other, 10))
+    .map(([, items]) => groupOf(items))
+}
+
+function groupOf(items: Attention[]): AttentionGroup {
+  const [first] = items as [Attention]
+  const isOfOne = items.every(({ batch_id: id }) => id === first.batch_id)
+  return {
+    kind: first.kind,
+    batch: isOfOne ? first.batch : null,
+    items,
+    command: commandFor(first.kind, {
+      batchId: isOfOne ? first.batch_id : undefined,
+      requestIds: items.flatMap(({ request_id: id }) => id ?? []),
+    }),
+  }
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+
+import { attentionKinds } from '../../domain/overview/attention.ts'
+import { list } from './batches.ts'
+import { count, moment, momentOrNull, textOrNull } from './document.ts'
+import { quota } from './session.ts'
+
+const person = { first_name: textOrNull, last_name: textOrNull }
+
+export const attention = z.array(
+  z.strictObject({
+    kind: z.enum(attentionKinds),
+    batch_id: z.string(),
+    batch: textOrNull,
+    row: z.int().positive().nullable(),
+    request_id: textOrNull,
+    ...person,
+    email: textOrNull,
+    reason: textOrNull,
+    since: moment,
+    command: z.string(),
+  }),
+)
+
+/** Requests by status; a status without any is left out. */
+export const statuses = z.record(z.string(), count)
+
+/** `status`. */
+export const overview = z.strictObject({
+  read_at: moment,
+  statuses,
+  in_flight: z.strictObject({ requests: count, read_since: momentOrNull, batches: list }),
+  attention,
+  reports: z.array(
+    z.strictObject({
+      request_id: z.string(),
+      ...person,
+      package_id: z.int(),
+      completed_at: moment,
+      files: count.nullable(),
+    }),
+  ),
+  /** Null where nobody is logged in. */
+  quota: quota.nullable(),
+})

@@ -1,0 +1,153 @@
+import { requestStatuses, terminalStatuses } from '../../contract/statuses.ts'
+import {
+  type Attention,
+  type AttentionGroup,
+  type AttentionKind,
+  groupedAttention,
+  longWaitDays,
+} from '../../domain/overview/attention.ts'
+import type { ListedBatch } from '../../domain/batch/standing.ts'
+import type { Overview } from '../../domain/overview/overview.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { localDay } from '../../domain/wording/local-time.ts'
+import { sanitize } from '../../host/text.ts'
+import { type Style, styled, type Terminal } from '../terminal.ts'
+import type { View } from '../view.ts'
+import { durationInWords } from './batches.ts'
+import { quotaJson, quotaLines, type QuotaStanding } from './quota.ts'
+
+/** What a screen of 24 lines has room for. */
+const mostGroups = 3
+const mostBatches = 3
+const mostReports = 3
+/** People who are named of a group. */
+const mostNamed = 3
+/** Statuses that were read longer ago are told of as old. */
+const oldMs = 86_400_000
+
+export const attentionWords: Readonly<Record<AttentionKind, string>> = {
+  unknown: 'unknown outcome',
+  halted: 'halted',
+  error: 'ERROR',
+  rejected: 'rejected',
+  held: 'held',
+  stopped: 'stopped',
+  waiting: `open for more than ${longWaitDays} days`,
+}
+
+const kindStyle: Readonly<Record<AttentionKind, Style>> = {
+  unknown: 'red',
+  halted: 'red',
+  error: 'red',
+  rejected: 'red',
+  held: 'yellow',
+  stopped: 'yellow',
+  waiting: 'yellow',
+}
+
+/** The morning's screen. `quota`: undefined where nobody is logged in. */
+export function overviewView(overview: Overview, quota: QuotaStanding | undefined, now: number): View {
+  return {
+    json: { ...overview, quota: quota === undefined ? null : quotaJson(quota, now) },
+    text: (terminal) =>
+      [
+        section('In flight', inFlightLines(overview, now), terminal),
+        section('Needs a person', attentionLines(overview.attention, terminal), terminal),
+        ...(quota === undefined ? [] : [section('Quota', quotaLines(quota, now, terminal), terminal)]),
+        ...(overview.reports.length === 0
+          ? []
+          : [section('Newest reports', reportLines(overview), terminal)]),
+      ].join('\n\n'),
+  }
+}
+
+function section(title: string, lines: readonly string[], terminal: Terminal): string {
+  return [styled(terminal, 'bold', title), ...lines.map((line) => (line === '' ? '' : `  ${line}`))].join(
+    '\n',
+  )
+}
+
+function inFlightLines({ statuses, in_flight: inFlight }: Overview, now: number): string[] {
+  const { requests, read_since: since, batches } = inFlight
+  const open = requestStatuses.filter((status) => !terminalStatuses.includes(status))
+  const counts = open.flatMap((status) =>
+    statuses[status] === undefined ? [] : `${statuses[status]} ${status}`,
+  )
+  const age = since === null ? 0 : now - Date.parse(since)
+  const lines = [
+    requests === 0
+      ? 'No request is in flight.'
+      : `${countInWords(requests, 'request')}: ${counts.join(', ')}`,
+    ...(age > oldMs
+      ? [`Last read up to ${durationInWords(age / 1000)} ago. Read again: refcheck request list --refresh`]
+      : []),
+    ...batches.slice(0, mostBatches).map(batchLine),
+  ]
+  const more = batches.length - mostBatches
+  return more > 0
+    ? [...lines, `${countInWords(more, 'more batch', 'more batches')}: refcheck batch list`]
+    : lines
+}
+
+function batchLine({ name, state, total, pending }: ListedBatch): string {
+  const rows = `${sanitize(name)}: ${pending} of ${countInWords(total, 'row')} not sent yet`
+  return state === 'running' || state === 'queued' ? `${rows}, ${state}` : rows
+}
+
+/** What needs a person, with the command for each; on a terminal as much as a screen takes. */
+export function attentionLines(
+  attention: readonly Attention[],
+  terminal: Terminal,
+  most = terminal.columns === undefined ? Number.POSITIVE_INFINITY : mostGroups,
+): string[] {
+  const groups = groupedAttention(attention)
+  if (groups.length === 0) return [styled(terminal, 'green', 'Nothing.')]
+  const lines = groups.slice(0, most).flatMap((group) => {
+    const { kind, items, command } = group
+    const head = `${items.length} ${attentionWords[kind]}`
+    const about = shortened(aboutGroup(group), terminal, head.length + 6)
+    return [`${styled(terminal, kindStyle[kind], head)}  ${about}`.trimEnd(), `  ${command}`]
+  })
+  const more = groups.length - most
+  return more > 0 ? [...lines, `and ${more} more: refcheck status --html status.html shows all`] : lines
+}
+
+function aboutGroup({ batch, items, kind }: AttentionGroup): string {
+  const where = batch === null ? '' : `${sanitize(batch)}: `
+  if (kind === 'halted' || kind === 'stopped')
+    return `${sanitize(batch ?? '')}  ${sanitize(items[0]?.reason ?? '')}`
+  const named = items.slice(0, mostNamed).map(nameOf)
+  const rest = items.length - named.length
+  const people = `${where}${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  const [reason, ...others] = new Set(items.map((each) => each.reason))
+  return others.length > 0 || reason === null || reason === undefined
+    ? people
+    : `${people}: ${sanitize(reason)}`
+}
+
+/** As a person is called, or else what is known of them. */
+export function nameOf({ first_name: first, last_name: last, email, row }: Attention): string {
+  const name = `${first ?? ''} ${last ?? ''}`.trim()
+  return sanitize(name === '' ? (email ?? `row ${row ?? '?'}`) : name)
+}
+
+function shortened(text: string, { columns }: Terminal, taken: number): string {
+  const most = columns === undefined ? Number.POSITIVE_INFINITY : columns - taken
+  return text.length <= most ? text : `${text.slice(0, Math.max(0, most - 1)).trimEnd()}…`
+}
+
+function reportLines({ reports }: Overview): string[] {
+  const shown = reports.slice(0, mostReports)
+  const missing = reports.some(({ files }) => files === null || files === 0)
+  const lines = shown.map(
+    ({ completed_at: at, first_name: first, last_name: last, request_id: id, files }) => {
+      const state =
+        files === null ? '' : files === 0 ? '  not downloaded' : `  ${countInWords(files, 'file')}`
+      const name = `${first ?? ''} ${last ?? ''}`.trim()
+      return `${localDay(at)}  ${id.slice(0, 8)}  ${sanitize(name === '' ? '-' : name)}${state}`
+    },
+  )
+  const isSet = reports.every(({ files }) => files !== null)
+  const command = isSet ? 'refcheck report sync' : 'refcheck report download --all-completed --output reports'
+  return missing ? [...lines, `Download: ${command}`] : lines
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+
+import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
+import type { Attention } from '../../../src/domain/overview/attention.ts'
+import { countedStatuses, overviewOf } from '../../../src/domain/overview/overview.ts'
+import type { Submission } from '../../../src/domain/submission/submission.ts'
+
+const order = (requestId: string, requestStatus: string | undefined, at: number): Submission =>
+  ({
+    requestId,
+    requestStatus,
+    requestStatusAt: requestStatus === undefined ? undefined : at,
+    changedAt: at,
+    packageId: 102,
+    recipient: undefined,
+  }) as Submission
+
+const nothing = { accepted: [], batches: [], attention: [], files: undefined }
+
+test('an empty store is in nobody’s way', () => {
+  expect(overviewOf(nothing, 0)).toEqual({
+    read_at: '1970-01-01T00:00:00.000Z',
+    statuses: {},
+    in_flight: { requests: 0, read_since: null, batches: [] },
+    attention: [],
+    reports: [],
+  })
+})
+
+test('one that nobody heard of since it was accepted was received', () => {
+  expect(
+    countedStatuses([order('a', undefined, 0), order('b', 'PARTIAL', 0), order('c', 'PARTIAL', 0)]),
+  ).toEqual({
+    RECEIVED: 1,
+    PARTIAL: 2,
+  })
+})
+
+test('in flight is what has no terminal status, as old as the oldest read of it', () => {
+  const accepted = [
+    order('a', 'RECEIVED', 3000),
+    order('b', undefined, 2000),
+    order('c', 'CANCELLED', 1000),
+    order('d', 'COMPLETED', 500),
+  ]
+  expect(overviewOf({ ...nothing, accepted }, 9000).in_flight).toEqual({
+    requests: 2,
+    read_since: '1970-01-01T00:00:02.000Z',
+    batches: [],
+  })
+})
+
+test('the five newest completed, with the files that the folder has of each', () => {
+  const accepted = Array.from({ length: 7 }, (_, at) => order(`r${at}`, 'COMPLETED', at))
+  const { reports } = overviewOf({ ...nothing, accepted, files: new Map([['r5', 2]]) }, 9)
+  expect(reports.map(({ request_id: id, files }) => [id, files])).toEqual([
+    ['r6', 0],
+    ['r5', 2],
+    ['r4', 0],
+    ['r3', 0],
+    ['r2', 0],
+  ])
+  expect(overviewOf({ ...nothing, accepted }, 9).reports[0]?.files).toBe(null)
+})
+
+test('a batch is in flight while rows of it are to be sent; a single order is not a batch', () => {
+  const batch = (id: string, change: object): Batch =>
+    ({ id, kind: 'file', name: id, addedAt: 0, counts: noCounts(), ...change }) as Batch
+  const batches = [
+    batch('open', { counts: { ...noCounts(), pending: 1 } }),
+    batch('sending', { counts: { ...noCounts(), sending: 1 } }),
+    batch('done', {}),
+    batch('one', { kind: 'single', counts: { ...noCounts(), sending: 1 } }),
+  ]
+  const { in_flight: inFlight } = overviewOf({ ...nothing, batches }, 9)
+  expect(inFlight.batches.map(({ batch_id: id }) => id)).toEqual(['open', 'sending'])
+})
+
+test('what needs a person is in the order of how grave it is', () => {
+  const of = (kind: Attention['kind']): Attention => ({ kind }) as Attention
+  const { attention } = overviewOf({ ...nothing, attention: [of('waiting'), of('error'), of('unknown')] }, 0)
+  expect(attention.map(({ kind }) => kind)).toEqual(['unknown', 'error', 'waiting'])
+})
