@@ -16,6 +16,9 @@ export type Row = readonly (string | number | Uint8Array | null)[]
 /** What a store keeps of itself under names and takes along; the rest is about the place where it is. */
 export const keptNames: readonly string[] = [fingerprintKeyName, 'orphans', 'unlisted']
 
+/** Under this name a store says why it takes no orders. */
+export const closedName = 'closed'
+
 /** Names of columns, with blanks between. */
 function columns(names: Partial<Record<ColumnKind, string>>): Table['columns'] {
   const found = Object.entries(names) as [ColumnKind, string][]

@@ -17,10 +17,14 @@ export class News {
   /** Throws where the store cannot be listened to now. */
   async listen(inbox: Pick<Inbox, 'onArrival'> | undefined, to: Exclude<Arrival, ''>): Promise<void> {
     await inbox?.onArrival?.((what) => {
-      if (what !== '' && what !== to) return
-      this.#isHeard = true
-      this.#wake?.abort()
+      if (what === '' || what === to) this.hear()
     })
+  }
+
+  /** Something new is there. */
+  hear(): void {
+    this.#isHeard = true
+    this.#wake?.abort()
   }
 
   /** Whether there was news, now or since the sleep before. Rejects with the signal's reason. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
 import { type Delivered, type NextTry, retryAfter } from '../../domain/webhook/retry.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
+import { News } from './news.ts'
 
 export interface RelayOptions {
   inbox: Inbox
@@ -24,17 +25,16 @@ export class Relay {
   readonly #options: RelayOptions
   /** What was taken although the store could not note it: forwarded once all the same, while this lives. */
   readonly #unnoted = new Map<number, Delivered>()
-  #wake: (() => void) | undefined
-  #nudged = false
+  readonly #news: News
 
   constructor(options: RelayOptions) {
     this.#options = options
+    this.#news = new News(options.clock)
   }
 
   /** Something new is there. */
   nudge(): void {
-    this.#nudged = true
-    this.#wake?.()
+    this.#news.hear()
   }
 
   /**
@@ -44,7 +44,6 @@ export class Relay {
   async run(untilEmpty: () => boolean): Promise<void> {
     const { inbox, clock, signal } = this.#options
     while (!signal.aborted) {
-      this.#nudged = false
       const due = await inbox.due(clock.now(), sideBySide)
       const ends = await Promise.allSettled(due.map((event) => this.#handOn(event)))
       const failed = ends.find((end) => end.status === 'rejected')
@@ -52,9 +51,9 @@ export class Relay {
       if (due.length > 0) continue
       const next = await inbox.nextDue()
       if (next === undefined && untilEmpty()) return
-      await this.#pause(
-        Math.min(lookEveryMs, next === undefined ? lookEveryMs : Math.max(1, next - clock.now())),
-      )
+      const pauseMs = next === undefined ? lookEveryMs : Math.max(1, next - clock.now())
+      // At the end of it there is nothing to tell: the loop ends.
+      await this.#news.sleep(Math.min(lookEveryMs, pauseMs), signal).catch(() => undefined)
     }
   }
 
@@ -72,19 +71,5 @@ export class Relay {
     if (next === 'dropped') await inbox.drop(event.id, delivered.answer)
     else await inbox.refused(event.id, now + next, delivered.answer)
     onDelivered(event, delivered, next)
-  }
-
-  async #pause(ms: number): Promise<void> {
-    const { clock, signal } = this.#options
-    if (this.#nudged) return
-    const woken = new AbortController()
-    this.#wake = () => woken.abort()
-    try {
-      await clock.sleep(ms, AbortSignal.any([signal, woken.signal]))
-    } catch {
-      // Woken, or at the end: either way there is a look to be had.
-    } finally {
-      this.#wake = undefined
-    }
   }
 }

@@ -18,8 +18,7 @@ import type { Listing } from './listing.ts'
 import { databaseNow, lockOf } from './locking.ts'
 import { metaText, setMeta } from './meta.ts'
 import { putBack, putBackInWords } from './put-back.ts'
-
-const closedName = 'closed'
+import { closedName } from '../tables.ts'
 
 /** What is on the server's disk; the epoch that was accepted beside the one that it has. */
 const selectPosition = `

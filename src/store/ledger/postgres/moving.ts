@@ -12,6 +12,7 @@ import type { AttemptLists } from '../attempt-lists.ts'
 import { copyRows } from '../copy.ts'
 import type { Moving, NewRows, Rows } from '../moving.ts'
 import {
+  closedName,
   type ColumnKind,
   peopleTables,
   placeAfter,
@@ -25,7 +26,6 @@ import { movedState } from './failure.ts'
 import type { Listing } from './listing.ts'
 import { metaText, setMeta } from './meta.ts'
 
-const closedName = 'closed'
 const arrivedName = 'arrived'
 
 /** Nobody else writes until the transaction ends, however long the other place takes. */

@@ -11,8 +11,7 @@ import type { Listing } from './listing.ts'
 import { metaText, setMeta } from './meta.ts'
 import { putBack, putBackInWords } from './put-back.ts'
 import type { Random } from '../../../host/random.ts'
-
-const closedName = 'closed'
+import { closedName } from '../tables.ts'
 
 const holdPendingRows = `
 UPDATE submissions SET state = 'held', held_for = 'store_forgot', changed_at = :at, reason = :reason WHERE state = 'pending'`

@@ -12,13 +12,12 @@ import type { Random } from '../../../host/random.ts'
 import type { AttemptLists } from '../attempt-lists.ts'
 import { copyRows } from '../copy.ts'
 import type { Moving, NewRows, Rows } from '../moving.ts'
-import { peopleTables, placeAfter, type Row, rowOf, selectPage, type Table } from '../tables.ts'
+import { closedName, peopleTables, placeAfter, type Row, rowOf, selectPage, type Table } from '../tables.ts'
 import type { Database, Values } from './connection.ts'
 import { acceptRuns } from './former-runs.ts'
 import { Listing } from './listing.ts'
 import { metaText, setMeta } from './meta.ts'
 
-const closedName = 'closed'
 const arrivedName = 'arrived'
 
 const trigger = (table: string, to: string): string => `
