@@ -2,17 +2,19 @@
  * How many rows a second `batch run` orders with the quota out of the way, beside a bare loop in the same run that
  * POSTs each row on a fresh connection and flushes a line for it; both against one sandbox process. The program's
  * time is that of its whole process, the loop's is that of the loop alone, so of few rows the start takes a large part.
- * Run: npm run build && node test/bench/batch/run.ts [ROWS [ROUNDS]]
+ * With the folder of another build of this program, an earlier one say, the two are compared as well.
+ * Run: npm run build && node test/bench/batch/run.ts [ROWS [ROUNDS [FOLDER]]]
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 import { peopleFile } from '../../harness/batch-file.ts'
-import { inPairs, median, medianRatio, tell } from '../measuring.ts'
+import { type Figure, inPairs, median, medianRatio, tell } from '../measuring.ts'
 import { home, milliseconds, sandboxProcess } from '../program.ts'
 
-const [rows = 1000, rounds = 11] = process.argv.slice(2).map(Number)
+const [rows = 1000, rounds = 11] = process.argv.slice(2, 4).map(Number)
+const otherBuild = process.argv[4]
 const bare = new URL('bare.ts', import.meta.url).pathname
 
 const here = home()
@@ -31,15 +33,37 @@ function batchRun(file: string, ...flags: string[]): number {
   return run(['batch', 'run', file, '--package', '102', '--yes', ...flags])
 }
 
-function run(argv: readonly string[], more: Record<string, string> = {}): number {
-  return milliseconds(process.execPath, [here.program, ...argv], { ...env, ...more }, here.folder)
+function run(
+  argv: readonly string[],
+  more: Record<string, string> = {},
+  program: string = here.program,
+): number {
+  return milliseconds(process.execPath, [program, ...argv], { ...env, ...more }, here.folder)
+}
+
+/** Settings and a store of their own. */
+function apart(name: string) {
+  const other = join(here.folder, name)
+  const folders = { REFCHECK_CONFIG_DIR: join(other, 'config'), REFCHECK_DATA_DIR: join(other, 'data') }
+  for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folders
+}
+
+/** Rows a second to those of another build. */
+async function toOtherBuild(build: string): Promise<Figure> {
+  const program = join(resolve(build), 'bin', 'run.js')
+  const folders = apart('other')
+  const pairs = await inPairs(
+    rounds,
+    () => batchRun(people()),
+    () => run(['batch', 'run', people(), '--package', '102', '--yes'], folders, program),
+  )
+  return { what: `rows a second, to the build in ${build}`, value: 1 / medianRatio(pairs), atLeast: 0.9 }
 }
 
 /** A store that keeps no list of its attempts: where a list would be there is no folder, and a person allowed it. */
 function unlisted(): Record<string, string> {
-  const other = join(here.folder, 'unlisted')
-  const folders = { REFCHECK_CONFIG_DIR: join(other, 'config'), REFCHECK_DATA_DIR: join(other, 'data') }
-  for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const folders = apart('unlisted')
   writeFileSync(join(folders.REFCHECK_CONFIG_DIR, 'attempts'), '')
   writeFileSync(join(folders.REFCHECK_DATA_DIR, 'ledger.sqlite.attempts'), '')
   run(['store', 'check', '--without-list'], folders)
@@ -87,6 +111,7 @@ try {
       value: 1 / medianRatio(byList),
       atLeast: 0.9,
     },
+    ...(otherBuild === undefined ? [] : [await toOtherBuild(otherBuild)]),
   ])
 } finally {
   await sandbox.stop()
