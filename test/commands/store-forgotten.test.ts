@@ -34,7 +34,8 @@ test('a store put back from before two orders: closed, checked, accepted as it i
   putBack()
   // It would tell whom it is about by itself.
   rmSync(join(here.folder, 'people.results.csv'))
-  expect(await here.all([runOf(), orderOf('New'), 'store check', 'batch list'])).toMatchInlineSnapshot(`
+  expect(await here.all([runOf(), orderOf('New'), 'store check', 'store info', 'batch list']))
+    .toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
     2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
@@ -52,6 +53,15 @@ test('a store put back from before two orders: closed, checked, accepted as it i
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
     2> If there is a newer copy of the store, put it in its place. Orders made since are recorded as unknown and are not sent again when you continue: refcheck store check --accept-older
     exit 1
+
+    $ refcheck store info
+    HOME/data/ledger.sqlite  184.3 kB
+    closed: it did not know 2 attempts that were made with it
+    format 9, SQLite 3.53.4
+    1 batch or single order: 1 pending, 1 accepted, 2 unknown
+    0 events in the inbox
+    recorded from 2026-11-20 to 2026-11-20
+    exit 0
 
     $ refcheck batch list
     BATCH ID                              NAME        ACCEPTED  TOTAL  STATE

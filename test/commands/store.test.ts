@@ -67,7 +67,8 @@ test('info says where it is and what it holds; check finds it sound', async () =
         "events": 0,
         "sqlite": "3.N.N",
         "oldest": "2026-11-20T12:00:00.000Z",
-        "newest": "2026-11-20T12:00:00.000Z"
+        "newest": "2026-11-20T12:00:00.000Z",
+        "closed": []
       }
       exit 0
 

@@ -1,3 +1,4 @@
+import type { Closed } from './age.ts'
 import type { SubmissionState } from '../submission/states.ts'
 
 /** What a store is and holds. Times are wall time in ms. */
@@ -15,6 +16,8 @@ export interface StoreInfo {
   events: number
   oldest: number | undefined
   newest: number | undefined
+  /** Why it takes no orders, as it was found last: no list is read for this. */
+  closed: Closed | undefined
   /** What a server adds; undefined for a file. */
   server?: StoreServer | undefined
 }

@@ -15,6 +15,8 @@ export const info = z.strictObject({
   events: count,
   oldest: momentOrNull,
   newest: momentOrNull,
+  /** Why it takes no orders; empty where it does. */
+  closed: z.array(z.string()),
   /** Of a PostgreSQL database. */
   replication: z.enum(['none', 'asynchronous', 'synchronous']).optional(),
   latency_ms: z.number().min(0).optional(),

@@ -1,3 +1,4 @@
+import { type Closed, closedBecause } from '../../domain/store/age.ts'
 import { replicationText } from '../../domain/store/replication.ts'
 import type { StoreServer } from '../../domain/store/told.ts'
 import { sanitize } from '../../host/text.ts'
@@ -21,12 +22,14 @@ interface Info {
   events: number
   oldest: number | undefined
   newest: number | undefined
+  closed: Closed | undefined
   server?: StoreServer | undefined
 }
 
-export function storeInfoView({ oldest, newest, server, ...info }: Info): View {
+export function storeInfoView({ oldest, newest, server, closed, ...info }: Info): View {
   const day = (at: number | undefined): string | null =>
     at === undefined ? null : new Date(at).toISOString()
+  const why = closed === undefined ? [] : closedBecause(closed)
   const rows = Object.entries(info.rows).filter(([, count]) => count > 0)
   return {
     json: {
@@ -34,6 +37,7 @@ export function storeInfoView({ oldest, newest, server, ...info }: Info): View {
       sqlite: info.engine.startsWith('SQLite ') ? info.engine.slice('SQLite '.length) : '',
       oldest: day(oldest),
       newest: day(newest),
+      closed: why,
       ...(server && {
         replication: server.replication,
         latency_ms: Math.round(server.latencyMs * 100) / 100,
@@ -42,6 +46,7 @@ export function storeInfoView({ oldest, newest, server, ...info }: Info): View {
     text: (terminal) =>
       [
         `${styled(terminal, 'bold', sanitize(info.location))}  ${size(info.bytes)}`,
+        ...why.map((clause) => `${styled(terminal, 'red', 'closed')}: ${sanitize(clause)}`),
         `format ${info.format}, ${sanitize(info.engine)}`,
         ...(server === undefined
           ? []

@@ -67,7 +67,13 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
   peopleFile(folder, [...emails(2), 'new@example.com'], 'again.csv')
   rmSync(join(folder, 'people.results.csv'))
   const run = 'batch run again.csv --package 102 --yes'
-  const lines = [run, 'store check', 'store check --accept-older', 'store move data/ledger.sqlite o.sqlite']
+  const lines = [
+    run,
+    'store check',
+    'store info',
+    'store check --accept-older',
+    'store move data/ledger.sqlite o.sqlite',
+  ]
   expect(await here.all(lines, { exported })).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --yes
     2> Error: the store "HOME/data/ledger.sqlite" was moved to "postgres://STORE"
@@ -79,6 +85,15 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
     2> Error: the store "HOME/data/ledger.sqlite" was moved to "postgres://STORE"
     2> Use it there, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
     exit 1
+
+    $ refcheck store info
+    HOME/data/ledger.sqlite  188.4 kB
+    closed: it was moved to "postgres://STORE"
+    format 9, SQLite 3.53.4
+    1 batch or single order: 2 accepted
+    1 event in the inbox
+    recorded from 2026-11-20 to 2026-11-20
+    exit 0
 
     $ refcheck store check --accept-older
     2> Error: the store "HOME/data/ledger.sqlite" was moved to "postgres://STORE"

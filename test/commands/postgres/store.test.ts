@@ -90,6 +90,7 @@ test('a database is made a store once, and says what it is', async () => {
       "sqlite": "",
       "oldest": null,
       "newest": null,
+      "closed": [],
       "replication": "none",
       "latency_ms": N
     }

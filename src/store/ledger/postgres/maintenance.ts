@@ -62,6 +62,7 @@ export class PostgresMaintenance implements Maintenance {
         events,
         oldest: oldest ?? undefined,
         newest: newest ?? undefined,
+        closed: await this.#age.closed(sql),
       }
     })
   }

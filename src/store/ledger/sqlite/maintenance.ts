@@ -53,6 +53,7 @@ export class SqliteMaintenance implements Maintenance {
         events: (database.get('SELECT count(*) AS count FROM events') as { count: number }).count,
         oldest: oldest ?? undefined,
         newest: newest ?? undefined,
+        closed: this.#age.closed(),
       }
     })
   }
