@@ -3,6 +3,7 @@ import { UsageError } from '../errors/kinds.ts'
 import type { ConformancePorts } from '../usecases/conformance/check-deployment.ts'
 import { variable } from '../host/env.ts'
 import { http } from './http.ts'
+import { controlToken } from './sandbox.ts'
 import { sessionSources } from './session.ts'
 import { webhookSecret } from './webhook.ts'
 
@@ -18,6 +19,7 @@ export async function conformancePorts(scope: Scope): Promise<ConformancePorts> 
       throw error
     }),
     foreignKey: variable(context.env, 'REFCHECK_FOREIGN_API_KEY'),
+    controlToken: controlToken(context),
     onCase: (id, done, of) => reporter.status(`${done}/${of} ${id}`),
     onWait: (seconds) => reporter.note(`The quota is used up; continuing in ${seconds} s.`),
   }

@@ -9,7 +9,9 @@ export async function usualSandboxRules() {
   return ruleSettings(usualRules())
 }
 
-/** The service as OpenAPI 3.1. */
-export async function openApiDocument(baseUrl: string) {
-  return (await import('../contract/openapi.ts')).openApi(baseUrl)
+/** The service as OpenAPI 3.1; `control`: with what steers a running sandbox. */
+export async function openApiDocument(baseUrl: string, control: boolean) {
+  return control
+    ? (await import('../sandbox/control/openapi.ts')).sandboxOpenApi(baseUrl)
+    : (await import('../contract/openapi.ts')).openApi(baseUrl)
 }

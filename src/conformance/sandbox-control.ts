@@ -1,5 +1,5 @@
 import { entries, field } from './answer.ts'
-import { UsageError } from '../errors/kinds.ts'
+import { UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
 import type { Control, Identity, Plan, QuotaWindow, Target } from './target.ts'
 
@@ -17,12 +17,13 @@ export interface SandboxControl extends Control {
   restore(): Promise<void>
 }
 
-/** Throws UsageError where the base URL is not that of a sandbox. */
+/** `token`: of a sandbox that others can reach. Throws UsageError where the base URL is not that of a sandbox. */
 export async function sandboxControl(
   http: HttpClient,
   { baseUrl, apiKey }: Pick<Target, 'baseUrl' | 'apiKey'>,
+  token?: string,
 ): Promise<SandboxControl> {
-  const control = new ControlClient(http, `${baseUrl.replace(/\/+$/, '')}${controlPath}`)
+  const control = new ControlClient(http, `${baseUrl.replace(/\/+$/, '')}${controlPath}`, token)
   const before = await control.read('snapshot')
   const state = await control.read('state')
   const manual = field(state, 'clock') === 'manual'
@@ -74,16 +75,27 @@ const switchOf: Record<Exclude<Plan, 'good'>, string> = {
 class ControlClient {
   readonly #http: HttpClient
   readonly #base: string
+  readonly #headers: Record<string, string>
 
-  constructor(http: HttpClient, base: string) {
+  constructor(http: HttpClient, base: string, token: string | undefined) {
     this.#http = http
     this.#base = base
+    this.#headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
   }
 
   async read(what: string): Promise<unknown> {
-    const { status, body } = await this.#http.send({ method: 'GET', url: this.#base + what })
+    const { status, body } = await this.#http.send({
+      method: 'GET',
+      url: this.#base + what,
+      headers: this.#headers,
+    })
     const said = status === 200 ? parsed(body) : undefined
     if (said !== undefined) return said
+    if (status === 401) {
+      throw new UnauthenticatedError('the control token of the sandbox is missing or wrong', {
+        hint: 'Set REFCHECK_SANDBOX_TOKEN to the control_token that "sandbox start" printed.',
+      })
+    }
     throw new UsageError(`${new URL(this.#base).host} is not a sandbox that can be controlled`, {
       hint: 'Leave out --control, or start a sandbox with: refcheck sandbox start',
     })
@@ -93,7 +105,7 @@ class ControlClient {
     const { status, body } = await this.#http.send({
       method: 'POST',
       url: this.#base + what,
-      headers: { 'Content-Type': 'application/json' },
+      headers: { ...this.#headers, 'Content-Type': 'application/json' },
       body: Buffer.from(JSON.stringify(order)),
     })
     if (status === 200) return

@@ -39,7 +39,11 @@ function answers(success: { status: '200' | '201'; schema: string }, ...statuses
 
 /** Every endpoint of the document. */
 export function openApiPaths(): Json {
-  return { ...packagePaths(), ...requestPaths(), ...reportPaths() }
+  const paths = { ...packagePaths(), ...requestPaths(), ...reportPaths() } as Record<string, Json>
+  for (const operations of Object.values(paths)) {
+    for (const operation of Object.values(operations)) Object.assign(operation as Json, { tags: ['service'] })
+  }
+  return paths
 }
 
 function packagePaths(): Json {

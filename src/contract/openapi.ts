@@ -2,7 +2,6 @@ import { z } from 'zod'
 
 import { ping } from './envelope.ts'
 import { webhookEvent } from './event.ts'
-import { cacheHeaders as uncached } from './headers.ts'
 import { cacheHeaders, type Json, object, openApiPaths, uuid } from './openapi-paths.ts'
 import { fieldDefinition, fieldTypes, packageSchema } from './package-schema.ts'
 import { packageList, packageStatuses } from './package.ts'
@@ -23,6 +22,7 @@ export function openApi(baseUrl: string): Json {
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: baseUrl }],
+    tags: [{ name: 'service', description: 'The API of the document.' }],
     security: [{ apiKey: [], userEmail: [] }],
     paths: openApiPaths(),
     webhooks: { 'request.updated': { post: webhook } },
@@ -157,9 +157,4 @@ const webhook = {
     content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEvent' } } },
   },
   responses: { '2XX': { description: 'Received, within 10 seconds; anything else is a delivery failure.' } },
-}
-
-/** What a running sandbox answers at /openapi.json: beside the service, so no part of its quotas or log. */
-export function described(request: Request): Response {
-  return Response.json(openApi(new URL(request.url).origin), { headers: uncached })
 }

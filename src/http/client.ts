@@ -18,6 +18,8 @@ export interface HttpClientOptions {
   userAgent: string
   /** Called once for every exchange when it is over, however it ended. */
   onExchange?: ((report: ExchangeReport) => void) | undefined
+  /** Whether plain http may go to a URL of another machine; by default to none. */
+  isApproved?: ((url: URL) => boolean) | undefined
 }
 
 /**
@@ -35,13 +37,13 @@ export class HttpClient {
 
   /** One exchange, the body read whole. Throws TransportError, or the signal's reason. */
   async send(request: HttpRequest): Promise<HttpResponse> {
-    const { url, limits } = target(request)
+    const { url, limits } = this.#target(request)
     return this.#whole(this.#flight(request, url, limits), this.#transport.shared(url, limits))
   }
 
   /** One exchange whose body is read as it comes. Throws as `send` does, from the iteration too. */
   async open(request: HttpRequest): Promise<HttpStream> {
-    const { url, limits } = target(request)
+    const { url, limits } = this.#target(request)
     return this.#exchange(this.#flight(request, url, limits), this.#transport.shared(url, limits))
   }
 
@@ -51,7 +53,7 @@ export class HttpClient {
    * connection (with TLS, through a proxy too) stands, and an iterable body cannot be replayed.
    */
   async sendOnce(request: HttpRequest & { body: Uint8Array }): Promise<HttpResponse> {
-    const { url, limits } = target(request)
+    const { url, limits } = this.#target(request)
     const route = this.#transport.fresh(url, limits)
     const flight = this.#flight(request, url, limits)
     try {
@@ -71,6 +73,14 @@ export class HttpClient {
   /** Closes every connection, also one in use, for good. */
   async close(): Promise<void> {
     await this.#transport.close()
+  }
+
+  #target(request: HttpRequest): { url: URL; limits: HttpLimits } {
+    const { isApproved } = this.#options
+    return {
+      url: secureUrl(request.url, undefined, isApproved),
+      limits: { ...jsonLimits, ...request.limits },
+    }
   }
 
   #flight(request: HttpRequest, url: URL, limits: HttpLimits): Flight {
@@ -128,10 +138,6 @@ export class HttpClient {
       signal: flight.signal,
     }
   }
-}
-
-function target(request: HttpRequest): { url: URL; limits: HttpLimits } {
-  return { url: secureUrl(request.url), limits: { ...jsonLimits, ...request.limits } }
 }
 
 /**

@@ -10,9 +10,9 @@ import type { HttpLimits } from './types.ts'
 /**
  * "HTTPS only; plain HTTP requests are rejected" ("What the service does"). Plain http stays on this
  * machine, so nothing is ever sent in clear text over a network. What is refused is not shown whole: it may
- * hold a password or a token. `source` says where it stood.
+ * hold a password or a token. `source` says where it stood; `isApproved` names other machines that plain http may go to.
  */
-export function secureUrl(text: string, source = 'this'): URL {
+export function secureUrl(text: string, source = 'this', isApproved?: (url: URL) => boolean): URL {
   if (!URL.canParse(text)) {
     throw new UsageError(`${source} is not a URL`, { hint: 'A URL looks like https://api.example.com' })
   }
@@ -22,7 +22,8 @@ export function secureUrl(text: string, source = 'this'): URL {
       hint: 'Remove the part before the @.',
     })
   }
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))) return url
+  if (url.protocol === 'https:') return url
+  if (url.protocol === 'http:' && (isLoopbackHost(url.hostname) || isApproved?.(url) === true)) return url
   throw new UsageError(`refused ${url.protocol}//${url.host}: https is required`, {
     hint: 'http is allowed for this machine only (127.0.0.1, ::1, localhost).',
   })

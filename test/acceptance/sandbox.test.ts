@@ -1,12 +1,15 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 
 import { start } from '../harness/process.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { expectDescribed } from '../harness/described.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+
+const root = join(import.meta.dirname, '..', '..')
 
 interface Address {
   base_url: string
@@ -103,6 +106,28 @@ test('--webhook-url is refused before anything starts, and the data is free agai
   expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state', 'state.claim'])
 })
 
+test('the recipe for a pipeline is ready when ping answers, and is steered with its token', async () => {
+  const recipe = parse(
+    readFileSync(join(root, 'src', 'reference', 'pipelines', 'sandbox-compose.yaml'), 'utf8'),
+  ) as { services: { sandbox: { command: string; environment: { REFCHECK_SANDBOX_TOKEN: string } } } }
+  const { command, environment: set } = recipe.services.sandbox
+  const [, line = ''] = /^npx --yes --package \S+ refcheck (.*)$/.exec(command) ?? []
+  const sandbox = start([...line.split(' '), '--port', '0'], {
+    ...emptyEnv(temporaryFolder()),
+    ...set,
+  })
+  const address = JSON.parse(await sandbox.until('\n')) as Address & { control_token: string }
+  expect(address.control_token).toBe(set.REFCHECK_SANDBOX_TOKEN)
+  expect((await fetch(`${address.base_url}/v1/ping`)).status).toBe(200)
+  const tell = async (headers: Record<string, string>) => {
+    const body = JSON.stringify({ url: 'http://app:3000/hooks' })
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body }
+    return (await fetch(`${address.base_url}/_sandbox/webhook`, init)).status
+  }
+  expect(await tell({})).toBe(401)
+  expect(await tell({ Authorization: `Bearer ${address.control_token}` })).toBe(200)
+})
+
 describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
   const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')
   const tls = ['--tls-cert', join(vectors, 'service.pem'), '--tls-key', join(vectors, 'service.key')]
@@ -113,7 +138,7 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
     })
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toBe(
-      `Error: --host: ${host} is reachable from other machines, and http is allowed on this machine only\nAdd --tls-cert and --tls-key, or leave out --host.\n`,
+      `Error: --host: ${host} is reachable from other machines, and http is allowed on this machine only\nAdd --tls-cert and --tls-key, or --allow-http-from NETWORK, or leave out --host.\n`,
     )
   })
 

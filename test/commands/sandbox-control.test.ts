@@ -3,36 +3,10 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { type Beside, beside } from '../harness/beside.ts'
 import { orderOf } from '../harness/people.ts'
-import { start } from '../harness/process.ts'
-import { type Screen, type Session, session, type Step, type TypeOptions } from '../harness/session.ts'
-import { emptyEnv, temporaryFolder } from '../harness/world.ts'
-
-interface Beside {
-  type: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
-  all: (lines: readonly string[]) => Promise<Screen>
-  write: Session['write']
-  /** Address and key of the sandbox. */
-  env: Record<string, string>
-  process: ReturnType<typeof start>
-}
-
-/** A sandbox in a process of its own, and a person beside it whose environment leads there. */
-async function beside(flags: readonly string[] = []): Promise<Beside> {
-  const here = await session({ newcomer: true, filters: [[/\b20\d\d-\d\d-\d\d \d\d:\d\d \+00:00/g, 'TIME']] })
-  const argv = ['sandbox', 'start', '--port', '0', '--json', '--seed', 'session', ...flags]
-  const running = start(argv, emptyEnv(here.folder))
-  const address = JSON.parse(await running.until('\n')) as Record<string, string>
-  const env = {
-    REFCHECK_BASE_URL: address['base_url'] ?? '',
-    REFCHECK_API_KEY: address['api_key'] ?? '',
-    REFCHECK_USER_EMAIL: address['user_email'] ?? '',
-  }
-  // Exported once in the shell, so that no line repeats it.
-  const type: Beside['type'] = (line, options) => here.type(line, { exported: env, ...options })
-  const all: Beside['all'] = (lines) => here.all(lines, { exported: env })
-  return { type, all, write: here.write, env, process: running }
-}
+import { session } from '../harness/session.ts'
+import { temporaryFolder } from '../harness/world.ts'
 
 async function orderIn({ type }: Beside): Promise<string> {
   const outcome = await type(orderOf('Priya', ['--yes', '--json']))
@@ -308,8 +282,8 @@ test('refused with one line and a hint', async () => {
     exit 2
 
     $ refcheck sandbox inject --on 'GET *' --fault '{"kind":"x"}'
-    2> Error: fault.kind: must be one of: status, cut, hang, no-id, content-type, truncated, body, switch
-    2> A fault is JSON with a kind: status, cut, hang, no-id, content-type, truncated, body, switch; see examples with: refcheck sandbox inject --help
+    2> Error: fault.kind: must be one of: status, cut, hang, latency, no-id, content-type, truncated, body, switch
+    2> A fault is JSON with a kind: status, cut, hang, latency, no-id, content-type, truncated, body, switch; see examples with: refcheck sandbox inject --help
     exit 2
 
     $ refcheck sandbox rules nope

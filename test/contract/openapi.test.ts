@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 
 import { openApi } from '../../src/contract/openapi.ts'
+import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 import { type Answer, fullOrder, hour, jane, simpleOrder, visit } from '../sandbox/visit.ts'
@@ -191,10 +192,11 @@ test('it is served beside the service and printed by the command', async () => {
   const { url, sandbox } = await world()
   const served = await fetch(`${url}/openapi.json`)
   expect([served.headers.get('Cache-Control'), served.headers.get('Expires')]).toEqual(['no-store', '0'])
-  expect(await served.json()).toEqual(openApi(url))
+  expect(await served.json()).toEqual(sandboxOpenApi(url))
   expect(sandbox.log.entries()).toEqual([])
-  const printed = await refcheck(['sandbox', 'openapi', '--base-url', url], {
-    env: emptyEnv(temporaryFolder()),
-  })
+  const env = emptyEnv(temporaryFolder())
+  const printed = await refcheck(['sandbox', 'openapi', '--base-url', url], { env })
   expect(printed.json()).toEqual(openApi(url))
+  const controlled = await refcheck(['sandbox', 'openapi', '--base-url', url, '--control'], { env })
+  expect(controlled.json()).toEqual(sandboxOpenApi(url))
 })

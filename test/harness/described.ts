@@ -28,5 +28,5 @@ export function expectDescribed(argv: readonly string[], stdout: string): void {
 
 /** A line each; one that failed prints a document of several. */
 function lines(stdout: string): string[] {
-  return stdout.startsWith('{\n') ? [stdout] : stdout.trimEnd().split('\n')
+  return /^(?:\{\n|\[)/.test(stdout) ? [stdout] : stdout.trimEnd().split('\n')
 }

@@ -46,7 +46,7 @@ export class Step extends Screen implements Outcome {
   }
 }
 
-export interface TypeOptions extends Omit<RunOptions, 'prompter' | 'onWrite'> {
+export interface TypeOptions extends Omit<RunOptions, 'prompter'> {
   /** What the person answers, in this order; an answer that nobody asked for fails. */
   answers?: readonly Answer[] | undefined
   /** Set in the shell before, so that the line does not repeat it. */
@@ -123,7 +123,10 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
       ...more,
       env: { ...exported, ...more.env },
       prompter,
-      onWrite: (stream, text) => drawn.add(stream === 'stderr' ? '2> ' : '', text),
+      onWrite(stream, text) {
+        drawn.add(stream === 'stderr' ? '2> ' : '', text)
+        more.onWrite?.(stream, text)
+      },
     })
     prompter?.finish()
     const left = more.signal?.aborted === true ? '^C\n' : ''

@@ -33,6 +33,8 @@ test('the integrators’ page shows its samples as they are run', () => {
   const shown = [...page.matchAll(/\[`[^`]+`\]\((\S+)\):\n\n```\w+\n(.*?\n)```\n/gs)]
   const changed = shown.filter(([, path = '', text]) => readFileSync(join(docs, path), 'utf8') !== text)
   expect(changed.map(([, path]) => path)).toEqual([])
-  const samples = readdirSync(join(docs, 'receivers')).map((name) => `receivers/${name}`)
+  const samples = ['receivers', 'pipelines'].flatMap((folder) =>
+    readdirSync(join(docs, folder)).map((name) => `${folder}/${name}`),
+  )
   expect(shown.map(([, path]) => path)).toEqual(expect.arrayContaining(samples))
 })

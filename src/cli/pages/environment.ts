@@ -11,6 +11,8 @@ export default `ENVIRONMENT
   REFCHECK_FOREIGN_API_KEY
                            key of another organisation, for
                            sandbox conformance --foreign-user
+  REFCHECK_SANDBOX_TOKEN   what steers a sandbox that other machines can reach
+                           (refcheck help sandbox)
   REFCHECK_ACCOUNT         whose people these are, where one store serves
                            several organisations
   REFCHECK_STORE           where orders are recorded: a file, postgres://… (see

@@ -26,8 +26,16 @@ MAKE CALLS FAIL
     $ refcheck sandbox inject declined --times 3
     $ refcheck sandbox inject --on 'POST /v1/requests' \\
         --fault '{"kind":"cut","when":"after"}'
+    $ refcheck sandbox inject --on '*' --times 100 \\
+        --fault '{"kind":"latency","ms":800,"when":"after"}'
     $ refcheck sandbox inject --clear
     $ refcheck sandbox renew-key      # another API key; the old one is revoked
+
+WATCH AND CHANGE IT
+    $ refcheck sandbox logs --follow
+    $ refcheck sandbox set webhook-url http://127.0.0.1:3000/hooks
+    $ refcheck sandbox set credits 3
+    $ refcheck sandbox redeliver 6b450a6d-74f9-474b-95f9-ba6b11a8536f
 
 MOVE THE CLOCK
     $ refcheck sandbox start --clock manual
@@ -48,10 +56,18 @@ IN A TEST SUITE
     $ refcheck sandbox start --port 0 --speed 600 --json
 
   prints one line when it is ready: base_url, api_key, user_email and
-  webhook_secret. --webhook-url URL delivers every change of status there.
+  webhook_secret. --webhook-url URL delivers every change of status there, and
+  --quota 5/10,100/3600 sets the quota windows.
 
-  --quota 5/10,100/3600 sets the quota windows. For other machines, by https
-  only: --host 0.0.0.0 --tls-cert FILE --tls-key FILE
+FOR OTHER MACHINES AND CONTAINERS
+    $ refcheck sandbox start --allow-http-from 172.16.0.0/12
+
+  takes http from that network and from this machine, and sends events there by
+  http. By https: --host 0.0.0.0 --tls-cert FILE --tls-key FILE. Behind a proxy
+  --public-url URL is where report URLs lead. What steers the sandbox needs its
+  control_token then: sandbox start prints it; REFCHECK_SANDBOX_TOKEN names it.
+  Any container with Node 24 runs it: npx --yes --package refcheck-0.1.0.tgz
+  refcheck sandbox start …; it is ready when GET /v1/ping answers 200.
 
 THE API DOCUMENT
     $ refcheck sandbox openapi > openapi.json

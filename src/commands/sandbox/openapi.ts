@@ -6,9 +6,10 @@ import { openApiDocument } from '../../compose/sandbox-facts.ts'
 export default class SandboxOpenapi extends BaseCommand<typeof SandboxOpenapi> {
   static override summary = 'Print the API and its webhook as OpenAPI 3.1'
   static override description =
-    'Generated from the definitions that refcheck itself uses. A running sandbox serves it at /openapi.json.'
+    'Generated from the definitions that refcheck itself uses. A running sandbox serves it at /openapi.json, and there with what steers the sandbox (/_sandbox/), as --control prints it.'
   static override examples = ['<%= config.bin %> sandbox openapi > openapi.json']
   static override flags = {
+    control: Flags.boolean({ summary: 'Add what steers a running sandbox' }),
     'base-url': Flags.string({
       summary: 'URL of the server in the document',
       helpValue: 'URL',
@@ -17,6 +18,6 @@ export default class SandboxOpenapi extends BaseCommand<typeof SandboxOpenapi> {
   }
 
   async run(): Promise<void> {
-    this.answer(documentView(await openApiDocument(this.flags['base-url'])))
+    this.answer(documentView(await openApiDocument(this.flags['base-url'], this.flags.control)))
   }
 }

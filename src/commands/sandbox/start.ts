@@ -3,11 +3,12 @@ import { resolve } from 'node:path'
 
 import { Flags } from '../../cli/oclif.ts'
 import { BaseCommand } from '../../cli/base-command.ts'
+import { reachFlags } from '../../cli/flags/reach.ts'
 import { tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
-import { sandboxPorts } from '../../compose/sandbox.ts'
+import { controlToken, sandboxPorts } from '../../compose/sandbox.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
 import { connector } from '../../compose/api.ts'
 import { sessionSources } from '../../compose/session.ts'
@@ -17,13 +18,14 @@ const sandboxProfile = 'sandbox'
 export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
   static override summary = 'Start a sandbox, and run it until Ctrl-C'
   static override description =
-    'Serves every endpoint of the API with its rules, errors and limits on 127.0.0.1, with example packages and users. Requests progress by themselves and are COMPLETED within an hour, or in six seconds with --speed 600. With --json it prints one line, when it is ready. Ctrl-C stops it. On an address that other machines can reach (--host) it serves https only.'
+    'Serves every endpoint of the API with its rules, errors and limits on 127.0.0.1, with example packages and users. Requests progress by themselves and are COMPLETED within an hour, or in six seconds with --speed 600. With --json it prints one line, when it is ready. Ctrl-C stops it. On an address that other machines can reach (--host) it serves https only; --allow-http-from names networks, such as those of containers, that may call it by http. Where others can reach it, whoever controls it needs the control token that it prints, or that REFCHECK_SANDBOX_TOKEN sets.'
   static override examples = [
     '<%= config.bin %> sandbox start --login',
     '<%= config.bin %> sandbox start --port 0 --speed 600 --json',
+    '<%= config.bin %> sandbox start --allow-http-from 172.16.0.0/12',
   ]
   static override flags = {
-    host: Flags.string({ summary: 'Address to listen on (default 127.0.0.1)', helpValue: 'HOST' }),
+    ...reachFlags,
     port: Flags.integer({
       helpValue: 'PORT',
       summary: 'Port to listen on; 0 for any free port',
@@ -74,6 +76,9 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
     const server = await startSandbox(await sandboxPorts(this.context), {
       host: this.flags.host,
       port,
+      allowHttpFrom: this.flags['allow-http-from'],
+      publicUrl: this.flags['public-url'],
+      controlToken: controlToken(this.context),
       tls: await tlsPair(this.context, this.flags),
       speed,
       quota: quota === undefined ? undefined : parseWindows(quota, '--quota'),
@@ -93,13 +98,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
         await logIn({ ...sources, ...credentials, connect, signal })
         await keepWebhookSecret({ ...sources, secret: webhookSecret })
       }
-      const address = {
-        base_url: server.url,
-        api_key: apiKey,
-        user_email: userEmail,
-        webhook_secret: webhookSecret,
-      }
-      this.answerLine(sandboxView(address, login ? sandboxProfile : undefined))
+      this.answerLine(sandboxView(server.address, login ? sandboxProfile : undefined))
       if (!signal.aborted) await once(signal, 'abort')
     } finally {
       await server.close()

@@ -22,8 +22,8 @@ const template = z.strictObject({
   required: count,
 })
 
-/** Commands of `webhook listen`'s kind print a document a line. */
-export const printsLines: readonly string[] = ['webhook listen', 'sandbox start', 'worker']
+/** Commands of `webhook listen`'s kind print a document a line; `sandbox logs` where it follows. */
+export const printsLines: readonly string[] = ['webhook listen', 'sandbox logs', 'sandbox start', 'worker']
 
 const included = z.strictObject({
   status: z.int(),
@@ -73,12 +73,15 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'sandbox conformance': sandbox.conformance,
   'sandbox demo': sandbox.demo,
   'sandbox inject': sandbox.injected,
+  'sandbox logs': z.union([z.array(sandbox.logEntry), sandbox.logEntry]),
   'sandbox openapi': sandbox.anyObject,
+  'sandbox redeliver': sandbox.redelivered,
   'sandbox renew-key': sandbox.key,
   'sandbox reset': sandbox.state,
   'sandbox restore': sandbox.state,
   'sandbox rules': sandbox.rules,
   'sandbox scenarios': sandbox.scenarios,
+  'sandbox set': sandbox.set,
   'sandbox snapshot': sandbox.anyObject,
   'sandbox start': sandbox.address,
   'sandbox status': sandbox.state,

@@ -1,13 +1,16 @@
 import { z } from 'zod'
 
 import { requestStatuses } from '../../contract/statuses.ts'
-import { count, textOrNull } from './document.ts'
+import { count, moment, textOrNull } from './document.ts'
 
 export const address = z.strictObject({
   base_url: z.string(),
   api_key: z.string(),
   user_email: z.string(),
   webhook_secret: z.string(),
+  /** Both only where others can reach it (--allow-http-from, --public-url). */
+  control_token: z.string().optional(),
+  public_url: z.string().optional(),
 })
 
 export const state = z.strictObject({
@@ -18,6 +21,8 @@ export const state = z.strictObject({
   seed: z.string(),
   webhook_url: textOrNull,
   credits: z.number().nullable(),
+  trial: z.enum(['none', 'running', 'expired']),
+  subscription: z.enum(['active', 'inactive']),
   requests: z.record(z.enum(requestStatuses), count),
   deliveries: z.strictObject({ waiting: count, delivered: count, given_up: count }),
   quota: z.array(
@@ -40,6 +45,41 @@ export const injected = z.union([
     after: z.int().optional(),
   }),
 ])
+
+const entry = { n: count, at: moment }
+
+/** One thing that happened in a sandbox. */
+export const logEntry = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...entry,
+    kind: z.literal('call'),
+    method: z.string(),
+    path: z.string(),
+    status: z.int().nullable(),
+    fault: textOrNull,
+  }),
+  z.strictObject({ ...entry, kind: z.literal('status'), request_id: z.string(), status: z.string() }),
+  z.strictObject({
+    ...entry,
+    kind: z.literal('delivery'),
+    delivery_id: z.string(),
+    request_id: z.string(),
+    status: z.string(),
+    attempt: count,
+    outcome: z.string(),
+  }),
+  z.strictObject({ ...entry, kind: z.literal('failure'), message: z.string() }),
+])
+
+export const redelivered = z.strictObject({
+  delivery_id: z.string(),
+  request_id: z.string(),
+  status: z.string(),
+  /** The HTTP status, or why there was none; null: still under way. */
+  outcome: textOrNull,
+})
+
+export const set = z.strictObject({ name: z.string(), value: z.string() })
 
 export const scenarios = z.array(z.strictObject({ tag: z.string(), changes: z.string(), what: z.string() }))
 

@@ -1,3 +1,4 @@
+import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
 
@@ -6,6 +7,9 @@ export interface SandboxAddress {
   api_key: string
   user_email: string
   webhook_secret: string
+  /** Where others can reach it: what whoever controls it has to show. */
+  control_token?: string | undefined
+  public_url?: string | undefined
 }
 
 /** What somebody needs to call a running sandbox; the text can be pasted into another terminal. */
@@ -24,6 +28,9 @@ export function sandboxView(address: SandboxAddress, profile: string | undefined
         `  export REFCHECK_API_KEY=${address.api_key}`,
         `  export REFCHECK_USER_EMAIL=${address.user_email}`,
         `  export REFCHECK_WEBHOOK_SECRET=${address.webhook_secret}`,
+        ...(address.control_token === undefined
+          ? []
+          : [`  export REFCHECK_SANDBOX_TOKEN=${address.control_token}`]),
         '',
         'Then try: refcheck packages list',
       ].join('\n'),
@@ -33,4 +40,22 @@ export function sandboxView(address: SandboxAddress, profile: string | undefined
 /** The bare key, for a pipe. */
 export function renewedKeyView(key: string): View {
   return { json: { api_key: key }, text: () => key }
+}
+
+export interface Redelivered {
+  delivery_id: string
+  request_id: string
+  status: string
+  /** The HTTP status, or why there was none; null: still under way. */
+  outcome: string | null
+}
+
+export function redeliveredView(redelivered: Redelivered): View {
+  const { request_id, status, outcome } = redelivered
+  const answered = /^\d{3}$/.test(outcome ?? '') ? `it was answered ${outcome}` : sanitize(outcome ?? '')
+  const end = outcome === null ? 'it is still under way' : answered
+  return {
+    json: redelivered,
+    text: () => `${sanitize(status)} of request ${sanitize(request_id)} was sent once more: ${end}`,
+  }
 }

@@ -1,11 +1,11 @@
 import { controlPath } from './control-path.ts'
-import { NotFoundError, UsageError } from '../../errors/kinds.ts'
+import { NotFoundError, UnauthenticatedError, UsageError } from '../../errors/kinds.ts'
 import type { HttpClient } from '../../http/client.ts'
 
 /** A running sandbox, as its control API is called from another process. */
 export interface RunningSandbox {
   /** What it tells of itself: `state`, `rules`, `scenarios`, `snapshot` … */
-  read(what: string): Promise<unknown>
+  read(what: string, signal?: AbortSignal): Promise<unknown>
   /** Has it do something; what it answers. Throws UsageError with its words where it refuses. */
   tell(what: string, order: unknown): Promise<unknown>
 }
@@ -13,8 +13,9 @@ export interface RunningSandbox {
 /** A snapshot of a hundred thousand requests is large, and an advance by a month takes its time. */
 const limits = { maxBytes: 512 * 1024 * 1024, idleMs: 600_000, totalMs: 600_000 }
 
-/** `baseUrl` without a trailing slash. Nothing is called yet. */
-export function runningSandbox(http: HttpClient, baseUrl: string): RunningSandbox {
+/** `baseUrl` without a trailing slash; `token` for a sandbox that others can reach. Nothing is called yet. */
+export function runningSandbox(http: HttpClient, baseUrl: string, token: string | undefined): RunningSandbox {
+  const shown = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const url = (what: string): string => `${baseUrl}${controlPath}${what}`
   const answerOf = ({ status, body }: { status: number; body: Buffer }): unknown => {
     const said = parsed(body)
@@ -25,18 +26,20 @@ export function runningSandbox(http: HttpClient, baseUrl: string): RunningSandbo
         hint: 'Name another with --base-url, or start one with: refcheck sandbox start --login',
       })
     }
-    throw new UsageError(error.message, {
+    const Kind = status === 401 ? UnauthenticatedError : UsageError
+    throw new Kind(error.message, {
       hint: typeof error.hint === 'string' ? error.hint : 'See its commands with: refcheck help sandbox',
     })
   }
   return {
-    read: async (what) => answerOf(await http.send({ method: 'GET', url: url(what), limits })),
+    read: async (what, signal) =>
+      answerOf(await http.send({ method: 'GET', url: url(what), headers: shown, limits, signal })),
     tell: async (what, order) =>
       answerOf(
         await http.send({
           method: 'POST',
           url: url(what),
-          headers: { 'content-type': 'application/json' },
+          headers: { ...shown, 'content-type': 'application/json' },
           body: Buffer.from(JSON.stringify(order)),
           limits,
         }),

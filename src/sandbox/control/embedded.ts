@@ -15,10 +15,10 @@ import { Deliveries } from '../service/delivery.ts'
 import type { Injection } from '../service/faults.ts'
 import { detached, Gateway, pathOf } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
-import { Log } from '../service/log.ts'
+import { attemptEntry, Log } from '../service/log.ts'
 import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
 import { documentedQuota } from '../service/quota.ts'
-import type { DeliveryRecord, RequestRecord } from '../service/records.ts'
+import type { DeliveryRecord, Organisation, RequestRecord } from '../service/records.ts'
 import { requestView } from '../service/request-view.ts'
 import { checkedChoice, type RuleSetting, ruleSettings } from '../service/rules.ts'
 import { checkedScenario } from '../service/scenarios.ts'
@@ -51,8 +51,8 @@ export class EmbeddedSandbox implements Sandbox {
   #home: HomeOrganisation
 
   constructor(options: SandboxOptions) {
-    const { clock, data, webhookUrl } = options
-    if (webhookUrl !== undefined) checkedWebhookUrl(webhookUrl)
+    const { clock, data, webhookUrl, reach } = options
+    if (webhookUrl !== undefined) checkedWebhookUrl(webhookUrl, reach !== undefined)
     this.#options = options
     this.#clock = clock
     this.#state = new State(startingSettings(options))
@@ -74,6 +74,7 @@ export class EmbeddedSandbox implements Sandbox {
       clock,
       log: this.log,
       onSwitch: (name) => this.flipSwitch(name),
+      reach,
     })
     this.#deliveries = this.#newDeliveries()
     this.#beginning = this.#newBeginning()
@@ -95,8 +96,7 @@ export class EmbeddedSandbox implements Sandbox {
     const path = pathOf(request.url)
     const isPage = path === '/' && request.method === 'GET'
     if (isPage || path.startsWith(controlPath)) return this.#controlled(request, connection)
-    if (path === '/openapi.json')
-      return import('../../contract/openapi.ts').then(({ described }) => described(request))
+    if (path === '/openapi.json') return this.#described(request)
     return this.#gateway.fetch(request, connection)
   }
 
@@ -163,8 +163,12 @@ export class EmbeddedSandbox implements Sandbox {
     this.#switches.change({ credits })
   }
 
+  changePlan(plan: Partial<Pick<Organisation, 'trial' | 'subscription'>>): void {
+    this.#switches.change(plan)
+  }
+
   setWebhook(url: string | null): void {
-    if (url !== null) checkedWebhookUrl(url)
+    if (url !== null) checkedWebhookUrl(url, this.#options.reach !== undefined)
     this.#service.bringAllUpToDate(this.#clock.now())
     this.#switches.change({ webhook_url: url })
     this.#watch.followAll()
@@ -178,8 +182,8 @@ export class EmbeddedSandbox implements Sandbox {
     this.#watch.follow(this.#service.advanceRequest(requestId, checkId, this.#clock.now()))
   }
 
-  redeliver(deliveryId: string): void {
-    this.#deliveries.redeliver(deliveryId)
+  redeliver(id: string): DeliveryRecord {
+    return this.#deliveries.redeliver(id)
   }
 
   async advance(ms: number): Promise<void> {
@@ -216,6 +220,7 @@ export class EmbeddedSandbox implements Sandbox {
 
   close(): void {
     this.#timetable.close()
+    this.#gateway.close()
     this.#deliveries.close()
     this.#options.data?.close()
   }
@@ -226,26 +231,18 @@ export class EmbeddedSandbox implements Sandbox {
   }
 
   #newDeliveries(): Deliveries {
-    const { clock, deliver } = this.#options
+    const { clock, deliver, reach } = this.#options
     return new Deliveries({
       service: this.#service,
       clock,
       rng: this.#rng,
       timetable: this.#timetable,
-      deliver: deliver ?? httpDeliver(clock),
+      deliver: deliver ?? httpDeliver(clock, reach?.networks),
       onWork: (work) => {
         work.catch((error: unknown) => this.#onFailure(error))
         if (clock instanceof ManualClock) clock.hold(work)
       },
-      onAttempt: ({ id: delivery_id, request_id, status, attempts: attempt, outcome }, at) =>
-        this.log.add(at, {
-          kind: 'delivery',
-          delivery_id,
-          request_id,
-          status,
-          attempt,
-          outcome: outcome ?? '',
-        }),
+      onAttempt: (delivery, at) => this.log.add(at, attemptEntry(delivery)),
     })
   }
 
@@ -291,8 +288,13 @@ export class EmbeddedSandbox implements Sandbox {
     if (status === 'RECEIVED') this.#watch.follow(request)
   }
 
+  async #described(request: Request): Promise<Response> {
+    const { described } = await import('./openapi.ts')
+    return described(this.#options.reach?.publicUrl ?? new URL(request.url).origin)
+  }
+
   async #controlled(request: Request, connection: Connection): Promise<Response> {
     const { control } = await import('./routes.ts')
-    return control(this, request, connection)
+    return control(this, request, connection, this.#options.reach)
   }
 }

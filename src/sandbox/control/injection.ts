@@ -20,6 +20,7 @@ const fault = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('cut'), when }),
   z.strictObject({ kind: z.literal('hang'), when }),
+  z.strictObject({ kind: z.literal('latency'), ms: z.int().min(1).max(600_000), when }),
   z.strictObject({ kind: z.literal('no-id') }),
   z.strictObject({ kind: z.literal('content-type'), value: z.string() }),
   z.strictObject({ kind: z.literal('truncated'), keep: z.number().min(0).max(1), announced: z.boolean() }),
@@ -41,6 +42,8 @@ const faultInjection = z.strictObject({
   ...times,
   fault,
 })
+
+export const injection = z.union([scenarioInjection, faultInjection])
 
 const kinds = fault.options.map(({ shape }) => shape.kind.value)
 

@@ -1,5 +1,6 @@
 import type { RequestStatus } from '../../contract/statuses.ts'
 import { currentUse, type QuotaWindow } from '../service/quota.ts'
+import type { Organisation } from '../service/records.ts'
 import type { Service } from '../service/service.ts'
 
 /** What is going on, in numbers. Times are milliseconds since the epoch. */
@@ -10,6 +11,8 @@ export interface Overview {
   seed: string
   webhook_url: string | null
   credits: number | null
+  trial: Organisation['trial']
+  subscription: Organisation['subscription']
   requests: Record<RequestStatus, number>
   deliveries: { waiting: number; delivered: number; given_up: number }
   /** The windows of the first organisation's key: how full, and when they end (null: nothing counted). */
@@ -42,6 +45,8 @@ export function overview({ service, now, manual, organisationId, apiKey }: Overv
     seed: state.settings.seed,
     webhook_url: organisation?.webhook_url ?? null,
     credits: organisation?.credits ?? null,
+    trial: organisation?.trial ?? 'none',
+    subscription: organisation?.subscription ?? 'active',
     requests,
     deliveries,
     quota: windows.map(({ calls, seconds }, index) => {

@@ -9,7 +9,8 @@ import type { Injection } from '../service/faults.ts'
 import type { Journal } from '../service/journal.ts'
 import type { Log } from '../service/log.ts'
 import type { QuotaWindow } from '../service/quota.ts'
-import type { DeliveryRecord } from '../service/records.ts'
+import type { Reach } from '../service/reach.ts'
+import type { DeliveryRecord, Organisation } from '../service/records.ts'
 import type { Choices, RuleSetting } from '../service/rules.ts'
 import type { Snapshot } from '../service/state.ts'
 import type { Switch } from '../service/switch-names.ts'
@@ -33,6 +34,8 @@ export interface SandboxOptions {
   data?: Journal | undefined
   /** How webhook events travel; default: over HTTP. */
   deliver?: Deliver | undefined
+  /** How others reach it; default: nobody but this machine does. */
+  reach?: Reach | undefined
 }
 
 export interface Credentials {
@@ -71,14 +74,15 @@ export interface Sandbox {
   renewKey(): string
   setUserActive(email: string, active: boolean): void
   setCredits(credits: number | null): void
-  /** https, or http to this machine; throws UsageError for any other. */
+  changePlan(plan: Partial<Pick<Organisation, 'trial' | 'subscription'>>): void
+  /** https, or http to this machine and to what `reach` names; throws UsageError for any other. */
   setWebhook(url: string | null): void
   /** Makes a package INACTIVE in favour of a new one, with one more required field unless told otherwise; the new id. */
   replacePackage(id: number, options?: { newField?: boolean | undefined }): number
   /** Makes the next turn of a request, or of one of its checks, happen now. */
   advanceRequest(requestId: string, checkId?: string): void
-  /** Sends an event once more. */
-  redeliver(deliveryId: string): void
+  /** Sends an event once more: of that id, or the latest of the request of that id. Throws InvalidInputError where there is none. */
+  redeliver(id: string): DeliveryRecord
   /** Moves a ManualClock by milliseconds, and everything with it. Throws UsageError under another clock. */
   advance(ms: number): Promise<void>
   snapshot(): Snapshot

@@ -27,6 +27,7 @@ export function applyFault(
       return relabelled(answer, fault.value)
     case 'truncated':
       return truncated(fault, answer, connection)
+    case 'latency':
     case 'switch':
       return answer ?? never()
     case 'body':

@@ -9,6 +9,8 @@ export interface Call {
   service: Service
   /** The moment of the call; everything in it happens at this one. */
   now: number
+  /** The base URL for callers, where that is not the one they called. */
+  publicUrl?: string | undefined
   /** Set by a route whose recipient asked for trouble. */
   fault?: Fault | undefined
 }

@@ -81,21 +81,30 @@ export class Deliveries {
     if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(first, 2)
   }
 
-  /** Sends an event once more, now. Throws InvalidInputError for one that is not known any more. */
+  /** Sends an event once more, now: the one of that id, or the latest of the request of that id. Throws InvalidInputError where there is none. */
   redeliver(id: string): DeliveryRecord {
-    const { service, rng, clock } = this.#options
-    const known = service.state.deliveries.get(id)
-    if (known === undefined) throw new InvalidInputError(`no delivery "${id}"`)
+    const { service, rng, clock, onWork } = this.#options
+    const { deliveries } = service.state
+    const ofRequest = (delivery: DeliveryRecord): boolean => delivery.request_id === id.toLowerCase()
+    const known = deliveries.get(id) ?? [...deliveries.values()].findLast(ofRequest)
+    if (known === undefined) {
+      throw new InvalidInputError(`no event "${id}"`, {
+        hint: 'Events are made while a webhook URL is set. Find their ids with: refcheck sandbox logs',
+      })
+    }
     const at = clock.now()
-    return this.#send({
+    const again: DeliveryRecord = {
       ...known,
-      id: rng.uuid('redelivery', id, at),
+      id: rng.uuid('redelivery', known.id, at, deliveries.size),
       state: 'waiting',
       attempts: 0,
       forged: 0,
       outcome: null,
       at,
-    })
+    }
+    this.#keep(again)
+    onWork(this.#attempt(again.id))
+    return again
   }
 
   /** Takes up the deliveries that still wait, after a restart. */

@@ -21,6 +21,8 @@ export type Fault =
   | { kind: 'cut'; when: Moment }
   /** No answer ever comes. */
   | { kind: 'hang'; when: Moment }
+  /** The answer takes `ms` milliseconds longer: before the call is looked at, or after its work is done. */
+  | { kind: 'latency'; ms: number; when: Moment }
   /** A 201 whose data has no request_id. */
   | { kind: 'no-id' }
   | { kind: 'content-type'; value: string }

@@ -1,10 +1,9 @@
-import { failure } from './answer.ts'
 import { serviceApp } from './app.ts'
 import type { Call } from './call.ts'
-import { isLoopbackHost } from '../../contract/loopback.ts'
 import { type Fault, Faults } from './faults.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Log } from './log.ts'
+import { clearTextRefusal, type Reach } from './reach.ts'
 import type { Connection } from '../../server/listen.ts'
 import type { Service } from './service.ts'
 import { applyFault, appliesBeforeService } from './apply-fault.ts'
@@ -16,6 +15,8 @@ export interface GatewayOptions {
   log: Log
   /** Throws a switch that an injected fault stands for. */
   onSwitch: (name: Switch) => void
+  /** Undefined where only this machine reaches it. */
+  reach?: Reach | undefined
 }
 
 /** One call, as it is handled. */
@@ -31,27 +32,47 @@ export class Gateway {
   readonly faults = new Faults()
   readonly #options: GatewayOptions
   readonly #app = serviceApp()
+  readonly #closed = new AbortController()
 
   constructor(options: GatewayOptions) {
     this.#options = options
   }
 
   fetch(request: Request, connection: Connection): Response | Promise<Response> {
-    const { service, clock, onSwitch } = this.#options
+    const { service, clock, onSwitch, reach } = this.#options
     const { method, url } = request
-    const call: Call = { service, now: clock.now() }
+    const call: Call = { service, now: clock.now(), publicUrl: reach?.publicUrl }
     const passage: Passage = { method, path: pathOf(url), connection, call }
-    const refused = clearTextRefusal(url)
+    const refused = clearTextRefusal(url, connection.remoteAddress, reach)
     if (refused !== undefined) return this.#logged(refused, passage)
     const fault = this.faults.take(method, passage.path)
     if (fault?.kind === 'switch') {
       onSwitch(fault.switch)
       return this.#settle(this.#app.fetch(request, call), undefined, passage)
     }
+    if (fault?.kind === 'latency') return this.#late(fault, request, passage)
     if (fault !== undefined && appliesBeforeService(fault)) return this.#struck(fault, undefined, passage)
     const answer = this.#app.fetch(request, call)
     if (answer instanceof Promise || fault !== undefined) return this.#settle(answer, fault, passage)
     return this.#logged(answer, passage)
+  }
+
+  /** Ends what keeps callers waiting. */
+  close(): void {
+    this.#closed.abort()
+  }
+
+  /** By the sandbox's clock, as all that takes time here. */
+  async #late(fault: Fault & { kind: 'latency' }, request: Request, passage: Passage): Promise<Response> {
+    const { clock } = this.#options
+    const wait = (): Promise<void> => clock.sleep(fault.ms, this.#closed.signal).catch(() => undefined)
+    if (fault.when === 'before') {
+      await wait()
+      passage.call.now = clock.now()
+    }
+    const answer = await this.#app.fetch(request, passage.call)
+    if (fault.when === 'after') await wait()
+    return this.#settle(answer, passage.call.fault ?? fault, passage)
   }
 
   async #settle(
@@ -93,11 +114,4 @@ export function pathOf(url: string): string {
   const start = url.indexOf('/', 'https://'.length)
   const query = url.indexOf('?', start)
   return query === -1 ? url.slice(start) : url.slice(start, query)
-}
-
-/** "HTTPS only; plain HTTP requests are rejected", but for this machine's own address. */
-function clearTextRefusal(url: string): Response | undefined {
-  if (!url.startsWith('http:') || url.startsWith('http://127.0.0.1:')) return undefined
-  const { hostname } = new URL(url)
-  return isLoopbackHost(hostname) ? undefined : failure(400, 'plain HTTP requests are rejected; use HTTPS')
 }

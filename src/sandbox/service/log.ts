@@ -1,3 +1,6 @@
+import { systemClock } from '../../host/clock.ts'
+import type { DeliveryRecord } from './records.ts'
+
 /** One thing that happened, for whoever watches the sandbox. */
 export type LogEntry = { n: number; at: number } & LogEvent
 
@@ -14,6 +17,18 @@ export type LogEvent =
       attempt: number
       outcome: string
     }
+
+/** What is told of an attempt to deliver. */
+export function attemptEntry({ id, request_id, status, attempts, outcome }: DeliveryRecord): LogEvent {
+  return {
+    kind: 'delivery',
+    delivery_id: id,
+    request_id,
+    status,
+    attempt: attempts,
+    outcome: outcome ?? '',
+  }
+}
 
 /** The latest entries, in order. */
 export class Log {
@@ -46,5 +61,30 @@ export class Log {
   subscribe(subscriber: (entry: LogEntry) => void): () => void {
     this.#subscribers.add(subscriber)
     return () => void this.#subscribers.delete(subscriber)
+  }
+}
+
+/** The first entry to come that fits; undefined where none does within `ms` of real time, or `signal` ends the wait. */
+export async function nextEntry(
+  log: Pick<Log, 'subscribe'>,
+  fits: (entry: LogEntry) => boolean,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<LogEntry | undefined> {
+  const found = Promise.withResolvers<LogEntry>()
+  const over = new AbortController()
+  const stop = log.subscribe((entry) => {
+    if (fits(entry)) found.resolve(entry)
+  })
+  const ends = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal])
+  const late = systemClock.sleep(ms, ends).then(
+    () => undefined,
+    () => undefined,
+  )
+  try {
+    return await Promise.race([found.promise, late])
+  } finally {
+    stop()
+    over.abort()
   }
 }

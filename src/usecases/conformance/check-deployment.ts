@@ -53,6 +53,8 @@ export interface ConformancePorts {
   webhookSecret: string | undefined
   /** Key of another organisation; undefined where none is known. */
   foreignKey: string | undefined
+  /** Of a sandbox that others can reach. */
+  controlToken: string | undefined
   onCase: (id: string, done: number, of: number) => void
   /** The quota is used up; it goes on in so many seconds. */
   onWait: (seconds: number) => void
@@ -67,7 +69,7 @@ export async function checkDeployment(
   const { allowCreate, control: steered, useUpQuota, webhookPort, watchMs, waitBudgetMs, signal } = options
   const only = chosen(options.only)
   const target = await targetOf(ports, options)
-  const control = steered ? await sandboxControl(http, target) : undefined
+  const control = steered ? await sandboxControl(http, target, ports.controlToken) : undefined
   try {
     const { halted, ...report } = await runConformance({
       http,

@@ -4,21 +4,30 @@ import { ManualClock } from '../../sandbox/control/manual-clock.ts'
 import { readFixture } from '../../sandbox/control/fixture-file.ts'
 import { readRules } from '../../sandbox/control/read-rules.ts'
 import { createSandbox, type Sandbox } from '../../sandbox/control/create-sandbox.ts'
+import { networksOf } from '../../sandbox/control/networks.ts'
 import type { SandboxOptions } from '../../sandbox/control/sandbox.ts'
+import type { Random } from '../../host/random.ts'
 import type { listen } from '../../server/listen.ts'
 import type { QuotaWindow } from '../../domain/quota/windows.ts'
 import { UsageError } from '../../errors/kinds.ts'
 
 export interface SandboxPorts {
   clock: Clock
+  random: Pick<Random, 'bytes'>
   listen: typeof listen
   /** Opens the file that keeps the state. */
   openData: (path: string) => Promise<NonNullable<SandboxOptions['data']>>
 }
 
 export interface SandboxServerOptions {
-  /** Default 127.0.0.1; any other address of this machine takes `tls`. */
+  /** Default 127.0.0.1, with `allowHttpFrom` every address; any other address of this machine takes one of `tls` and that. */
   host?: string | undefined
+  /** Networks from which plain http is taken, such as 172.16.0.0/12. */
+  allowHttpFrom?: readonly string[] | undefined
+  /** Where callers reach it through a proxy. */
+  publicUrl?: string | undefined
+  /** What whoever controls it has to show, where others can reach it; else one is made. */
+  controlToken?: string | undefined
   port: number
   /** PEM texts. */
   tls?: { cert: string; key: string } | undefined
@@ -36,11 +45,22 @@ export interface SandboxServerOptions {
   rules?: readonly string[] | undefined
 }
 
+export interface SandboxAddress {
+  base_url: string
+  api_key: string
+  user_email: string
+  webhook_secret: string
+  control_token?: string
+  public_url?: string | undefined
+}
+
 /** A sandbox on a port of this machine. */
 export interface SandboxServer {
   sandbox: Sandbox
   /** No slash at the end. */
   url: string
+  /** What others need to call it, and where they can reach it to steer it. */
+  address: SandboxAddress
   close(): Promise<void>
 }
 
@@ -49,21 +69,16 @@ export async function startSandbox(
   ports: SandboxPorts,
   options: SandboxServerOptions,
 ): Promise<SandboxServer> {
-  const { host, port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
-  if (host !== undefined && !isLoopbackHost(host) && tls === undefined) {
-    throw new UsageError(
-      `--host: ${host} is reachable from other machines, and http is allowed on this machine only`,
-      {
-        hint: 'Add --tls-cert and --tls-key, or leave out --host.',
-      },
-    )
-  }
+  const { port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
+  const reach = reachOf(ports, options)
+  const host = hostOf(options, reach)
   const clock: Clock = options.manualClock ? new ManualClock(ports.clock.now()) : ports.clock
   const sandbox = createSandbox({
     clock,
     speed,
     quota,
     webhookUrl,
+    reach,
     seed,
     rules: readRules(options.rules ?? []),
     fixture: fixture === undefined ? undefined : await readFixture(fixture),
@@ -74,10 +89,12 @@ export async function startSandbox(
       sandbox.fetch(request, connection)
     const onError = (error: unknown) => sandbox.refuse(error)
     const listener = await ports.listen(answer, { host, port, tls, onError })
+    // Every address of this machine is none that can be called.
+    const url = listener.url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//localhost:')
     return {
       sandbox,
-      // Every address of this machine is none that can be called.
-      url: listener.url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//localhost:'),
+      url,
+      address: addressOf(sandbox, url, reach),
       async close() {
         await listener.close()
         sandbox.close()
@@ -87,4 +104,52 @@ export async function startSandbox(
     sandbox.close()
     throw error
   }
+}
+
+function addressOf(sandbox: Sandbox, base_url: string, reach: SandboxOptions['reach']): SandboxAddress {
+  const { apiKey: api_key, userEmail: user_email, webhookSecret: webhook_secret } = sandbox.credentials
+  const address = { base_url, api_key, user_email, webhook_secret }
+  return reach === undefined
+    ? address
+    : { ...address, control_token: reach.controlToken, public_url: reach.publicUrl }
+}
+
+function reachOf({ random }: SandboxPorts, options: SandboxServerOptions): SandboxOptions['reach'] {
+  const { allowHttpFrom = [], publicUrl, controlToken } = options
+  if (allowHttpFrom.length === 0 && publicUrl === undefined) return undefined
+  return {
+    networks: networksOf(allowHttpFrom, '--allow-http-from'),
+    publicUrl: publicUrl === undefined ? undefined : publicBase(publicUrl),
+    controlToken: controlToken ?? random.bytes(24).toString('base64url'),
+  }
+}
+
+/** https or http: what stands in front of the sandbox is not its own to judge. No slash at the end. */
+function publicBase(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isBase =
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    [url.username, url.password, url.search, url.hash].every((part) => part === '')
+  if (!isBase) {
+    throw new UsageError('--public-url: not the base URL of a proxy', {
+      hint: 'Give a URL such as https://sandbox.ci.example.com',
+    })
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+/** "HTTPS only; plain HTTP requests are rejected", but on this machine and from networks that were named. */
+function hostOf(
+  { host, tls, allowHttpFrom = [] }: SandboxServerOptions,
+  reach: SandboxOptions['reach'],
+): string | undefined {
+  if (allowHttpFrom.length > 0) return host ?? (reach?.networks.hasV6 === true ? '::' : '0.0.0.0')
+  if (host === undefined || isLoopbackHost(host) || tls !== undefined) return host
+  throw new UsageError(
+    `--host: ${host} is reachable from other machines, and http is allowed on this machine only`,
+    {
+      hint: 'Add --tls-cert and --tls-key, or --allow-http-from NETWORK, or leave out --host.',
+    },
+  )
 }

@@ -13,6 +13,6 @@ test('a snapshot larger than any answer of the service is taken whole', async ()
     await http.close()
     await listener.close()
   })
-  const snapshot = (await runningSandbox(http, listener.url).read('snapshot')) as { large: string }
+  const snapshot = (await runningSandbox(http, listener.url, undefined).read('snapshot')) as { large: string }
   expect(snapshot.large.length).toBe(large.length)
 })

@@ -1,7 +1,11 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
+import { sandboxOpenApi } from '../../../src/sandbox/control/openapi.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { fullOrder, hour, jane, simpleOrder, start, visit, type Visit } from '../visit.ts'
 
@@ -67,7 +71,7 @@ test.each([
   ['rules', { weather: 'fine' }, /^no rule named "weather"$/],
   ['switch', { switch: 'lights' }, /^switch: /],
   ['user', { email: 'nobody@example.com', active: false }, /^the sandbox has no user "nobody@example.com"$/],
-  ['redeliver', { delivery_id: 'x' }, /^no delivery "x"$/],
+  ['redeliver', { delivery_id: 'x' }, /^there is no webhook URL to deliver to$/],
   ['hasten', { request_id: 'x' }, /^no request "x"$/],
   ['replace-package', { id: 999 }, /^the sandbox has no package 999$/],
 ])('%s refuses %j', async (path, body, message) => {
@@ -169,8 +173,11 @@ test('an event is delivered again on demand, the same bytes', async () => {
   await control(where, 'advance', { ms: hour })
   const deliveries = (await control(where, 'deliveries')).data as { id: string; state: string }[]
   expect(deliveries.map(({ state }) => state)).toEqual(['delivered', 'delivered'])
-  await control(where, 'redeliver', { delivery_id: deliveries[0]?.id })
-  await control(where, 'advance', { ms: 0 })
+  const { data } = await control(where, 'redeliver', { delivery_id: deliveries[0]?.id })
+  expect(data).toMatchObject({ status: 'IN_PROGRESS', outcome: '200' })
+  expect((await control(where, 'redeliver', { delivery_id: 'x' })).data).toMatchObject({
+    error: { message: 'no event "x"' },
+  })
   expect(bodies).toHaveLength(3)
   expect(bodies[2]).toBe(bodies[0])
 })
@@ -321,4 +328,59 @@ test('the log keeps calls, statuses and deliveries, without tokens, and tells su
   expect([count('call'), count('status'), count('delivery')]).toEqual([4, 3, 2])
   expect(JSON.stringify(entries)).not.toContain(new URL(url).searchParams.get('t'))
   expect((await control(where, `log?from=${entries.length - 1}`)).data).toHaveLength(1)
+})
+
+test('every control is documented in its OpenAPI, and answers as that says', async () => {
+  const where = visit({ webhookUrl: 'https://hooks.example.com/in', deliver: () => Promise.resolve(200) })
+  const id = await where.order()
+  await control(where, 'advance', { ms: hour })
+  const snapshot = (await control(where, 'snapshot')).data as object
+  const orders: Record<string, object> = {
+    advance: { ms: 1 },
+    inject: { scenario: 'declined' },
+    rules: { 'body-limit': 'none' },
+    switch: { switch: 'no-credits' },
+    user: { email: 'max.member@example.com', active: true },
+    credits: { credits: null },
+    plan: { trial: 'none', subscription: 'active' },
+    webhook: { url: 'https://hooks.example.com/in' },
+    'replace-package': { id: 102 },
+    hasten: { request_id: await where.order() },
+    redeliver: { delivery_id: id },
+    restore: snapshot,
+  }
+  const document = sandboxOpenApi('http://127.0.0.1:4010')
+  expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true })
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  formats.default(ajv)
+  const paths = Object.entries(document['paths'] as Record<string, Record<string, Operation>>)
+  const controls = paths.filter(([path]) => path.startsWith('/_sandbox/'))
+  expect(controls.length).toBeGreaterThan(18)
+  for (const [path, operations] of controls) {
+    const name = path.replace('/_sandbox/', '')
+    for (const [method, operation] of Object.entries(operations)) {
+      const order = method === 'post' ? (orders[name] ?? {}) : undefined
+      const given = operation.requestBody?.content['application/json'].schema ?? {}
+      expect([name, ajv.validate(given, order)]).toEqual([name, true])
+      const { status, data } = await control(where, name, order)
+      expect([method, name, status]).toEqual([method, name, 200])
+      const answer = operation.responses['200'].content['application/json'].schema
+      expect([name, ajv.validate(answer, data), ajv.errors]).toEqual([name, true, null])
+    }
+  }
+})
+
+interface Content {
+  content: { 'application/json': { schema: object } }
+}
+interface Operation {
+  requestBody?: Content
+  responses: { 200: Content }
+}
+
+test('a read of the log waits for what comes next', async () => {
+  const where = visit()
+  const coming = control(where, 'log?from=0&wait=30')
+  await where.get('/v1/ping')
+  expect((await coming).data).toMatchObject([{ n: 0, kind: 'call', path: '/v1/ping' }])
 })

@@ -18,11 +18,12 @@ export function addRequestRoutes(app: Hono<CallEnv>): void {
 
 /** GET /v1/requests/{request_id} */
 function read(context: Context<CallEnv>, renderings: Renderings): Response {
-  const { service, now } = context.env
+  const { service, now, publicUrl } = context.env
   const { organisation } = authenticate(context.req.raw.headers, context.env)
   const request = service.state.requests.get((context.req.param('id') ?? '').toLowerCase())
   if (request === undefined || request.organisation_id !== organisation.id) throw refusals.notFound()
   service.bringUpToDate(request, now)
   const url = context.req.url
-  return okWith(renderings.text(request, service, now, url.slice(0, url.indexOf('/', 8))))
+  const origin = publicUrl ?? url.slice(0, url.indexOf('/', 8))
+  return okWith(renderings.text(request, service, now, origin))
 }

@@ -1,0 +1,24 @@
+import { sandboxFlags } from '../../cli/flags/sandbox.ts'
+import { Args } from '../../cli/oclif.ts'
+import { SandboxCommand } from '../../compose/sandbox.ts'
+import { type Redelivered, redeliveredView } from '../../output/views/sandbox.ts'
+
+export default class SandboxRedeliver extends SandboxCommand<typeof SandboxRedeliver> {
+  static override summary = 'Deliver an event of a sandbox once more, the same bytes'
+  static override description =
+    'EVENT is the id of an event, as "sandbox logs" shows it, or of a request: its latest event. It is sent at once; one that is not acknowledged is retried as every event.'
+  static override examples = [
+    '<%= config.bin %> sandbox redeliver 6b450a6d-74f9-474b-95f9-ba6b11a8536f',
+    '<%= config.bin %> sandbox redeliver 6b450a6d-74f9-474b-95f9-ba6b11a8536f --json',
+  ]
+  static override args = {
+    event: Args.string({ required: true, description: 'id of an event or a request', ignoreStdin: true }),
+  }
+  static override flags = sandboxFlags
+
+  async run(): Promise<void> {
+    const sandbox = await this.running(this.flags['base-url'])
+    const done = await sandbox.tell('redeliver', { delivery_id: this.args.event })
+    this.answer(redeliveredView(done as Redelivered))
+  }
+}

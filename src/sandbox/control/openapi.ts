@@ -1,0 +1,87 @@
+import { z } from 'zod'
+
+import { cacheHeaders } from '../../contract/headers.ts'
+import { openApi } from '../../contract/openapi.ts'
+import { type Control, orderControls, readControls } from './controls.ts'
+import { controlPath } from './control-path.ts'
+
+type Json = Record<string, unknown>
+
+/** The service of `baseUrl` as OpenAPI 3.1, and what steers a running sandbox, under a tag of its own. */
+export function sandboxOpenApi(baseUrl: string): Json {
+  const service = openApi(baseUrl)
+  const { paths, components, tags } = service as { paths: Json; components: Json; tags: Json[] }
+  const { schemas, securitySchemes } = components as { schemas: Json; securitySchemes: Json }
+  return {
+    ...service,
+    tags: [...tags, { name: 'sandbox', description: 'Steers a running sandbox; no part of the service.' }],
+    paths: { ...paths, ...controlPaths() },
+    components: {
+      ...components,
+      schemas: { ...schemas, ControlFailure: schemaOf(controlFailure) },
+      securitySchemes: { ...securitySchemes, controlToken },
+    },
+  }
+}
+
+/** What a running sandbox answers at /openapi.json: beside the service, so no part of its quotas or log. */
+export function described(baseUrl: string): Response {
+  return Response.json(sandboxOpenApi(baseUrl), { headers: cacheHeaders })
+}
+
+const controlToken = {
+  type: 'http',
+  scheme: 'bearer',
+  description:
+    'The control_token that "sandbox start" prints where other machines reach it; else nothing is asked for.',
+}
+
+const controlFailure = z.object({
+  error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }),
+})
+
+function schemaOf(shape: z.ZodType): Json {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
+  return schema
+}
+
+function controlPaths(): Json {
+  const paths: Record<string, Json> = {}
+  for (const control of readControls) {
+    const parameters = Object.entries(control.query ?? {}).map(([name, description]) => ({
+      name,
+      in: 'query',
+      description,
+      schema: { type: 'integer', minimum: 0 },
+    }))
+    paths[pathOf(control)] = { get: { ...operation('read', control), parameters } }
+  }
+  for (const control of orderControls) {
+    const post = {
+      ...operation('tell', control),
+      requestBody: { required: true, content: { 'application/json': { schema: schemaOf(control.given) } } },
+    }
+    paths[pathOf(control)] = { ...paths[pathOf(control)], post }
+  }
+  return paths
+}
+
+const pathOf = ({ name }: Control): string => `${controlPath}${name}`
+
+function operation(verb: 'read' | 'tell', { name, summary, answer }: Control): Json {
+  const words = `${verb}-sandbox-${name}`.split('-')
+  const [first = '', ...rest] = words
+  return {
+    operationId: first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(''),
+    summary: `${summary}.`,
+    tags: ['sandbox'],
+    security: [{}, { controlToken: [] }],
+    responses: {
+      '200': { description: 'Done.', content: { 'application/json': { schema: schemaOf(answer) } } },
+      '4XX': {
+        description: 'Refused; `error` says why.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/ControlFailure' } } },
+      },
+    },
+  }
+}

@@ -1,0 +1,291 @@
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { systemClock } from '../../src/host/clock.ts'
+import { type Beside, beside } from '../harness/beside.ts'
+import { handlerApp } from '../harness/listening-session.ts'
+import { orderOf } from '../harness/people.ts'
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+import { refcheck } from '../harness/run-command.ts'
+
+interface Entry {
+  kind: string
+  delivery_id: string
+  request_id: string
+  status: string | number
+  outcome: string
+}
+
+const logOf = async ({ type }: Beside): Promise<Entry[]> =>
+  (await type('sandbox logs --json')).json() as Entry[]
+
+test('set, logs and redeliver: a webhook, what came of an order, and its last event once more', async () => {
+  const here = await beside(['--clock', 'manual'])
+  const app = await handlerApp()
+  expect(await here.all(['sandbox logs', ['sandbox', 'set', 'webhook-url', app.url]])).toMatchInlineSnapshot(`
+    $ refcheck sandbox logs
+    Nothing has happened yet. Follow it with: refcheck sandbox logs --follow
+    exit 0
+
+    $ refcheck sandbox set webhook-url http://127.0.0.1:PORT_1/hooks
+    Set webhook-url to http://127.0.0.1:PORT_1/hooks.
+    exit 0
+  `)
+  await here.type(orderOf('Priya', ['--yes']))
+  await here.type('sandbox advance 2h')
+  expect(await here.type('sandbox logs')).toMatchInlineSnapshot(`
+    $ refcheck sandbox logs
+    HH:MM:SS  GET /v1/packages  200
+    HH:MM:SS  GET /v1/packages/102/schema  200
+    HH:MM:SS  request ID_1                                  RECEIVED
+    HH:MM:SS  POST /v1/requests  201
+    HH:MM:SS  request ID_1                                  IN_PROGRESS
+    HH:MM:SS  event ID_2                                  IN_PROGRESS: 204
+    HH:MM:SS  request ID_1                                  COMPLETED
+    HH:MM:SS  event ID_3                                  COMPLETED: 204
+    exit 0
+  `)
+  const last = (await logOf(here)).findLast(({ kind }) => kind === 'delivery')
+  expect(last).toMatchObject({ status: 'COMPLETED', outcome: '204', attempt: 1 })
+  expect(await here.type(['sandbox', 'redeliver', last?.delivery_id ?? ''])).toMatchInlineSnapshot(`
+    $ refcheck sandbox redeliver ID_3
+    COMPLETED of request ID_1 was sent once more: it was answered 204
+    exit 0
+  `)
+  // Of a request: its latest event.
+  app.answers.push(503)
+  const again = await here.type(['sandbox', 'redeliver', last?.request_id ?? '', '--json'])
+  expect(again.json()).toMatchObject({ request_id: last?.request_id, status: 'COMPLETED', outcome: '503' })
+  expect(app.taken.map(({ body }) => (JSON.parse(body) as { status: string }).status)).toEqual([
+    'IN_PROGRESS',
+    'COMPLETED',
+    'COMPLETED',
+  ])
+  expect(app.taken[2]).toEqual(app.taken[1])
+  expect(
+    await here.all([
+      'sandbox set webhook-url none',
+      ['sandbox', 'redeliver', last?.request_id ?? ''],
+      'sandbox redeliver nothing',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck sandbox set webhook-url none
+    Set webhook-url to none.
+    exit 0
+
+    $ refcheck sandbox redeliver ID_1
+    2> Error: there is no webhook URL to deliver to
+    2> Set one with: refcheck sandbox set webhook-url URL
+    exit 2
+
+    $ refcheck sandbox redeliver nothing
+    2> Error: there is no webhook URL to deliver to
+    2> Set one with: refcheck sandbox set webhook-url URL
+    exit 2
+  `)
+})
+
+test('logs --follow: each as it happens, until Ctrl-C', async () => {
+  const here = await beside()
+  const ctrlC = new AbortController()
+  let shown = ''
+  const following = here.type('sandbox logs --follow', {
+    clock: systemClock,
+    signal: ctrlC.signal,
+    onWrite(_stream, text) {
+      shown += text
+      if (shown.includes('/v1/users')) ctrlC.abort()
+      else if (shown.includes('/v1/packages')) void here.type('users list')
+    },
+  })
+  await here.type('packages list')
+  expect(await following).toMatchInlineSnapshot(`
+    $ refcheck sandbox logs --follow
+    HH:MM:SS  GET /v1/packages  200
+    HH:MM:SS  GET /v1/users  200
+    2> Interrupted
+    ^C
+    exit 130
+  `)
+  const calls = await here.type([
+    'sandbox',
+    'logs',
+    '--jq',
+    'map(select(.kind == "call") | "\\(.path) \\(.status)") | .[]',
+  ])
+  expect(calls.stdout).toBe('/v1/packages 200\n/v1/users 200\n')
+})
+
+test('set: credits, trial, subscription and users, and what is refused', async () => {
+  const here = await beside()
+  expect(
+    await here.all([
+      'sandbox set credits 0',
+      orderOf('Priya', ['--yes']),
+      'sandbox set credits unlimited',
+      'sandbox set trial expired',
+      orderOf('Priya', ['--yes']),
+      'sandbox set trial none',
+      'sandbox set subscription inactive',
+      orderOf('Priya', ['--yes']),
+      'sandbox set subscription active',
+      'sandbox set inactive-user olive.owner@example.com',
+      'users list',
+      'sandbox set active-user olive.owner@example.com --json',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck sandbox set credits 0
+    Set credits to 0.
+    exit 0
+
+    $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes
+    2> Error: organisation has no credits remaining
+    2> Nothing was ordered. The organisation has to buy credits.
+    exit 4
+
+    $ refcheck sandbox set credits unlimited
+    Set credits to unlimited.
+    exit 0
+
+    $ refcheck sandbox set trial expired
+    Set trial to expired.
+    exit 0
+
+    $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes
+    2> Error: organisation trial has expired
+    2> Nothing was ordered. The organisation’s trial is over; an Owner can subscribe.
+    exit 4
+
+    $ refcheck sandbox set trial none
+    Set trial to none.
+    exit 0
+
+    $ refcheck sandbox set subscription inactive
+    Set subscription to inactive.
+    exit 0
+
+    $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes
+    2> Error: organisation subscription is not active
+    2> Nothing was ordered. An Owner of the organisation has to renew the subscription.
+    exit 4
+
+    $ refcheck sandbox set subscription active
+    Set subscription to active.
+    exit 0
+
+    $ refcheck sandbox set inactive-user olive.owner@example.com
+    Set inactive-user to olive.owner@example.com.
+    exit 0
+
+    $ refcheck users list
+    2> Error: user is not an active member of the organisation
+    2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
+    exit 4
+
+    $ refcheck sandbox set active-user olive.owner@example.com --json
+    {
+      "name": "active-user",
+      "value": "olive.owner@example.com"
+    }
+    exit 0
+  `)
+  expect((await here.type('sandbox status --json')).json()).toMatchObject({
+    credits: null,
+    trial: 'none',
+    subscription: 'active',
+  })
+  expect(
+    await here.all([
+      'sandbox set weather fine',
+      'sandbox set credits many',
+      'sandbox set trial over',
+      'sandbox set webhook-url http://hooks.example.com/',
+      'sandbox set active-user nobody@example.com',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck sandbox set weather fine
+    2> Error: no setting named "weather"
+    2> Settings: webhook-url, credits, trial, subscription, active-user, inactive-user
+    exit 2
+
+    $ refcheck sandbox set credits many
+    2> Error: credits cannot be set to "many"
+    2> Give a number or unlimited.
+    exit 2
+
+    $ refcheck sandbox set trial over
+    2> Error: trial cannot be set to "over"
+    2> Give none, running or expired.
+    exit 2
+
+    $ refcheck sandbox set webhook-url http://hooks.example.com/
+    2> Error: the webhook http://hooks.example.com is not https
+    2> http is allowed for this machine only (127.0.0.1, ::1, localhost), and for networks that sandbox start --allow-http-from names.
+    exit 2
+
+    $ refcheck sandbox set active-user nobody@example.com
+    2> Error: the sandbox has no user "nobody@example.com"
+    2> See its commands with: refcheck help sandbox
+    exit 2
+  `)
+})
+
+test('a latency fault: the order is accepted, and its answer comes later', async () => {
+  const here = await beside(['--clock', 'manual'])
+  const fault = '{"kind":"latency","ms":3000,"when":"after"}'
+  expect(await here.all([`sandbox inject --on 'POST /v1/requests' --fault '${fault}'`]))
+    .toMatchInlineSnapshot(`
+    $ refcheck sandbox inject --on 'POST /v1/requests' --fault '{"kind":"latency","ms":3000,"when":"after"}'
+    Injected: {"on":"POST /v1/requests","fault":{"kind":"latency","ms":3000,"when":"after"}}
+    exit 0
+  `)
+  const ordering = here.type(orderOf('Priya', ['--yes', '--json']), { clock: systemClock })
+  let requests = 0
+  while (requests === 0) {
+    const state = (await here.type('sandbox status --json')).json() as { requests: { RECEIVED: number } }
+    requests = state.requests.RECEIVED
+  }
+  expect(await logOf(here)).not.toContainEqual(expect.objectContaining({ kind: 'call', status: 201 }))
+  await here.type('sandbox advance 3s')
+  expect((await ordering).code).toBe(0)
+  expect((await logOf(here)).at(-1)).toMatchObject({ status: 201, fault: 'latency' })
+})
+
+test('where others reach it, whoever steers it shows the token', async () => {
+  const token = 'chosen-by-the-pipeline'
+  const here = await beside(
+    ['--host', '127.0.0.1', '--allow-http-from', '192.0.2.0/24', '--public-url', 'https://sandbox.example/'],
+    { REFCHECK_SANDBOX_TOKEN: token },
+  )
+  expect(here.address).toMatchObject({ control_token: token, public_url: 'https://sandbox.example' })
+  expect((await here.type('sandbox set credits 3')).code).toBe(0)
+  expect(await here.type('sandbox set credits 3', { env: { REFCHECK_SANDBOX_TOKEN: 'wrong' } }))
+    .toMatchInlineSnapshot(`
+    $ REFCHECK_SANDBOX_TOKEN=wrong refcheck sandbox set credits 3
+    2> Error: the control token of the sandbox is missing or wrong
+    2> Set REFCHECK_SANDBOX_TOKEN to the control_token that "sandbox start" printed.
+    exit 3
+  `)
+  expect(
+    await here.type('sandbox conformance --control --only ping', { env: { REFCHECK_SANDBOX_TOKEN: '' } }),
+  ).toMatchInlineSnapshot(`
+    $ REFCHECK_SANDBOX_TOKEN='' refcheck sandbox conformance --control --only ping
+    2> Error: the control token of the sandbox is missing or wrong
+    2> Set REFCHECK_SANDBOX_TOKEN to the control_token that "sandbox start" printed.
+    exit 3
+  `)
+  expect((await here.type('sandbox conformance --control --only ping')).code).toBe(0)
+})
+
+test.each([
+  [['--allow-http-from', 'everybody'], '--allow-http-from: "everybody" is not a network'],
+  [['--allow-http-from', '10.0.0.0/33'], '--allow-http-from: "10.0.0.0/33" is not a network'],
+  [['--public-url', 'ftp://sandbox.example'], '--public-url: not the base URL of a proxy'],
+  [['--public-url', 'https://sandbox.example/?t=1'], '--public-url: not the base URL of a proxy'],
+])('sandbox start %j is refused', async (flags, message) => {
+  const argv = ['sandbox', 'start', '--port', '0', ...flags]
+  const { code, stdout, stderr } = await refcheck(argv, { env: emptyEnv(join(temporaryFolder())) })
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(new RegExp(`^Error: ${message.replaceAll(/[.?/]/g, '\\$&')}\\nGive .+\\n$`))
+})

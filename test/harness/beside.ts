@@ -1,0 +1,39 @@
+import { TIME_OF_DAY } from './filters.ts'
+import { start } from './process.ts'
+import { type Screen, type Session, session, type Step, type TypeOptions } from './session.ts'
+import { emptyEnv } from './world.ts'
+
+export interface Beside {
+  type: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
+  all: (lines: readonly (string | readonly string[])[]) => Promise<Screen>
+  write: Session['write']
+  /** Address and key of the sandbox. */
+  env: Record<string, string>
+  /** What it printed when it was ready. */
+  address: Record<string, string>
+  process: ReturnType<typeof start>
+}
+
+/** A sandbox in a process of its own, and a person beside it whose environment leads there. */
+export async function beside(
+  flags: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Beside> {
+  const here = await session({
+    newcomer: true,
+    filters: [[/\b20\d\d-\d\d-\d\d \d\d:\d\d \+00:00/g, 'TIME'], TIME_OF_DAY],
+  })
+  const argv = ['sandbox', 'start', '--port', '0', '--json', '--seed', 'session', ...flags]
+  const running = start(argv, { ...emptyEnv(here.folder), ...env })
+  const address = JSON.parse(await running.until('\n')) as Record<string, string>
+  const exported = {
+    ...env,
+    REFCHECK_BASE_URL: address['base_url'] ?? '',
+    REFCHECK_API_KEY: address['api_key'] ?? '',
+    REFCHECK_USER_EMAIL: address['user_email'] ?? '',
+  }
+  // Exported once in the shell, so that no line repeats it.
+  const type: Beside['type'] = (line, options) => here.type(line, { exported, ...options })
+  const all: Beside['all'] = (lines) => here.all(lines, { exported })
+  return { type, all, write: here.write, env: exported, address, process: running }
+}
