@@ -11,7 +11,7 @@ import { parsePlanCode } from '../domain/approval/plan-code.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
 import { orderCostText, plannedPeopleText, plannedText } from '../output/views/approval.ts'
 import { unstartedView } from '../output/views/batch-check.ts'
-import { createdView, reviewText } from '../output/views/order.ts'
+import { createdView, showReview } from '../output/views/order.ts'
 import { approveFile } from '../usecases/approval/approve-file.ts'
 import { approveOrder } from '../usecases/approval/approve-order.ts'
 import { type ApprovalPorts, approvablePlan } from '../usecases/approval/find-plan.ts'
@@ -59,9 +59,10 @@ export default class Approve extends BaseCommand<typeof Approve> {
       similar: similarQuestion(scope, signal, guard),
       placing: async () => ({ ...(await orderingAndFollowing(scope, signal)), ...guard }),
       signal,
-      show: (rows, pack) => {
-        reporter.block(reviewText(pack, rows, reporter.terminal))
+      show: (rows, pack, page) => {
+        const pages = showReview(reporter)(rows, pack, page)
         reporter.note(orderCostText(windows))
+        return pages
       },
     })
     this.answer(createdView(placed.answer), placed.failure)

@@ -12,6 +12,8 @@ export interface Sink {
   readonly isTTY: boolean
   /** Width in columns; 80 where nobody can tell. */
   readonly columns: number
+  /** Height in lines, where it is known. */
+  readonly rows?: number | undefined
 }
 
 /** Where input comes from. */
@@ -75,6 +77,9 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
     get columns() {
       // A terminal that was never given a size says 0.
       return stream.columns > 0 ? stream.columns : assumedColumns
+    },
+    get rows() {
+      return stream.rows > 0 ? stream.rows : undefined
     },
   }
 }

@@ -1,6 +1,7 @@
 import { type Readable, Writable } from 'node:stream'
 
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
+import { WentBack } from '../errors/went-back.ts'
 import { sanitize } from '../host/text.ts'
 import { inLines } from './in-lines.ts'
 import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQuestion } from './prompter.ts'
@@ -29,8 +30,8 @@ export class TerminalPrompter implements Prompter {
     this.#options = options
   }
 
-  text({ message, help = '', initial = '', check }: TextQuestion): Promise<string> {
-    return this.#ask(message, async (context) => {
+  text({ message, help = '', initial = '', check, canGoBack = false }: TextQuestion): Promise<string> {
+    return this.#ask(message, async (context): Promise<string> => {
       const [{ textPrompt }, { promptStyle }] = await Promise.all([
         import('./text-prompt.ts'),
         import('./style.ts'),
@@ -40,10 +41,13 @@ export class TerminalPrompter implements Prompter {
         help: sanitize(help),
         initial: sanitize(initial),
         check: cleaned(check),
+        canGoBack,
         look: promptStyle(this.#options.color),
         columns: this.#options.output.columns,
       }
-      return textPrompt(config, context)
+      const answer = await textPrompt(config, context)
+      if (typeof answer === 'string') return answer
+      throw new WentBack()
     })
   }
 

@@ -1,4 +1,4 @@
-import { createPrompt, isEnterKey, useEffect, useKeypress, useState } from '@inquirer/core'
+import { createPrompt, isEnterKey, isUpKey, useEffect, useKeypress, useState } from '@inquirer/core'
 
 import type { PromptStyle } from './style.ts'
 import { inLines } from './in-lines.ts'
@@ -8,17 +8,24 @@ interface TextConfig {
   help: string
   initial: string
   check: (value: string) => string | undefined
+  canGoBack: boolean
   look: PromptStyle
   /** Width of the terminal. */
   columns: number
 }
 
+/** The answer of one who goes back to the question before. */
+const wentBack = Symbol('went back')
+
+const backHelp = 'Up arrow: back.'
+
 /**
- * inquirer's input, with two things it lacks: a line of help, and the reason why an answer will not do
- * while it is being typed (mildly; firmly once Enter was pressed on it).
+ * inquirer's input, with three things it lacks: a line of help, the reason why an answer will not do
+ * while it is being typed (mildly; firmly once Enter was pressed on it), and a way back.
  */
-export const textPrompt = createPrompt<string, TextConfig>((config, done) => {
-  const { message, help, initial, check, look, columns } = config
+export const textPrompt = createPrompt<string | typeof wentBack, TextConfig>((config, done) => {
+  const { message, initial, check, canGoBack, look, columns } = config
+  const help = canGoBack ? `${config.help} ${backHelp}`.trim() : config.help
   const [line, setLine] = useState('')
   const [refused, setRefused] = useState(false)
   const [answer, setAnswer] = useState<string | undefined>(undefined)
@@ -28,6 +35,11 @@ export const textPrompt = createPrompt<string, TextConfig>((config, done) => {
   }, [])
   useKeypress((key, readline) => {
     if (answer !== undefined) return
+    if (canGoBack && isUpKey(key)) {
+      setAnswer('(back)')
+      done(wentBack)
+      return
+    }
     if (!isEnterKey(key)) {
       setLine(readline.line)
       return

@@ -148,7 +148,8 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     { ask: /Email/, type: 'priya', refused: /no @/ },
     { ask: /Email/, type: 'priya@example.com' },
     { ask: /Phone/, type: '+61 412 345 678' },
-    { ask: /Is everything correct/, choose: /^Change Last name/ },
+    { ask: /Is everything correct/, choose: 'Change an answer' },
+    { ask: /Change which/, choose: /^Last name/ },
     { ask: /Last name/, initial: 'Shah', type: 'Rao' },
     { ask: /Is everything correct/, choose: /^Yes/ },
     { ask: /^Order 102/, confirm: true },
@@ -169,7 +170,8 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
     2> Recipient  Email       priya@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Is everything correct?: Change Last name (Shah)
+    ? Is everything correct?: Change an answer
+    ? Change which answer?: Last name (Shah)
     ? Last name (required): Rao
     2>
     2> Package 102: Identity check only
@@ -200,7 +202,7 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
     2> Cancelled; nothing was done
     exit 130
   `)
-  const review: Answer[] = [{ ask: /Is everything correct/, choose: /^Cancel/ }]
+  const review: Answer[] = [{ ask: /Is everything correct/, choose: /^Leave/ }]
   expect(await here.type(`${create} ${priya}`, { answers: review })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
     2>
@@ -212,7 +214,7 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
     2> Recipient  Email       priya@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Is everything correct?: Cancel, and send nothing
+    ? Is everything correct?: Leave for now, and keep the answers
     2> Cancelled; nothing was ordered
     2> Continue from these answers with: refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
     exit 130

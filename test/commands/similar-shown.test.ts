@@ -230,9 +230,8 @@ test('request create names the similar order in its one final question, which sa
     2> Recipient  Email       ana@example.com
     2> Recipient  Phone       +61412345678
     2>
-    ? Is everything correct?: Cancel, and send nothing
-    2> Cancelled; nothing was ordered
-    2> Continue from these answers with: refcheck request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678
+    ? Is everything correct?: Cancel, and drop the answers
+    2> Cancelled; nothing was ordered, and the answers were dropped
     exit 130
   `)
   expect(ordered()).toHaveLength(1)

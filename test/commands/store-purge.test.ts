@@ -51,6 +51,7 @@ test('while another process reads, older pages stay: exit 10, and the same comma
       "rows": 0,
       "events": 0,
       "kept": 0,
+      "drafts": 0,
       "dry_run": false
     }
     exit 0

@@ -5,6 +5,7 @@ import type {
   SelectQuestion,
   TextQuestion,
 } from '../../src/prompt/prompter.ts'
+import { WentBack } from '../../src/errors/went-back.ts'
 import { InterruptedError } from './run-command.ts'
 
 type Words = string | RegExp
@@ -27,6 +28,8 @@ export type Answer = { ask: Words } & (
   | { confirm: boolean; meanwhile?: (() => void) | undefined }
   /** Ctrl-C. */
   | { leave: true }
+  /** The key that leads to the question before. */
+  | { back: true }
 )
 
 type Kind = 'type' | 'secret' | 'choose' | 'confirm'
@@ -53,9 +56,9 @@ export class ScriptedPrompter implements Prompter {
     throw new Error(`nobody asked: ${this.#answers.map(({ ask }) => String(ask)).join(', ')}`)
   }
 
-  async text({ message, help, initial = '', check }: TextQuestion): Promise<string> {
+  async text({ message, help, initial = '', check, canGoBack = false }: TextQuestion): Promise<string> {
     for (;;) {
-      const answer = this.#next('type', message)
+      const answer = this.#next('type', message, canGoBack)
       if (answer.initial !== undefined) this.#same('initial value', message, initial, answer.initial)
       if (answer.help !== undefined) this.#same('help', message, help ?? '', answer.help)
       const text = (answer.type ?? initial).trim()
@@ -96,7 +99,7 @@ export class ScriptedPrompter implements Prompter {
     return confirm
   }
 
-  #next<K extends Kind>(kind: K, message: string): Extract<Answer, Record<K, unknown>> {
+  #next<K extends Kind>(kind: K, message: string, canGoBack = false): Extract<Answer, Record<K, unknown>> {
     this.asked.push(message)
     const answer = this.#answers.shift()
     if (answer === undefined) throw new Error(`unexpected question: "${message}"`)
@@ -105,6 +108,10 @@ export class ScriptedPrompter implements Prompter {
     }
     if ('leave' in answer) this.#show(`${message} ^C\n`)
     if ('leave' in answer) throw new InterruptedError('cancelled; nothing was done')
+    if ('back' in answer && canGoBack) {
+      this.#show(`${message.replace(/:?$/, ':')} (back)\n`)
+      throw new WentBack()
+    }
     if (!(kind in answer)) throw new Error(`"${message}" takes an answer to ${kind}`)
     return answer as Extract<Answer, Record<K, unknown>>
   }

@@ -24,6 +24,7 @@ export const keys = {
   ctrlC: '\u0003',
   ctrlD: '\u0004',
   ctrlU: '\u0015',
+  up: '\u001B[A',
   down: '\u001B[B',
   backspace: '\u007F',
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 
 import { RefcheckError } from '../../src/errors/base.ts'
+import { WentBack } from '../../src/errors/went-back.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
 import { TerminalPrompter } from '../../src/prompt/terminal.ts'
 
@@ -31,6 +32,11 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
       check: (value) => (value.startsWith('+') ? undefined : `has no + (${String(value.length)} so far)`),
     }),
   edit: (on) => on.text({ message: 'Name', initial: 'Ann' }),
+  back: (on) =>
+    on.text({ message: 'Phone', help: 'With +.', canGoBack: true }).catch((error: unknown) => {
+      if (error instanceof WentBack) return 'went back'
+      throw error
+    }),
   secret: (on) =>
     on.secret({
       message: 'API key',

@@ -91,6 +91,15 @@ describe('a line of text', () => {
   })
 })
 
+test('the up arrow leads back where there is a question before, and is told', async () => {
+  const terminal = await ask('back')
+  await terminal.until('? Phone')
+  await terminal.until('With +. Up arrow: back.')
+  terminal.type(keys.up)
+  await terminal.until('Phone (back)')
+  expect(await terminal.ended).toEqual({ code: 0, stdout: '"went back"' })
+})
+
 test('a secret never reaches the screen, whatever its check says', async () => {
   const terminal = await ask('secret')
   await terminal.until('? API key')

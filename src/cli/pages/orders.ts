@@ -7,8 +7,15 @@ STEP BY STEP
     $ refcheck request create
 
   asks for everything the package needs, field by field, and checks each answer
-  as you type. At the end you can change any answer before you confirm. It then
-  prints the same order as one command.
+  as you type. Addresses are asked part by part, lists item by item. The up
+  arrow goes back to the question before. Whether the person was ordered before
+  is said as soon as the person is known. At the end you can change any answer
+  before you confirm. It then prints the same order as one command.
+
+  If you leave, or the order is refused, your answers are kept on this machine
+  for 30 days, or until they are ordered or you drop them:
+
+    $ refcheck request create --resume
 
 AS ONE COMMAND
     $ refcheck packages list --status active

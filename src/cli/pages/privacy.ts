@@ -9,6 +9,9 @@ WHAT IS KEPT
                   PostgreSQL database.
   Results files   the columns of your own file, beside it.
   Reports         PDF files in the folder that you chose.
+  Drafts          answers of an order that was not finished, in the data folder;
+                  removed when it is ordered or dropped. One older than 30 days
+                  is removed when request create --resume is run.
   Order plans     of agents, with the people or the file's name, in the data
                   folder; removed when approved. One that expired more than a
                   day ago is removed when the next plan is made or approved.

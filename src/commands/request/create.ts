@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { defaultCountryFlag } from '../../cli/flags/columns.ts'
-import { bodyFlags } from '../../cli/flags/body.ts'
+import { bodyFlagDefinitions, bodyFlags, requireOneSource, resumeLine } from '../../cli/flags/body.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { packageIdFlag } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
@@ -9,16 +9,16 @@ import { parseBodyFile } from '../../domain/form/body-file.ts'
 import { refusedOrder } from '../../domain/submission/duplicate.ts'
 import { commandLine } from '../../domain/form/command-line.ts'
 import type { Order } from '../../domain/request/order.ts'
-import { bodyView, changeText, createdView, reviewText } from '../../output/views/order.ts'
-import { phoneRepair } from '../../usecases/form/phone-repair.ts'
+import { bodyView, changeText, createdView } from '../../output/views/order.ts'
 import type { SimilarQuestion } from '../../usecases/request/similar-question.ts'
+import type { DraftKeeper } from '../../usecases/request/draft-keeper.ts'
 import { placeOrder } from '../../usecases/request/place-order.ts'
 import { prepareOrder } from '../../usecases/request/prepare-order.ts'
 import { api } from '../../compose/api.ts'
-import { namingApi } from '../../compose/package-names.ts'
-import { keepSuccessions, orderingAndFollowing, similarQuestion } from '../../compose/request.ts'
-import { schemas } from '../../compose/schemas.ts'
-import { packageSetting, setting } from '../../compose/session.ts'
+import { draftKeeper } from '../../compose/drafts.ts'
+import { orderForm } from '../../compose/order.ts'
+import { orderingAndFollowing, similarQuestion } from '../../compose/request.ts'
+import { packageSetting } from '../../compose/session.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order a package of checks on one person'
@@ -33,18 +33,10 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   ]
   static override flags = {
     package: packageIdFlag({ summary: 'Package to order (default: the setting "package")' }),
-    'first-name': Flags.string({ summary: 'First name of the person to check', helpValue: 'NAME' }),
-    'last-name': Flags.string({ summary: 'Last name', helpValue: 'NAME' }),
-    email: Flags.string({ summary: 'E-mail address', helpValue: 'EMAIL' }),
-    phone: Flags.string({ summary: 'Phone number, such as +61412345678', helpValue: 'PHONE' }),
+    ...bodyFlagDefinitions,
     'default-country': defaultCountryFlag,
-    field: Flags.string({
-      summary: 'What a check needs beyond the person; repeatable',
-      helpValue: 'CODE.NAME=VALUE',
-      multiple: true,
-      multipleNonGreedy: true,
-    }),
     file: Flags.string({ summary: 'Read the whole order from a JSON file; - for stdin', helpValue: 'FILE' }),
+    resume: Flags.boolean({ summary: 'Continue from the answers of an order that was not finished' }),
     'dry-run': Flags.boolean({ summary: 'Check everything and print the order, send nothing' }),
     yes: Flags.boolean({ summary: 'Skip the confirmation' }),
     wait: Flags.boolean({ summary: 'Wait until the request has finished' }),
@@ -54,10 +46,20 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   }
 
   async run(): Promise<void> {
+    const { flags, scope } = this
+    const draft = draftKeeper(scope, resumeLine(flags))
+    try {
+      await this.order(draft)
+    } catch (error) {
+      throw await draft.after(error)
+    }
+  }
+
+  private async order(draft: DraftKeeper): Promise<void> {
     const { flags, scope, signal } = this
     const guard = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
     const similar = similarQuestion(scope, signal, guard)
-    const order = await this.compose(similar)
+    const order = await this.compose(similar, draft)
     for (const change of order.changes)
       scope.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
@@ -69,6 +71,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       ...(await orderingAndFollowing(scope, signal)),
       ...guard,
       onSimilar: scope.prompter() && ((stop) => similar.isConfirmed(stop)),
+      onAccepted: () => draft.drop(),
       wait: flags.wait,
     })
     this.answer(createdView(placed.answer), placed.failure)
@@ -78,32 +81,20 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     if (!flags.wait) scope.reporter.note(`Follow it with: refcheck request wait ${placed.answer.request_id}`)
   }
 
-  private async compose(similar: SimilarQuestion): Promise<Order> {
+  private async compose(similar: SimilarQuestion, draft: DraftKeeper): Promise<Order> {
     const { flags, scope } = this
     const { file } = flags
-    const told = Object.values(bodyFlags(flags))
-    this.refuse(
-      file !== undefined && told.some((each) => each !== undefined),
-      '--file cannot be combined with flags for single fields',
-      'Put these values into the file, or leave out --file.',
-    )
+    requireOneSource(flags)
+    const answers = flags.resume ? await draft.resumed(flags.package, scope.prompter()) : undefined
+    const named = answers?.package_id ?? flags.package
     const given = {
-      packageId: flags.package ?? (file === undefined ? await packageSetting(scope) : undefined),
+      packageId: named ?? (file === undefined ? await packageSetting(scope) : undefined),
       body:
         file === undefined ? undefined : parseBodyFile(await readInput(this.context, file, 'the body'), file),
       flags: bodyFlags(flags),
+      draft: answers,
     }
-    const country = flags['default-country'] ?? (await setting(scope, 'default-country'))
-    return prepareOrder(given, {
-      repair: country === undefined ? undefined : await phoneRepair(country),
-      api: await namingApi(scope),
-      cache: await schemas(scope),
-      prompter: scope.prompter(),
-      onPackages: keepSuccessions(scope),
-      yes: flags.yes || flags['dry-run'],
-      doubt: (body) => similar.doubt(body),
-      signal: this.signal,
-      show: (rows, pack) => scope.reporter.block(reviewText(pack, rows, scope.reporter.terminal)),
-    })
+    const asked = { country: flags['default-country'], yes: flags.yes, dryRun: flags['dry-run'] }
+    return prepareOrder(given, await orderForm(scope, this.signal, asked, { similar, draft }))
   }
 }

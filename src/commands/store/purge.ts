@@ -1,16 +1,17 @@
-import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { BaseCommand } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { forgotten, notScrubbed } from '../../domain/store/forget.ts'
-import { storePurgeView } from '../../output/views/store.ts'
+import { purgeQuestion, storePurgeView } from '../../output/views/store.ts'
+import { draftsOf } from '../../usecases/store/purge-drafts.ts'
+import { drafts } from '../../compose/drafts.ts'
 import { store } from '../../compose/store.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
   static override summary = 'Remove a person, or old data, from the store'
   static override description = [
-    'Removes names, addresses, order bodies, received events, and file names that contain the person’s name, from the database and its journal. Rows that were not sent yet are cancelled. What remains names nobody: ids, statuses, and keyed fingerprints, so that an old file run again orders no person twice. Somebody who has the store and knows a person’s details can confirm with the fingerprints that the person was in it; --completely removes these too, and an old file then orders the person again. Rows in flight or unknown are kept.',
+    'Removes names, addresses, order bodies, received events, and file names that contain the person’s name, from the database and its journal, and kept answers of orders that were not finished. Rows that were not sent yet are cancelled. What remains names nobody: ids, statuses, and keyed fingerprints, so that an old file run again orders no person twice. Somebody who has the store and knows a person’s details can confirm with the fingerprints that the person was in it; --completely removes these too, and an old file then orders the person again. Rows in flight or unknown are kept.',
     'Nothing is removed by itself; run this from cron to keep to a time limit. It does not reach: the service, results files and other exports, PDFs and their manifests, input files, plans, backups of the store, captured events, and what was forwarded to a receiver.',
   ].join('\n\n')
   static override examples = [
@@ -42,18 +43,21 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       endedBefore: this.flags['older-than'],
     })
     const { completely } = this.flags
-    const { maintenance, location } = await store(this.scope)
+    const { maintenance, ledger, location } = await store(this.scope)
+    const kept = await drafts(this.scope)
+    const own = await draftsOf({ drafts: kept, ledger }, who)
     const found = await maintenance.purge(who, { dryRun: true, completely })
-    const isNothing = found.rows + found.events === 0
+    const isNothing = found.rows + found.events + own.length === 0
     if (dryRun || (isNothing && found.isScrubbed && !completely))
-      return this.answer(storePurgeView(found, dryRun))
+      return this.answer(storePurgeView({ ...found, drafts: own.length }, dryRun))
     if (!isNothing || completely) {
-      await this.confirm(
-        `Remove personal data of ${countInWords(found.rows, 'row')} and ${countInWords(found.events, 'event')}, for good?`,
-        yes,
-      )
+      await this.confirm(purgeQuestion({ ...found, drafts: own.length }), yes)
     }
+    for (const id of own) await kept.drop(id)
     const purged = await maintenance.purge(who, { dryRun: false, completely })
-    this.answer(storePurgeView(purged, false), purged.isScrubbed ? undefined : notScrubbed(location, purged))
+    this.answer(
+      storePurgeView({ ...purged, drafts: own.length }, false),
+      purged.isScrubbed ? undefined : notScrubbed(location, purged),
+    )
   }
 }

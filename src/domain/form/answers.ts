@@ -1,8 +1,10 @@
-import type { PackageSchema } from '../../contract/package-schema.ts'
+import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import type { AdditionalInformation, FieldValue } from '../../contract/request-body.ts'
-import type { FormField } from './fields.ts'
+import { checkFieldValue } from './field-value.ts'
+import { type FormField, titleOf } from './fields.ts'
 import { refusal, shown } from './problem.ts'
 import { answerIn } from './questions.ts'
+import { readRecipientField } from './recipient.ts'
 import { answerInWords } from './review.ts'
 import { type DraftBody, validateDraft } from './validate.ts'
 
@@ -23,21 +25,65 @@ export function keep(answers: Answers, field: FormField, answer: FieldValue | un
   else answers.set(field, answer)
 }
 
-/** What a person may do at the review, as choices. */
+/** What a person may do at the review. */
+export type NextStep = 'send' | 'more' | 'again' | 'change' | 'leave' | 'drop'
+
+/** The choices at a page of the review, counted from 1; only the last leads on. */
 export function nextSteps(
+  page: number,
+  pages: number,
+  isFixed = false,
+): { value: NextStep; label: string }[] {
+  const isLast = page >= pages
+  return [
+    isLast
+      ? { value: 'send' as const, label: 'Yes, go on' }
+      : { value: 'more' as const, label: `Show the next page (${page} of ${pages} shown)` },
+    ...(isLast && pages > 1 ? [{ value: 'again' as const, label: 'Show the first page again' }] : []),
+    ...(isFixed
+      ? [{ value: 'leave' as const, label: 'Cancel, and send nothing' }]
+      : [
+          { value: 'change' as const, label: 'Change an answer' },
+          { value: 'leave' as const, label: 'Leave for now, and keep the answers' },
+          { value: 'drop' as const, label: 'Cancel, and drop the answers' },
+        ]),
+  ]
+}
+
+/** Every field with its answer, to choose the one that is changed; undefined leads back. */
+export function changeable(
   fields: readonly FormField[],
   answers: Answers,
-): { value: FormField | 'send' | 'leave'; label: string }[] {
+): { value: FormField | undefined; label: string }[] {
   return [
-    { value: 'send', label: 'Yes, go on' },
     ...fields.map((field) => {
       const answer = answers.get(field)
-      const owner = field.code === undefined ? '' : `${field.group}: `
       const value = answer === undefined ? 'not given' : shown(answerInWords(answer))
-      return { value: field, label: `Change ${owner}${field.label} (${value})` }
+      return { value: field, label: `${titleOf(field)} (${value})` }
     }),
-    { value: 'leave', label: 'Cancel, and send nothing' },
+    { value: undefined, label: 'Change nothing' },
   ]
+}
+
+/** What of a kept draft still answers a field; a schema may have changed since. */
+export function stillValid(draft: DraftBody, fields: readonly FormField[]): Answers {
+  const answers: Answers = new Map()
+  for (const field of fields) {
+    const answer = answerIn(draft, field)
+    if (answer !== undefined && takes(field, answer)) answers.set(field, answer)
+  }
+  return answers
+}
+
+function takes(field: FormField, answer: FieldValue): boolean {
+  const { code, name } = field
+  if (code !== undefined) return checkFieldValue(field, answer) === undefined
+  const known = recipientFields.find((each) => each === name)
+  return (
+    known !== undefined &&
+    typeof answer === 'string' &&
+    readRecipientField(known, answer).problem === undefined
+  )
 }
 
 /** An entry for each check that has at least one answer, in the schema's order. */

@@ -56,6 +56,11 @@ function fieldsOf(check: CheckInformation): FormField[] {
   }))
 }
 
+/** A field as a question names it. */
+export function titleOf({ code, group, label }: FormField): string {
+  return code === undefined ? label : `${group}: ${label}`
+}
+
 /** `date_of_birth`, `dateOfBirth` → "Date of birth". */
 function labelOf(name: string): string {
   const words = name

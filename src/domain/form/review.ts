@@ -25,10 +25,19 @@ export function reviewRows(
   })
 }
 
-/** An answer as a review shows it. A list of texts is whole; other structures are JSON, cut. */
+/** An answer as a review shows it, whole and in words: `a; b`, `street: 1 High St; state: VIC`. */
 export function answerInWords(value: FieldValue): string {
-  if (!Array.isArray(value) || !value.every((each) => typeof each === 'string')) return valueInWords(value)
-  return value.length === 0 ? 'none' : value.join('; ')
+  if (typeof value !== 'object' || value === null) return value === null ? 'empty' : valueInWords(value)
+  const items = Array.isArray(value) ? value : Object.values(value)
+  if (items.length === 0) return 'none'
+  const names = Array.isArray(value) ? undefined : Object.keys(value)
+  return items
+    .map((item, at) => {
+      const isNested = typeof item === 'object' && item !== null
+      const text = isNested ? `(${answerInWords(item)})` : answerInWords(item)
+      return names === undefined ? text : `${names[at]}: ${text}`
+    })
+    .join('; ')
 }
 
 /** A value as it can be typed: structures are JSON, cut. */

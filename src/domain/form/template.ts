@@ -3,6 +3,7 @@ import { dateRule } from '../../contract/date-format.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { type FormField, formFields } from './fields.ts'
+import { partsIn } from './parts.ts'
 import { shown } from './problem.ts'
 import type { TemplateColumn } from '../sheet/column.ts'
 
@@ -45,12 +46,8 @@ export function templateColumns(schema: PackageSchema): TemplateColumn[] {
 
 /** An object as a column for each of its parts, where its description lists them; people need no JSON then. */
 function partsOf(field: FormField): FormField[] {
-  if (field.type !== 'object' || field.code === undefined) return [field]
-  const list = /:\s*((?:[a-z_]{2,30}, )+[a-z_]{2,30}(?:,? and [a-z_]{2,30})?)\.?$/.exec(
-    field.description.slice(0, 400),
-  )?.[1]
-  const parts = list?.split(/,? and |, /) ?? []
-  if (parts.length < 2) return [field]
+  const parts = field.type === 'object' && field.code !== undefined ? partsIn(field.description) : []
+  if (parts.length === 0) return [field]
   return parts.map((part) => {
     const [column, label] = [`${field.column}.${part}`, `${field.label}, ${part}`]
     return Object.assign({}, field, { column, label, type: 'string' })

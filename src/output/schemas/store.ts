@@ -30,7 +30,13 @@ export const checked = z.strictObject({
   findings: z.array(z.string()),
 })
 export const backup = z.strictObject({ location: z.string(), path: z.string() })
-export const purged = z.strictObject({ rows: count, events: count, kept: count, dry_run: z.boolean() })
+export const purged = z.strictObject({
+  rows: count,
+  events: count,
+  kept: count,
+  drafts: count,
+  dry_run: z.boolean(),
+})
 export const sameService = z.strictObject({ urls: z.tuple([z.string(), z.string()]), same: z.boolean() })
 export const moved = z.strictObject({
   from: z.string(),

@@ -2,6 +2,7 @@ import type { Package } from '../../contract/package.ts'
 import { type Change, placeName, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { sanitize } from '../../host/text.ts'
+import type { Reporter } from '../reporter.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
@@ -12,19 +13,53 @@ const reviewColumns: Column<ReviewRow>[] = [
   {
     name: 'answer',
     value: (row) => row.value,
-    show: (row) => row.value ?? 'not given',
+    show: ({ value = 'not given' }) =>
+      value.length > longestAnswer ? `${value.slice(0, longestAnswer)}…` : value,
     style: (row) => (row.value === undefined ? 'dim' : undefined),
   },
 ]
 
-/** The answers before they are sent. */
-export function reviewText(
+/** Lines that a question with its choices takes below a review. */
+const questionLines = 10
+/** More of one answer would push the person off the screen. */
+const longestAnswer = 300
+
+/**
+ * The answers before they are sent, in pages that are seen whole with the question below. Where one is not enough, each
+ * begins with the person.
+ */
+export function reviewPages(
   { id, name }: Pick<Package, 'id' | 'name'>,
   rows: readonly ReviewRow[],
   terminal: Terminal,
-): string {
-  return `Package ${id}: ${sanitize(name)}\n\n${table(rows, reviewColumns, terminal)}`
+): string[] {
+  const title = `Package ${id}: ${sanitize(name)}`
+  const drawn = (some: readonly ReviewRow[]): string => table(some, reviewColumns, terminal)
+  const whole = `${title}\n\n${drawn(rows)}`
+  const room = (terminal.rows ?? Number.POSITIVE_INFINITY) - questionLines
+  if (linesOf(whole) <= room) return [whole]
+  const person = rows.filter(({ group }) => group === 'Recipient').map(({ value }) => value ?? 'not given')
+  const [first = '', last = '', ...rest] = person
+  const head = `${title}\n${sanitize([`For ${first} ${last}`, ...rest].join(', '))}\n\n`
+  const pages: ReviewRow[][] = []
+  for (const row of rows.filter(({ group }) => group !== 'Recipient')) {
+    const page = pages.at(-1)
+    if (page !== undefined && linesOf(head + drawn([...page, row])) <= room + 1) page.push(row)
+    else pages.push([row])
+  }
+  return pages.map((page) => `${head}${drawn(page)}`)
 }
+
+const linesOf = (text: string): number => text.split('\n').length
+
+/** Draws one page of a review, counted from 1; answers how many there are. */
+export const showReview =
+  (reporter: Pick<Reporter, 'block' | 'terminal'>) =>
+  (rows: readonly ReviewRow[], pack: Pick<Package, 'id' | 'name'>, page: number): number => {
+    const pages = reviewPages(pack, rows, reporter.terminal)
+    reporter.block(pages[page - 1] ?? '')
+    return pages.length
+  }
 
 /** One value that goes out otherwise than it was given. */
 export function changeText(change: Change, speech: FieldNaming): string {

@@ -103,24 +103,36 @@ export function storeBackupView(location: string, path: string): View {
   }
 }
 
-export function storePurgeView(
-  purged: { rows: number; events: number; kept: number },
-  dryRun: boolean,
-): View {
-  const { rows, events, kept } = purged
+interface Removed {
+  rows: number
+  events: number
+  /** Kept answers of orders that were not finished. */
+  drafts: number
+  /** Rows that were left as they are. */
+  kept: number
+}
+
+/** `2 rows and 1 event`; drafts where there are some. */
+function removedText({ rows, events, drafts }: Omit<Removed, 'kept'>): string {
+  const found = [countInWords(rows, 'row'), countInWords(events, 'event')]
+  return drafts === 0 ? found.join(' and ') : `${found.join(', ')} and ${countInWords(drafts, 'draft')}`
+}
+
+export const purgeQuestion = (found: Removed): string =>
+  `Remove personal data of ${removedText(found)}, for good?`
+
+export function storePurgeView(purged: Removed, dryRun: boolean): View {
+  const { rows, events, drafts, kept } = purged
   return {
-    json: { rows, events, kept, dry_run: dryRun },
+    json: { rows, events, kept, drafts, dry_run: dryRun },
     text: ({ columns }) => {
-      if (rows + events + kept === 0) return 'Nothing to remove: no personal data was found.'
+      if (rows + events + drafts + kept === 0) return 'Nothing to remove: no personal data was found.'
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =
         kept === 0
           ? ''
           : `; ${countInWords(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
-      return wrapped(
-        `${did} personal data of ${countInWords(rows, 'row')} and ${countInWords(events, 'event')}${left}.`,
-        columns,
-      )
+      return wrapped(`${did} personal data of ${removedText(purged)}${left}.`, columns)
     },
   }
 }

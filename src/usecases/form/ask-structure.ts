@@ -1,94 +1,210 @@
 import type { FieldValue } from '../../contract/request-body.ts'
-import type { Choice, Prompter } from '../../prompt/prompter.ts'
-import { readFieldText } from '../../domain/form/field-value.ts'
+import { partsIn, partsOfItems } from '../../domain/form/parts.ts'
+import { groupOf, isGroup, isJson, readItems, readPair, readWhole } from '../../domain/form/pieces.ts'
+import { valueInWords } from '../../domain/form/review.ts'
+import { WentBack } from '../../errors/went-back.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface StructureQuestion {
   type: 'array' | 'object'
   label: string
   required: boolean
+  /** The schema's own words, which may list the parts. */
+  description: string
   help: string
   /** What stands there now. */
   current?: FieldValue | undefined
+  canGoBack?: boolean | undefined
 }
 
-/** What one value can be; the schema tells no more of a list or a group than that it is one. */
-type Kind = 'string' | 'number' | 'boolean' | 'array' | 'object'
-
-const kinds: readonly Choice<Kind>[] = [
-  { value: 'string', label: 'Text' },
-  { value: 'number', label: 'A number' },
-  { value: 'boolean', label: 'Yes or no' },
-  { value: 'object', label: 'A group of names and values' },
-  { value: 'array', label: 'A list' },
-]
-
-/** Asks for a list or a group, piece by piece or as JSON; undefined where an optional one is skipped. */
+/**
+ * Asks for a list item by item, or a group part by part, in the words of its description; undefined where an optional
+ * one is skipped. JSON given at the first question is the whole answer.
+ */
 export async function askStructure(
   prompter: Prompter,
   question: StructureQuestion,
 ): Promise<FieldValue | undefined> {
-  const { type, label, required, help, current } = question
-  const pieces = type === 'array' ? 'Item by item' : 'Name by name, each with its value'
-  const way = await prompter.select<'pieces' | 'none' | 'json' | 'skip'>({
-    message: `${label} (${type === 'array' ? 'a list' : 'a group of names and values'}, ${required ? 'required' : 'optional'})`,
-    choices: [
-      { value: 'pieces', label: pieces, detail: help },
-      ...(type === 'array' ? [{ value: 'none' as const, label: 'None: an empty list', detail: help }] : []),
-      {
-        value: 'json',
-        label: current === undefined ? 'As JSON' : 'As JSON, starting from the current value',
-        detail: help,
-      },
-      ...(required ? [] : [{ value: 'skip' as const, label: 'Skip it' }]),
-    ],
-    initial: current === undefined ? 'pieces' : 'json',
-  })
-  if (way === 'skip') return undefined
-  if (way === 'none') return []
-  if (way === 'json') {
-    const initial = current === undefined ? undefined : JSON.stringify(current)
-    return askText(prompter, `${label}, as JSON`, { type, initial, help })
+  const { type, description } = question
+  if (type === 'object') {
+    const parts = partsIn(description)
+    return parts.length === 0 ? askPairs(prompter, question) : askParts(prompter, question, parts)
   }
-  return type === 'array' ? askItems(prompter, label) : askPairs(prompter, label)
+  const parts = partsOfItems(description)
+  return parts.length === 0 ? askItems(prompter, question) : askGroups(prompter, question, parts)
 }
 
-async function askItems(prompter: Prompter, label: string): Promise<FieldValue> {
-  const kind = await prompter.select({ message: `${label}: what is each item?`, choices: kinds })
-  const items: FieldValue[] = []
-  do {
-    items.push(await askPiece(prompter, `${label}, item ${String(items.length + 1)}`, kind))
-  } while (await prompter.confirm({ message: `Add another item to ${label}?` }))
-  return items
+interface Turn {
+  at: number
+  canGoBack: boolean
 }
 
-async function askPairs(prompter: Prompter, label: string): Promise<FieldValue> {
-  const pairs = Object.create(null) as Record<string, FieldValue>
-  do {
-    const name = await prompter.text({
-      message: `${label}, name ${String(Object.keys(pairs).length + 1)}`,
-      check: (text) => {
-        if (text === '') return 'is empty; give the value a name'
-        return Object.hasOwn(pairs, text) ? 'is already there' : undefined
+/** One question after the other; `ask` answers which is next, if any. Going back leads to the one before. */
+async function inTurn(
+  canGoBack: boolean | undefined,
+  ask: (turn: Turn) => Promise<number | undefined>,
+): Promise<void> {
+  for (let at = 0; ;) {
+    try {
+      const next = await ask({ at, canGoBack: at > 0 || canGoBack === true })
+      if (next === undefined) return
+      at = next
+    } catch (error) {
+      if (!(error instanceof WentBack) || at === 0) throw error
+      at -= 1
+    }
+  }
+}
+
+const sentences = (...parts: (string | false)[]): string =>
+  parts.filter((part) => part !== false && part !== '').join(' ')
+
+async function askParts(
+  prompter: Prompter,
+  { type, label, required, help, current, canGoBack }: StructureQuestion,
+  parts: readonly string[],
+): Promise<FieldValue | undefined> {
+  const given = new Map(isGroup(current) ? Object.entries(current) : [])
+  let whole: FieldValue | undefined
+  await inTurn(canGoBack, async (turn) => {
+    const { at } = turn
+    const part = parts[at] ?? ''
+    const isLast = at === parts.length - 1
+    const now = given.get(part)
+    const initial = now === undefined ? undefined : valueInWords(now)
+    const needed = required && isLast && [...given.keys()].every((name) => name === part)
+    const isWhole = (text: string): boolean => at === 0 && isJson(type, text)
+    const text = await prompter.text({
+      message: `${label}, ${part.replaceAll('_', ' ')} (part ${at + 1} of ${parts.length})`,
+      initial,
+      help: sentences(at === 0 && help, 'Press Enter to leave this part out.'),
+      canGoBack: turn.canGoBack,
+      check(typed) {
+        if (isWhole(typed)) return readWhole(type, typed).problem
+        return typed === '' && needed ? 'is empty, but at least one part is required' : undefined
       },
     })
-    const kind = await prompter.select({ message: `${label}, ${name}: what is it?`, choices: kinds })
-    pairs[name] = await askPiece(prompter, `${label}, ${name}`, kind)
-  } while (await prompter.confirm({ message: `Add another name and value to ${label}?` }))
-  return pairs
+    if (isWhole(text)) {
+      whole = readWhole(type, text).value
+      return undefined
+    }
+    if (text === '') given.delete(part)
+    else if (text !== initial) given.set(part, text)
+    return isLast ? undefined : at + 1
+  })
+  return whole ?? (given.size === 0 ? undefined : groupOf(given))
 }
 
-function askPiece(prompter: Prompter, label: string, kind: Kind): Promise<FieldValue> {
-  if (kind === 'array') return askItems(prompter, label)
-  if (kind === 'object') return askPairs(prompter, label)
-  return askText(prompter, label, { type: kind })
+/** What is asked line by line until one is left empty. */
+interface Lines<Piece> {
+  noun: string
+  help: string
+  /** At least one is needed. */
+  isNeeded: boolean
+  toText: (piece: Piece) => string
+  /** The pieces of one line, or why there are none. */
+  read: (text: string, others: readonly Piece[]) => { pieces: Piece[] } | { problem: string }
 }
 
-async function askText(
+/** The pieces, or a whole answer in JSON. */
+async function askLines<Piece>(
   prompter: Prompter,
-  message: string,
-  { type, initial, help }: { type: Kind; initial?: string | undefined; help?: string | undefined },
-): Promise<FieldValue> {
-  const read = (text: string) => readFieldText({ type, required: true, description: '' }, text)
-  const text = await prompter.text({ message, initial, help, check: (given) => read(given).problem })
-  return read(text).value ?? null
+  { type, label, required, help, canGoBack }: StructureQuestion,
+  pieces: Piece[],
+  lines: Lines<Piece>,
+): Promise<FieldValue | undefined> {
+  let whole: FieldValue | undefined
+  await inTurn(canGoBack, async (turn) => {
+    const { at } = turn
+    const now = pieces[at]
+    const initial = now === undefined ? undefined : lines.toText(now)
+    const others = pieces.filter((_, other) => other !== at)
+    const isWhole = (text: string): boolean => at === 0 && isJson(type, text)
+    const read = (text: string) => lines.read(text, others)
+    const text = await prompter.text({
+      message: `${label}, ${lines.noun} ${at + 1}${at === 0 ? ` (${required ? 'required' : 'optional'})` : ''}`,
+      initial,
+      help: sentences(at === 0 && help, lines.help),
+      canGoBack: turn.canGoBack,
+      check(typed) {
+        if (isWhole(typed)) return readWhole(type, typed).problem
+        if (typed === '') return lines.isNeeded && others.length === 0 ? 'is empty, but required' : undefined
+        const reading = read(typed)
+        return 'problem' in reading ? reading.problem : undefined
+      },
+    })
+    if (isWhole(text)) {
+      whole = readWhole(type, text).value
+      return undefined
+    }
+    if (text === initial) return at + 1
+    const reading = text === '' ? { pieces: [] } : read(text)
+    const found = 'pieces' in reading ? reading.pieces : []
+    pieces.splice(at, 1, ...found)
+    // An emptied line is taken away, and what stood below it is asked for next.
+    return found.length > 0 || at < pieces.length ? at + found.length : undefined
+  })
+  return whole
+}
+
+async function askItems(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
+  const { current } = question
+  const items = Array.isArray(current) ? [...current] : []
+  const whole = await askLines<FieldValue>(prompter, question, items, {
+    noun: 'item',
+    isNeeded: false,
+    help: 'Press Enter when there are no more.',
+    toText: valueInWords,
+    read(text) {
+      const { items: pieces, problem } = readItems(text)
+      return problem === undefined ? { pieces } : { problem }
+    },
+  })
+  return whole ?? (items.length > 0 ? items : none(prompter, question))
+}
+
+/** A required list may be empty all the same, where a person says so; an optional one is skipped. */
+async function none(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
+  if (!question.required) return undefined
+  if (await prompter.confirm({ message: `${question.label}: none at all?` })) return []
+  return askItems(prompter, question)
+}
+
+async function askPairs(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
+  const { current, required } = question
+  const pairs = isGroup(current) ? Object.entries(current) : []
+  const whole = await askLines<[string, FieldValue]>(prompter, question, pairs, {
+    noun: 'name and value',
+    isNeeded: required,
+    help: 'Such as street: 12 High Street. Press Enter when there are no more.',
+    toText: ([name, value]) => `${name}: ${valueInWords(value)}`,
+    read(text, others) {
+      const { pair, problem } = readPair(
+        text,
+        others.map(([name]) => name),
+      )
+      return problem === undefined ? { pieces: [pair] } : { problem }
+    },
+  })
+  return whole ?? (pairs.length > 0 ? groupOf(pairs) : undefined)
+}
+
+/** A list whose items have parts: each asked part by part. */
+async function askGroups(
+  prompter: Prompter,
+  question: StructureQuestion,
+  parts: readonly string[],
+): Promise<FieldValue | undefined> {
+  const { label, required, current } = question
+  const groups: FieldValue[] = []
+  const before = Array.isArray(current) ? current : []
+  while (
+    await prompter.confirm({ message: `${label}: ${groups.length === 0 ? 'is there one' : 'another one'}?` })
+  ) {
+    const at = groups.length
+    const item = { ...question, type: 'object', label: `${label}, item ${at + 1}`, required: true } as const
+    const group = await askParts(prompter, { ...item, current: before[at], canGoBack: false }, parts)
+    if (group !== undefined) groups.push(group)
+  }
+  return groups.length > 0 || required ? groups : undefined
 }

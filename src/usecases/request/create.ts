@@ -9,7 +9,7 @@ import { mayBeAsked, type Stop } from '../../domain/submission/match.ts'
 import type { Outcome } from '../../domain/submission/outcome.ts'
 import { known } from '../../domain/submission/settlement.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
-import type { RefcheckError } from '../../errors/base.ts'
+import type { ErrorDetails, RefcheckError } from '../../errors/base.ts'
 import { InternalError, InterruptedError, OutcomeUnknownError, ThrottledError } from '../../errors/kinds.ts'
 import type { OrderPorts } from './ports.ts'
 import { singleOrder } from './look.ts'
@@ -158,7 +158,7 @@ async function proveOrGiveUp(
   }
   const hint = settleHint({ ...version, state: 'unknown', offeredId })
   throw (
-    interruption(ports, outcome, hint) ??
+    interruption(ports, outcome, { hint, order: { batchId: version.batchId, row: version.row } }) ??
     new OutcomeUnknownError(
       `package ${order.package_id} may or may not have been ordered for "${order.recipient.email}": ${reason}`,
       {
@@ -221,6 +221,10 @@ async function cancelled(ports: OrderPorts, version: RowVersion, error: unknown)
   return error
 }
 
-function interruption({ signal }: OrderPorts, outcome: Outcome, hint?: string): InterruptedError | undefined {
-  return signal?.aborted ? new InterruptedError(`interrupted; ${known(outcome)}`, { hint }) : undefined
+function interruption(
+  { signal }: OrderPorts,
+  outcome: Outcome,
+  details?: ErrorDetails,
+): InterruptedError | undefined {
+  return signal?.aborted ? new InterruptedError(`interrupted; ${known(outcome)}`, details) : undefined
 }

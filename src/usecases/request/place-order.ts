@@ -22,6 +22,8 @@ export interface PlaceOptions extends OrderPorts, SimilarQuestion {
   /** See WaitOptions. */
   inbox?: WaitOptions['inbox']
   onStatus?: ((request: RequestResource) => void) | undefined
+  /** Told before a wait begins. */
+  onAccepted?: (() => Promise<void>) | undefined
 }
 
 export interface PlacedOrder {
@@ -34,6 +36,7 @@ export interface PlacedOrder {
 export async function placeOrder(order: Order, options: PlaceOptions): Promise<PlacedOrder> {
   const created = await create(order, options)
   const answer = { request_id: created.requestId, status: created.status }
+  await options.onAccepted?.()
   if (created.interruption !== undefined || !options.wait) return { answer, failure: created.interruption }
   try {
     return await followed(answer, options)

@@ -2,15 +2,18 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
+import { formFields } from '../../domain/form/fields.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
+import { implausible } from '../../domain/form/implausible.ts'
 import { type PhoneRepair, withNationalPhone } from '../../domain/form/national-phone.ts'
 import { type Change, refusal, type FieldNaming } from '../../domain/form/problem.ts'
+import { answerIn } from '../../domain/form/questions.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { type DraftBody, validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
 import { choosePackage } from '../form/choose-package.ts'
-import { interview } from '../form/interview.ts'
+import { interview, type InterviewOptions } from '../form/interview.ts'
 import { loadSchema, type SchemaSource } from '../form/load-schema.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
@@ -20,6 +23,8 @@ export interface GivenOrder {
   /** A whole body, from a file; then no flag but the package may say more. */
   body: unknown
   flags: BodyFlags
+  /** Answers that were kept, in place of flags. */
+  draft?: DraftBody | undefined
 }
 
 export interface PrepareOptions extends SchemaSource {
@@ -31,12 +36,19 @@ export interface PrepareOptions extends SchemaSource {
   yes: boolean
   /** What was given is shown and ordered as it is, or not at all. */
   isFixed?: boolean | undefined
-  /** Draws the answers for review. */
-  show: (rows: ReviewRow[], pack: Package) => void
+  /** Draws a page of the answers for review; answers how many pages there are. */
+  show: (rows: ReviewRow[], pack: Package, page: number) => number
   /** Reads phones without + as of the country that the person named. */
   repair?: PhoneRepair | undefined
   /** What speaks against an order, for its last question. */
   doubt?: ((body: RequestBody) => Promise<string | undefined>) | undefined
+  /** As `YYYY-MM-DD`; what is improbable on that day is asked about, or told where nobody is asked. */
+  today?: string | undefined
+  onImprobable?: ((text: string) => void) | undefined
+  /** See InterviewOptions. */
+  onPerson?: InterviewOptions['onPerson']
+  onDrop?: InterviewOptions['onDrop']
+  onAnswer?: ((draft: DraftBody, pack: Package) => Promise<void>) | undefined
 }
 
 /**
@@ -52,14 +64,20 @@ export async function prepareOrder(given: GivenOrder, options: PrepareOptions): 
     const whole = await confirmed(checked(national.body, schema, 'json'), { pack, schema }, options)
     return { ...whole, changes: [...national.changes, ...whole.changes], package: pack, schema }
   }
-  const { body: draft, changes } = withNationalPhone(bodyFromFlags(given.flags, schema), options.repair)
+  const { body: draft, changes } = withNationalPhone(
+    given.draft ?? bodyFromFlags(given.flags, schema),
+    options.repair,
+  )
   if (prompter === undefined) {
     const whole = checked(draft, schema, 'flags')
     requireYes(yes)
+    tellImprobable(whole.body, schema, options)
     return { ...whole, changes: [...changes, ...whole.changes], package: pack, schema }
   }
   changes.push(...(validateDraft(draft, schema).changes ?? []))
-  const body = await asked(prompter, draft, { pack, schema }, options)
+  const isResumed = given.draft !== undefined
+  const body = await asked(prompter, draft, { pack, schema, isResumed }, options)
+  if (yes) tellImprobable(body, schema, options)
   return { body, changes, package: pack, schema }
 }
 
@@ -150,32 +168,53 @@ async function confirmed(
   order: { pack: Package; schema: PackageSchema },
   options: PrepareOptions,
 ): Promise<{ body: RequestBody; changes: Change[] }> {
-  if (options.yes) return whole
-  if (options.prompter === undefined) {
-    requireYes(options.yes)
+  const { yes, prompter } = options
+  if (prompter === undefined) requireYes(yes)
+  if (yes || prompter === undefined) {
+    tellImprobable(whole.body, order.schema, options)
     return whole
   }
-  return { ...whole, body: await asked(options.prompter, whole.body, order, options) }
+  return { ...whole, body: await asked(prompter, whole.body, order, options) }
 }
 
 /** Asks for what is missing and shows it; the last question says what is at stake, after what speaks against it. */
 async function asked(
   prompter: Prompter,
   draft: DraftBody,
-  { pack, schema }: { pack: Package; schema: PackageSchema },
-  { api, show, yes, isFixed, repair, doubt }: PrepareOptions,
+  { pack, schema, isResumed }: { pack: Package; schema: PackageSchema; isResumed?: boolean },
+  options: PrepareOptions,
 ): Promise<RequestBody> {
+  const { api, show, yes, isFixed, repair, doubt, today, onPerson, onAnswer, onDrop } = options
   return interview(prompter, schema, draft, {
-    show: (rows) => show(rows, pack),
+    show: (rows, page) => show(rows, pack, page),
     review: !yes,
     isFixed,
+    isResumed,
     repair,
+    today,
+    onPerson,
+    onAnswer: (answers) => onAnswer?.(answers, pack) ?? Promise.resolve(),
+    onDrop,
     async lastQuestion(body) {
       const against = await doubt?.(body)
       const question = orderQuestion({ package: pack, count: 1, people: [body.recipient] }, api)
       return against === undefined ? question : `${against} ${question}`
     },
   })
+}
+
+/** Nobody is asked, so it is told. */
+function tellImprobable(
+  body: RequestBody,
+  schema: PackageSchema,
+  { today, onImprobable }: PrepareOptions,
+): void {
+  if (today === undefined) return
+  for (const field of formFields(schema)) {
+    const value = answerIn(body, field)
+    const doubt = value === undefined ? undefined : implausible(field, value, today)
+    if (doubt !== undefined) onImprobable?.(doubt)
+  }
 }
 
 function requireYes(yes: boolean): void {

@@ -1,11 +1,12 @@
 import type { RequestBody } from '../../contract/request-body.ts'
-import { stopMessage } from '../../domain/submission/duplicate.ts'
+import { refusedOrder, stopMessage } from '../../domain/submission/duplicate.ts'
 import { mayBeAsked, type Stop } from '../../domain/submission/match.ts'
+import { InterruptedError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
 /**
- * Asks once whether to order although somebody similar was (default No; `--yes` never says so): in the final question of
- * the review where there is one, else by itself. `look`: what stands in an order's way.
+ * Asks whether to order although somebody similar was (default No; `--yes` never says so): as soon as the person is
+ * known, where more is asked, and in the final question of the review where there is one; else by itself. `look`: what stands in an order's way.
  */
 export class SimilarQuestion {
   readonly #prompter: Pick<Prompter, 'confirm'> | undefined
@@ -19,6 +20,20 @@ export class SimilarQuestion {
   ) {
     this.#prompter = prompter
     this.look = look
+  }
+
+  /**
+   * As soon as the person is known: throws a DuplicateError where the order cannot be made whatever else is answered.
+   * Where more is asked, it asks about somebody similar first; an InterruptedError where that is not to be ordered.
+   */
+  async early(order: RequestBody, baseUrl: string, isMoreAsked: boolean): Promise<void> {
+    const stop = await this.look(order)
+    if (stop === undefined) return
+    if (!mayBeAsked(stop)) throw refusedOrder(stop, baseUrl)
+    if (!isMoreAsked) return
+    const question = { message: `${sentence(stop)} Go on all the same?`, isGrave: true }
+    if ((await this.#prompter?.confirm(question)) !== true)
+      throw new InterruptedError('cancelled; nothing was ordered')
   }
 
   /** For the final question of the review. */

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 
-import { type Answers, answersIn, bodyOf, keep, nextSteps } from '../../../src/domain/form/answers.ts'
+import {
+  type Answers,
+  answersIn,
+  bodyOf,
+  changeable,
+  keep,
+  nextSteps,
+  stillValid,
+} from '../../../src/domain/form/answers.ts'
 import { formFields } from '../../../src/domain/form/fields.ts'
 import { type DraftBody } from '../../../src/domain/form/validate.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
@@ -30,10 +38,40 @@ test('an answer taken back is gone, and so is a check without any', () => {
   expect(bodyOf(sampleSchema, fields, answers)).toEqual({ package_id: 12, recipient: { first_name: 'Ann' } })
 })
 
-test('a review offers to send, to change each field, and to leave', () => {
-  const steps = nextSteps(fields, answersIn(sampleBody(), sampleSchema, fields))
-  expect([steps[0]?.value, steps.at(-1)?.value, steps.length]).toEqual(['send', 'leave', fields.length + 2])
-  expect(steps[0]?.label).toBe('Yes, go on')
-  expect(steps[1]?.label).toMatch(/First name \(Ann\)$/)
-  expect(steps[5]?.label).toMatch(/Check ncc_acic: Date of birth/)
+test('a review offers to go on at its last page alone, to change an answer, and to leave with or without the answers', () => {
+  expect(nextSteps(1, 1).map(({ value }) => value)).toEqual(['send', 'change', 'leave', 'drop'])
+  expect(nextSteps(1, 2).map(({ value }) => value)).toEqual(['more', 'change', 'leave', 'drop'])
+  expect(nextSteps(2, 2).map(({ value }) => value)).toEqual(['send', 'again', 'change', 'leave', 'drop'])
+  expect(nextSteps(1, 2, true).map(({ value }) => value)).toEqual(['more', 'leave'])
+})
+
+test('each field is offered for a change, with its answer in words', () => {
+  const offered = changeable(fields, answersIn(sampleBody(), sampleSchema, fields))
+  const labels = offered.map(({ label }) => label)
+  expect(labels[0]).toBe('First name (Ann)')
+  expect(labels).toContain('Check ncc_acic: Date of birth (1990-04-23)')
+  expect(labels).toContain('Check licence: Issuer (name: State; since: 1990)')
+  expect([labels.at(-1), offered.at(-1)?.value, labels.length]).toEqual([
+    'Change nothing',
+    undefined,
+    fields.length + 1,
+  ])
+})
+
+test('of a kept draft what the schema does not take any more is left out, to be asked for again', () => {
+  const kept = sampleBody()
+  const changed = {
+    ...kept,
+    recipient: { ...kept.recipient, phone: '0400' },
+    additional_information: [
+      { code: 'ncc_acic', fields: { date_of_birth: '23/04/1990', years_resident: 3 } },
+      { code: 'gone', fields: { a: 1 } },
+    ],
+  }
+  const body = bodyOf(sampleSchema, fields, stillValid(changed, fields))
+  expect(body).toEqual({
+    package_id: 12,
+    recipient: { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' },
+    additional_information: [{ code: 'ncc_acic', fields: { years_resident: 3 } }],
+  })
 })

@@ -90,7 +90,7 @@ test('a review has a row for every field, and says what was not answered', () =>
   expect(rows.map(({ column, value }) => [column, value]).filter(([, value]) => value !== undefined)).toEqual(
     [
       ['first_name', 'Ann'],
-      ['ncc_acic.aliases', '["A",1]'],
+      ['ncc_acic.aliases', 'A; 1'],
       ['licence.commercial', 'no'],
     ],
   )

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import type { FieldValue } from '../../../src/contract/request-body.ts'
 import { formFields } from '../../../src/domain/form/fields.ts'
 import { answerInWords, reviewRows, valueInWords } from '../../../src/domain/form/review.ts'
 import { plainSchema } from './sample-schema.ts'
@@ -25,6 +26,18 @@ test('a value as a person reads it', () => {
     '{"b":null}',
     'null',
   ])
-  expect([['a', 'b c'], [], [1]].map(answerInWords)).toEqual(['a; b c', 'none', '[1]'])
   expect(valueInWords('x'.repeat(200))).toBe('x'.repeat(200))
+})
+
+test('a review shows an answer whole and in words, never as JSON', () => {
+  const address = { street: '12 High Street', state: 'VIC', since: 1990, own: true, unit: null }
+  const answers = [['a', 'b c'], [], [1], {}, address, [{ a: ['b', 'c'] }, { a: 'd' }]]
+  expect(answers.map((answer) => answerInWords(answer as FieldValue))).toEqual([
+    'a; b c',
+    'none',
+    '1',
+    'none',
+    'street: 12 High Street; state: VIC; since: 1990; own: yes; unit: empty',
+    '(a: (b; c)); (a: d)',
+  ])
 })

@@ -35,7 +35,9 @@ test('a person is asked, told what is wrong as they answer, shown a review, and 
     { ask: 'Phone (required)', type: '+61 400 000 000' },
     yes,
   ]
-  const body = await held(plainSchema, nothing(plainSchema), answers, { show: (rows) => shown.push(rows) })
+  const body = await held(plainSchema, nothing(plainSchema), answers, {
+    show: (rows) => (shown.push(rows), 1),
+  })
   expect(body).toEqual({ package_id: 7, recipient: recipientOf() })
   expect(shown.map((rows) => rows.map(({ label, value }) => `${label}: ${value ?? ''}`))).toEqual([
     ['First name: Ann', 'Last name: Lee', 'Email: ann@example.com', 'Phone: +61400000000'],
@@ -86,92 +88,79 @@ test('each scalar type is asked for by its description and checked by its type',
   ])
 })
 
-describe('lists and groups', () => {
+describe('going back', () => {
+  test('leads to the question before, with its answer; within a group to the part before', async () => {
+    const schema = schemaOf({ cv: { home: ['object', true, 'Address: street and country.'] } })
+    const given = { package_id: 12, recipient: { ...recipientOf(), first_name: undefined, phone: undefined } }
+    const body = await held(schema, given as unknown as DraftBody, [
+      { ask: 'First name (required)', type: 'Anne' },
+      { ask: 'Phone (required)', back: true },
+      { ask: 'First name (required)', initial: 'Anne', type: 'Anna' },
+      { ask: 'Phone (required)', type: '+61400000000' },
+      { ask: 'Check cv: Home, street (part 1 of 2)', type: '1 Main St' },
+      { ask: 'Check cv: Home, country (part 2 of 2)', back: true },
+      { ask: 'Check cv: Home, street (part 1 of 2)', initial: '1 Main St', back: true },
+      { ask: 'Phone (required)', initial: '+61400000000', type: undefined },
+      { ask: 'Check cv: Home, street (part 1 of 2)', type: '2 Main St' },
+      { ask: 'Check cv: Home, country (part 2 of 2)', type: '' },
+      yes,
+    ])
+    expect(body).toMatchObject({
+      recipient: { first_name: 'Anna' },
+      additional_information: [{ fields: { home: { street: '2 Main St' } } }],
+    })
+  })
+
+  test('is not offered at the first question', async () => {
+    const asked = held(plainSchema, nothing(plainSchema), [{ ask: 'First name (required)', back: true }])
+    await expect(asked).rejects.toThrow('takes an answer to type')
+  })
+})
+
+test('what is improbable is asked about, given or typed, and may be kept', async () => {
   const schema = schemaOf({
-    cv: { jobs: ['array', true, 'Where worked'], home: ['object', false, 'Address'] },
+    id: { born: ['string', true, 'Date of birth (YYYY-MM-DD)'], home: ['object', false, 'Address'] },
   })
-  const jobs = 'Check cv: Jobs'
-  const home = 'Check cv: Home'
-  const skipHome: Answer = { ask: `${home} (a group of names and values, optional)`, choose: 'Skip it' }
-  const oneByOne: Answer = { ask: `${jobs} (a list, required)`, choose: 'Item by item' }
+  const born = 'Check id: Born'
+  const given = { ...known(), additional_information: [{ code: 'id', fields: { home: {} } }] }
+  const answers: Answer[] = [
+    { ask: 'Check id: Home is empty. Keep it?', confirm: false },
+    { ask: `${born} (required)`, type: '2062-03-04' },
+    { ask: `${born}: 2062-03-04 is in the future. Keep it?`, confirm: false },
+    { ask: `${born} (required)`, initial: '2062-03-04', type: '1862-03-04' },
+    { ask: `${born}: 1862-03-04 is more than 120 years ago. Keep it?`, confirm: true },
+    { ask: 'Check id: Home, name and value 1 (optional)', type: '' },
+    yes,
+  ]
+  const body = await held(schema, given, answers, { today: '2026-11-20' })
+  expect(body.additional_information).toEqual([{ code: 'id', fields: { born: '1862-03-04' } }])
+})
 
-  test('a list of texts, item by item', async () => {
-    const body = await held(schema, known(), [
-      oneByOne,
-      { ask: `${jobs}: what is each item?`, choose: 'Text' },
-      { ask: `${jobs}, item 1`, type: '', refused: 'is empty, but required' },
-      { ask: `${jobs}, item 1`, type: 'Baker' },
-      { ask: `Add another item to ${jobs}?`, confirm: true },
-      { ask: `${jobs}, item 2`, type: '12' },
-      { ask: `Add another item to ${jobs}?`, confirm: false },
-      skipHome,
+test('whoever it is about is told once they are known, before the other questions, and again when changed', async () => {
+  const schema = schemaOf({ visa: { number: ['string', true] } })
+  const met: string[] = []
+  const drafts: number[] = []
+  await held(
+    schema,
+    nothing(schema),
+    [
+      { ask: 'First name (required)', type: 'Ann' },
+      { ask: 'Last name (required)', type: 'Lee' },
+      { ask: 'Email (required)', type: 'ann@example.com' },
+      { ask: 'Phone (required)', type: '+61400000000' },
+      { ask: 'Check visa: Number (required)', type: '1' },
+      { ask: 'Is everything correct?', choose: 'Change an answer' },
+      { ask: 'Change which answer?', choose: /^First name/ },
+      { ask: 'First name (required)', type: 'Anna' },
       yes,
-    ])
-    expect(body.additional_information).toEqual([{ code: 'cv', fields: { jobs: ['Baker', '12'] } }])
-  })
-
-  test('an empty list is an answer, even where one is required', async () => {
-    const none: Answer = { ask: `${jobs} (a list, required)`, choose: 'None: an empty list' }
-    const body = await held(schema, known(), [none, skipHome, yes])
-    expect(body.additional_information).toEqual([{ code: 'cv', fields: { jobs: [] } }])
-  })
-
-  test('groups in a list, and a list in a group', async () => {
-    const body = await held(schema, known(), [
-      oneByOne,
-      { ask: `${jobs}: what is each item?`, choose: 'A group of names and values' },
-      { ask: `${jobs}, item 1, name 1`, type: '', refused: 'is empty; give the value a name' },
-      { ask: `${jobs}, item 1, name 1`, type: '__proto__' },
-      { ask: `${jobs}, item 1, __proto__: what is it?`, choose: 'A number' },
-      { ask: `${jobs}, item 1, __proto__`, type: 'x', refused: /^is not a number/ },
-      { ask: `${jobs}, item 1, __proto__`, type: '2' },
-      { ask: `Add another name and value to ${jobs}, item 1?`, confirm: true },
-      { ask: `${jobs}, item 1, name 2`, type: '__proto__', refused: 'is already there' },
-      { ask: `${jobs}, item 1, name 2`, type: 'years' },
-      { ask: `${jobs}, item 1, years: what is it?`, choose: 'A list' },
-      { ask: `${jobs}, item 1, years: what is each item?`, choose: 'Yes or no' },
-      { ask: `${jobs}, item 1, years, item 1`, type: 'no' },
-      { ask: `Add another item to ${jobs}, item 1, years?`, confirm: false },
-      { ask: `Add another name and value to ${jobs}, item 1?`, confirm: false },
-      { ask: `Add another item to ${jobs}?`, confirm: false },
-      skipHome,
-      yes,
-    ])
-    expect(JSON.stringify(body.additional_information)).toBe(
-      '[{"code":"cv","fields":{"jobs":[{"__proto__":2,"years":[false]}]}}]',
-    )
-  })
-
-  test('either as JSON, checked as it is typed, and again from what is there', async () => {
-    const body = await held(schema, known(), [
-      {
-        ask: `${jobs} (a list, required)`,
-        choose: 'As JSON',
-        offered: ['Item by item', 'None: an empty list', 'As JSON'],
-      },
-      { ask: `${jobs}, as JSON`, type: '{}', refused: 'is an object, but an array is expected' },
-      { ask: `${jobs}, as JSON`, type: '["Baker"', refused: /it ends before it is complete/ },
-      { ask: `${jobs}, as JSON`, type: '["Baker"]', initial: '', help: 'Where worked.' },
-      { ask: `${home} (a group of names and values, optional)`, choose: 'As JSON' },
-      { ask: `${home}, as JSON`, type: '{"street": {"no": 1}}' },
-      { ask: 'Is everything correct?', choose: 'Change Check cv: Jobs (Baker)' },
-      { ask: `${jobs} (a list, required)`, choose: 'As JSON, starting from the current value' },
-      { ask: `${jobs}, as JSON`, type: '["Baker", null]', initial: '["Baker"]' },
-      { ask: 'Is everything correct?', choose: 'Change Check cv: Home ({"street":{"no":1}})' },
-      {
-        ask: `${home} (a group of names and values, optional)`,
-        choose: 'Name by name, each with its value',
-      },
-      { ask: `${home}, name 1`, type: 'street' },
-      { ask: `${home}, street: what is it?`, choose: 'Text' },
-      { ask: `${home}, street`, type: 'High St' },
-      { ask: `Add another name and value to ${home}?`, confirm: false },
-      yes,
-    ])
-    expect(body.additional_information).toEqual([
-      { code: 'cv', fields: { jobs: ['Baker', null], home: { street: 'High St' } } },
-    ])
-  })
+    ],
+    {
+      onPerson: async ({ recipient }) => void met.push(`${recipient.first_name} after ${drafts.length}`),
+      onAnswer: async (draft) => void drafts.push(Object.keys(draft.recipient).length),
+    },
+  )
+  expect(met).toEqual(['Ann after 4', 'Anna after 6'])
+  expect(drafts).toEqual([1, 2, 3, 4, 4, 4])
 })
 
 describe('the review', () => {
@@ -185,22 +174,32 @@ describe('the review', () => {
       [
         {
           ask: 'Is everything correct?',
-          choose: 'Change First name (Ann)',
+          choose: 'Change an answer',
           offered: [
             'Yes, go on',
-            'Change First name (Ann)',
-            'Change Last name (Lee)',
-            'Change Email (ann@example.com)',
-            'Change Phone (+61400000000)',
-            'Cancel, and send nothing',
+            'Change an answer',
+            'Leave for now, and keep the answers',
+            'Cancel, and drop the answers',
+          ],
+        },
+        {
+          ask: 'Change which answer?',
+          choose: 'First name (Ann)',
+          offered: [
+            'First name (Ann)',
+            'Last name (Lee)',
+            'Email (ann@example.com)',
+            'Phone (+61400000000)',
+            'Change nothing',
           ],
         },
         { ask: 'First name (required)', initial: 'Ann', type: 'Anna' },
-        { ask: 'Is everything correct?', choose: /^Change Phone/ },
+        { ask: 'Is everything correct?', choose: 'Change an answer' },
+        { ask: 'Change which answer?', choose: /^Phone/ },
         { ask: 'Phone (required)', initial: '+61400000000', type: undefined },
         yes,
       ],
-      { show: ([first]) => shown.push(first?.value) },
+      { show: ([first]) => (shown.push(first?.value), 1) },
     )
     expect(body.recipient).toEqual(recipientOf({ first_name: 'Anna' }))
     expect(shown).toEqual(['Ann', 'Anna', 'Anna'])
@@ -211,21 +210,28 @@ describe('the review', () => {
       ...known(),
       additional_information: [
         { code: 'ncc_acic', fields: { date_of_birth: '1990-04-23', years_resident: 3 } },
-        { code: 'licence', fields: { licence_number: 'A', commercial: true, points: 1, issuer: {} } },
+        {
+          code: 'licence',
+          fields: { licence_number: 'A', commercial: true, points: 1, issuer: { name: 'State' } },
+        },
       ],
     }
-    const list = 'Check ncc_acic: Aliases (a list, optional)'
+    const change = (label: string): Answer[] => [
+      { ask: 'Is everything correct?', choose: 'Change an answer' },
+      { ask: 'Change which answer?', choose: label },
+    ]
     const body = await held(sampleSchema, given, [
-      { ask: list, choose: 'Skip it' },
+      { ask: 'Check ncc_acic: Aliases, item 1 (optional)', type: '' },
       { ask: 'Check notes: Remark (optional)', type: '' },
-      { ask: 'Is everything correct?', choose: 'Change Check ncc_acic: Years resident (3)' },
+      ...change('Check ncc_acic: Years resident (3)'),
       { ask: 'Check ncc_acic: Years resident (optional)', initial: '3', type: '' },
-      { ask: 'Is everything correct?', choose: 'Change Check licence: Issuer ({})' },
-      { ask: 'Check licence: Issuer (a group of names and values, optional)', choose: 'Skip it' },
-      { ask: 'Is everything correct?', choose: 'Change Check licence: Commercial (yes)' },
+      ...change('Check licence: Issuer (name: State)'),
+      { ask: 'Check licence: Issuer, name and value 1 (optional)', initial: 'name: State', type: '' },
+      ...change('Check licence: Commercial (yes)'),
       { ask: 'Check licence: Commercial (required)', initial: 'yes', type: 'no' },
-      { ask: 'Is everything correct?', choose: 'Change Check notes: Remark (not given)' },
+      ...change('Check notes: Remark (not given)'),
       { ask: 'Check notes: Remark (optional)', initial: '', type: 'Ring twice' },
+      ...change('Change nothing'),
       yes,
     ])
     expect(body.additional_information).toEqual([
@@ -237,7 +243,7 @@ describe('the review', () => {
 
   test('lets the person leave', async () => {
     const leaving = held(plainSchema, complete(), [
-      { ask: 'Is everything correct?', choose: 'Cancel, and send nothing' },
+      { ask: 'Is everything correct?', choose: 'Leave for now, and keep the answers' },
     ])
     await expect(leaving).rejects.toMatchObject({
       code: 'interrupted',
@@ -251,7 +257,8 @@ describe('the review', () => {
     const answers: Answer[] = [
       yes,
       { ask: 'Order for Ann?', confirm: false },
-      { ask: 'Is everything correct?', choose: /^Change First name/ },
+      { ask: 'Is everything correct?', choose: 'Change an answer' },
+      { ask: 'Change which answer?', choose: /^First name/ },
       { ask: 'First name (required)', type: 'Anna' },
       yes,
       { ask: 'Order for Anna?', confirm: true },

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+
+import { countInWords } from '../wording/count-in-words.ts'
+import { localTime } from '../wording/local-time.ts'
+import type { DraftBody } from './validate.ts'
+
+/** Answers that nobody came back for are removed after that. */
+export const draftLifetimeMs = 30 * 24 * 60 * 60 * 1000
+
+const keptBody = z.object({
+  package_id: z.int(),
+  recipient: z.partialRecord(z.enum(['first_name', 'last_name', 'email', 'phone']), z.string()),
+  additional_information: z
+    .array(z.object({ code: z.string(), fields: z.record(z.string(), z.json()) }))
+    .optional(),
+})
+
+/** Answers to `request create` that were not ordered yet. */
+const keptDraft = z.object({
+  refcheck_draft: z.literal(1),
+  id: z.string().regex(/^[\da-f]{16}$/),
+  saved_at: z.iso.datetime(),
+  /** Where, as whom and for whose people they were given. */
+  base_url: z.string(),
+  user_email: z.string(),
+  account: z.string(),
+  package_name: z.string(),
+  body: keptBody,
+})
+
+export interface KeptDraft extends Omit<z.infer<typeof keptDraft>, 'body'> {
+  body: DraftBody
+}
+
+/** Whose answers they are. */
+export interface DraftOwner {
+  baseUrl: string
+  userEmail: string
+  account: string
+}
+
+/** A draft as it was kept; undefined for anything else. */
+export function parseDraft(text: string): KeptDraft | undefined {
+  try {
+    return keptDraft.safeParse(JSON.parse(text)).data as KeptDraft | undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Those of one service, user and account, and of one package where it is named; the newest first. */
+export function ownDrafts(
+  drafts: readonly KeptDraft[],
+  { baseUrl, userEmail, account }: DraftOwner,
+  packageId: number | undefined,
+): KeptDraft[] {
+  return drafts
+    .filter(
+      (draft) =>
+        draft.base_url === baseUrl &&
+        draft.user_email.toLowerCase() === userEmail.toLowerCase() &&
+        draft.account === account &&
+        (packageId === undefined || draft.body.package_id === packageId),
+    )
+    .toSorted((one, other) => (one.saved_at < other.saved_at ? 1 : -1))
+}
+
+/** `Zoë O'Brien-Smith, 101 Standard employment screen, 6 answers, 2026-11-20 22:00 +10:00`. */
+export function draftTitle({ body, package_name, saved_at }: KeptDraft): string {
+  const { first_name = '', last_name = '', email = '' } = body.recipient
+  const name = `${first_name} ${last_name}`.trim()
+  const answers = [body.recipient, ...(body.additional_information ?? []).map(({ fields }) => fields)]
+  const count = answers.reduce((sum, each) => sum + Object.keys(each).length, 0)
+  return [
+    name === '' ? email || 'Nobody named yet' : name,
+    `${body.package_id} ${package_name}`.trim(),
+    countInWords(count, 'answer'),
+    localTime(saved_at),
+  ].join(', ')
+}
+
+/** Whether a draft is of somebody, or was saved before a moment (wall time in ms). */
+export function isDraftOf(draft: KeptDraft, who: { email: string } | { savedBefore: number }): boolean {
+  if ('savedBefore' in who) return Date.parse(draft.saved_at) < who.savedBefore
+  return draft.body.recipient.email?.toLowerCase() === who.email.toLowerCase()
+}

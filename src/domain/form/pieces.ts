@@ -1,0 +1,51 @@
+import type { FieldValue } from '../../contract/request-body.ts'
+import { readFieldText, type ValueReading } from './field-value.ts'
+
+export type ItemsReading = { items: string[]; problem?: undefined } | { problem: string; items?: undefined }
+export type PairReading =
+  | { pair: [name: string, value: string]; problem?: undefined }
+  | { problem: string; pair?: undefined }
+
+/** Text that is meant as JSON: a whole list or group in one answer. */
+export function isJson(type: 'array' | 'object', text: string): boolean {
+  return text.trimStart().startsWith(type === 'array' ? '[' : '{')
+}
+
+/** A whole list or group as JSON. */
+export function readWhole(type: 'array' | 'object', text: string): ValueReading {
+  return readFieldText({ type, required: true, description: '' }, text)
+}
+
+/** One item of a list, or several with ; between them, as a batch file has them. */
+export function readItems(text: string): ItemsReading {
+  const items = text.split(';').map((item) => item.trim())
+  return items.includes('') ? { problem: 'has an empty item beside a ;' } : { items }
+}
+
+/** A name is one word: nobody's street becomes one. */
+const name = /^\p{L}[\p{L}\p{N}_-]{0,60}$/u
+
+/** `street: 12 High Street`; `taken`: names that are there already. */
+export function readPair(text: string, taken: readonly string[]): PairReading {
+  const colon = text.indexOf(':')
+  const key = text.slice(0, Math.max(colon, 0)).trim()
+  const value = text.slice(colon + 1).trim()
+  if (colon === -1 || !name.test(key)) {
+    return {
+      problem: 'has no name in front; give one word, a colon and the value, such as street: 12 High Street',
+    }
+  }
+  if (taken.includes(key)) return { problem: `has the name "${key}", which is already there` }
+  return value === '' ? { problem: `has no value after "${key}:"` } : { pair: [key, value] }
+}
+
+export function isGroup(value: FieldValue | undefined): value is { [name: string]: FieldValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Without a prototype: `__proto__` is a name like any other. */
+export function groupOf(entries: Iterable<readonly [string, FieldValue]>): FieldValue {
+  const group = Object.create(null) as Record<string, FieldValue>
+  for (const [key, value] of entries) group[key] = value
+  return group
+}

@@ -1,0 +1,121 @@
+import {
+  type DraftOwner,
+  draftLifetimeMs,
+  draftTitle,
+  isDraftOf,
+  type KeptDraft,
+  ownDrafts,
+} from '../../domain/form/kept-draft.ts'
+import type { DraftBody } from '../../domain/form/validate.ts'
+import { RefcheckError } from '../../errors/base.ts'
+import { InterruptedError, IoError, NotFoundError } from '../../errors/kinds.ts'
+import type { Clock } from '../../host/clock.ts'
+import type { Random } from '../../host/random.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import type { Drafts } from '../../store/drafts/drafts.ts'
+
+export interface DraftPorts {
+  drafts: Drafts
+  owner: DraftOwner
+  clock: Pick<Clock, 'now'>
+  random: Random
+  /** Told in a sentence where answers cannot be kept. */
+  onNotice: (text: string) => void
+}
+
+/** Keeps the answers of one person until they are ordered, so that nothing that ends a command loses them. */
+export class DraftKeeper {
+  readonly #connect: () => Promise<DraftPorts>
+  readonly #resume: string
+  #id: string | undefined
+  /** Whether a file has the answers as they are now. */
+  #isKept = false
+  #isRefused = false
+
+  /** `connect` finds out whose answers they are; `resume`: the command line that goes on from them. */
+  constructor(connect: () => Promise<DraftPorts>, resume: string) {
+    this.#connect = connect
+    this.#resume = resume
+  }
+
+  /**
+   * The draft to go on from: the only one, or the one that a person chooses. NotFoundError where there is none; with
+   * several and nobody to ask, the newest.
+   */
+  async resumed(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
+    const { drafts, owner } = await this.#connect()
+    await this.#sweep()
+    const own = ownDrafts(await drafts.all(), owner, packageId)
+    const [newest] = own
+    if (newest === undefined) {
+      const of = packageId === undefined ? '' : ` of package ${packageId}`
+      throw new NotFoundError(`no answers are kept for an order${of} as ${owner.userEmail}`, {
+        hint: 'Begin a new order with: refcheck request create',
+      })
+    }
+    const draft = own.length === 1 || prompter === undefined ? newest : await chosen(prompter, own)
+    this.#id = draft.id
+    this.#isKept = true
+    return draft.body
+  }
+
+  /** Keeps what was answered so far. Does without where the disk refuses: the order matters more. */
+  async keep(body: DraftBody, packageName: string): Promise<void> {
+    if (this.#isRefused) return
+    const { drafts, owner, clock, random, onNotice } = await this.#connect()
+    this.#id ??= random.bytes(8).toString('hex')
+    const draft: KeptDraft = {
+      refcheck_draft: 1,
+      id: this.#id,
+      saved_at: new Date(clock.now()).toISOString(),
+      base_url: owner.baseUrl,
+      user_email: owner.userEmail,
+      account: owner.account,
+      package_name: packageName,
+      body,
+    }
+    try {
+      await drafts.keep(draft)
+      this.#isKept = true
+    } catch (error) {
+      if (!(error instanceof IoError)) throw error
+      this.#isRefused = true
+      this.#isKept = false
+      onNotice(`Your answers cannot be kept on disk: ${error.message}`)
+    }
+  }
+
+  /** The answers were ordered, or are not wanted any more. */
+  async drop(): Promise<void> {
+    const id = this.#id
+    if (id === undefined) return
+    this.#isKept = false
+    await (await this.#connect()).drafts.drop(id)
+  }
+
+  /** What ended the command, with the way to go on from the answers; an order that may have been made needs none. */
+  async after(error: unknown): Promise<unknown> {
+    if (!this.#isKept || !(error instanceof RefcheckError)) return error
+    if (error.code === 'outcome_unknown' || (error.code === 'interrupted' && error.order !== undefined)) {
+      await this.drop()
+      return error
+    }
+    const kept = `Your answers are kept. Continue with: ${this.#resume}`
+    // A person who leaves needs no other advice.
+    error.hint = error instanceof InterruptedError ? kept : [error.hint, kept].filter(Boolean).join('\n')
+    return error
+  }
+
+  async #sweep(): Promise<void> {
+    const { drafts, clock } = await this.#connect()
+    const savedBefore = clock.now() - draftLifetimeMs
+    for (const draft of await drafts.all()) if (isDraftOf(draft, { savedBefore })) await drafts.drop(draft.id)
+  }
+}
+
+async function chosen(prompter: Prompter, drafts: readonly KeptDraft[]): Promise<KeptDraft> {
+  return prompter.select({
+    message: 'Continue from which answers?',
+    choices: drafts.map((draft) => ({ value: draft, label: draftTitle(draft) })),
+  })
+}

@@ -1,0 +1,312 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import type { Answer } from '../harness/scripted-prompter.ts'
+import { type Session, session } from '../harness/session.ts'
+
+const create = 'request create --package 102'
+
+const zoe: Answer[] = [
+  { ask: /First name/, type: 'Zoë' },
+  { ask: /Last name/, type: "O'Brien-Smith" },
+]
+const rest: Answer[] = [
+  { ask: /Email/, type: 'zoe@example.com' },
+  { ask: /Phone/, type: '+61412345678' },
+]
+const leave: Answer = { ask: /Email/, leave: true }
+/** What package 101 needs besides the person. */
+const given = [
+  'reference.position_title=Nurse',
+  'ncc_acic.is_volunteer=no',
+  'ncc_acic.previous_names=[]',
+  'icrc.years_of_history=5',
+  'icrc.annual_income=1',
+  'ncc_acic.date_of_birth=1990-04-30',
+  `ncc_acic.residential_address='{"street":"1 High St"}'`,
+]
+  .map((each) => `--field ${each}`)
+  .join(' ')
+
+const yes: Answer = { ask: /Is everything correct/, choose: /^Yes/ }
+
+const folder = ({ env }: Session): string => join(env['REFCHECK_DATA_DIR'] ?? '', 'drafts')
+const drafts = (here: Session): string[] => {
+  try {
+    return readdirSync(folder(here))
+  } catch {
+    return []
+  }
+}
+
+test('Ctrl-C in the middle: the answers are kept for this user alone, and gone once they are ordered', async () => {
+  const here = await session()
+  expect(await here.type(`${create} --wait`, { answers: [...zoe, leave] })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --wait
+    ? First name (required): Zoë
+    ? Last name (required): O'Brien-Smith
+    ? Email (required) ^C
+    2> Cancelled; nothing was done
+    2> Your answers are kept. Continue with: refcheck request create --resume --wait
+    exit 130
+  `)
+  const [name = ''] = drafts(here)
+  const text = readFileSync(join(folder(here), name), 'utf8')
+  expect([statSync(join(folder(here), name)).mode & 0o777, statSync(folder(here)).mode & 0o777]).toEqual([
+    0o600, 0o700,
+  ])
+  expect(text).not.toContain(here.env['REFCHECK_API_KEY'])
+  const other = { REFCHECK_ACCOUNT: 'acme' }
+  expect(await here.type('request create --resume', { answers: [], env: other })).toMatchInlineSnapshot(`
+    $ REFCHECK_ACCOUNT=acme refcheck request create --resume
+    2> Error: no answers are kept for an order as olive.owner@example.com
+    2> Begin a new order with: refcheck request create
+    exit 5
+  `)
+  const answers = [...rest, yes, { ask: /^Order 102/, confirm: true }]
+  expect(await here.type('request create --resume --wait', { answers })).toMatchInlineSnapshot(`
+    $ refcheck request create --resume --wait
+    ? Email (required): zoe@example.com
+    ? Phone (required): +61412345678
+    2>
+    2> Package 102: Identity check only
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Zoë
+    2> Recipient  Last name   O'Brien-Smith
+    2> Recipient  Email       zoe@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is everything correct?: Yes, go on
+    ? Order 102 Identity check only for Zoë O'Brien-Smith at 127.0.0.1:PORT as olive.owner@example.com? yes
+    2> REQUEST_1                             RECEIVED
+    2> REQUEST_1                             IN_PROGRESS
+    2> REQUEST_1                             COMPLETED
+    created  REQUEST_1                             COMPLETED
+    2> The same order as one command:
+    2>   refcheck request create --package 102 --first-name Zoë --last-name 'O'\\''Brien-Smith' --email zoe@example.com --phone +61412345678 --yes
+    exit 0
+  `)
+  expect([drafts(here), here.ordered()]).toEqual([[], ['zoe@example.com']])
+})
+
+test('a refusal of the service keeps the answers; dropping them at the review removes them', async () => {
+  const here = await session()
+  here.sandbox.inject({
+    on: 'POST /v1/requests',
+    fault: { kind: 'status', status: 403, when: 'before', message: 'no credits left' },
+  })
+  const answers = [...zoe, ...rest, yes, { ask: /^Order 102/, confirm: true }]
+  expect(await here.type(create, { answers })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102
+    ? First name (required): Zoë
+    ? Last name (required): O'Brien-Smith
+    ? Email (required): zoe@example.com
+    ? Phone (required): +61412345678
+    2>
+    2> Package 102: Identity check only
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Zoë
+    2> Recipient  Last name   O'Brien-Smith
+    2> Recipient  Email       zoe@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is everything correct?: Yes, go on
+    ? Order 102 Identity check only for Zoë O'Brien-Smith at 127.0.0.1:PORT as olive.owner@example.com? yes
+    2> Error: no credits left
+    2> Nothing was ordered. The organisation has to buy credits.
+    2> Your answers are kept. Continue with: refcheck request create --resume
+    exit 4
+  `)
+  expect(drafts(here)).toHaveLength(1)
+  const drop: Answer[] = [{ ask: /Is everything correct/, choose: /drop/ }]
+  expect(await here.type('request create --resume', { answers: drop })).toMatchInlineSnapshot(`
+    $ refcheck request create --resume
+    2>
+    2> Package 102: Identity check only
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Zoë
+    2> Recipient  Last name   O'Brien-Smith
+    2> Recipient  Email       zoe@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is everything correct?: Cancel, and drop the answers
+    2> Cancelled; nothing was ordered, and the answers were dropped
+    exit 130
+  `)
+  expect([drafts(here), here.ordered()]).toEqual([[], []])
+})
+
+test('an unknown outcome is settled, not resumed', async () => {
+  const here = await session()
+  here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' } })
+  const answers = [...zoe, ...rest, yes, { ask: /^Order 102/, confirm: true }]
+  const end = await here.type(create, { answers })
+  expect([end.code, drafts(here)]).toEqual([8, []])
+  expect(end.stderr).not.toContain('--resume')
+})
+
+test('of several drafts one is chosen; --resume says who they are, and takes no other fields', async () => {
+  const here = await session()
+  await here.type(create, { answers: [...zoe, leave] })
+  await here.type(create, {
+    answers: [
+      { ask: /First name/, type: 'Mei' },
+      { ask: /Last/, leave: true },
+    ],
+  })
+  const chosen: Answer[] = [
+    {
+      ask: 'Continue from which answers?',
+      choose: /^Mei/,
+    },
+    { ask: /Last name/, leave: true },
+  ]
+  expect(await here.type('request create --resume', { answers: chosen })).toMatchInlineSnapshot(`
+    $ refcheck request create --resume
+    ? Continue from which answers?: Mei, 102 Identity check only, 1 answer, 2026-11-20 12:00 +00:00
+    ? Last name (required) ^C
+    2> Cancelled; nothing was done
+    2> Your answers are kept. Continue with: refcheck request create --resume
+    exit 130
+  `)
+  expect(await here.type('request create --resume --email x@example.com --wait')).toMatchInlineSnapshot(`
+    $ refcheck request create --resume --email x@example.com --wait
+    2> Error: --resume cannot be combined with flags for single fields
+    2> Change the answers at the review: refcheck request create --resume --wait
+    exit 2
+  `)
+  expect(await here.type('request create --resume --file x.json')).toMatchInlineSnapshot(`
+    $ refcheck request create --resume --file x.json
+    2> Error: --file cannot be combined with --resume
+    2> Leave out one of them.
+    exit 2
+  `)
+})
+
+test('a purge of the person removes kept answers too, by e-mail, by request and by age', async () => {
+  const here = await session()
+  const mei = { ask: /Email/, type: 'mei@example.com' } as const
+  const left: Answer = { ask: /Phone/, leave: true }
+  await here.type(create, { answers: [...zoe, mei, left] })
+  expect(await here.type('store purge --email MEI@example.com --dry-run')).toMatchInlineSnapshot(`
+    $ refcheck store purge --email MEI@example.com --dry-run
+    Would remove personal data of 0 rows, 0 events and 1 draft.
+    exit 0
+  `)
+  expect(await here.type('store purge --email MEI@example.com --yes --json')).toMatchInlineSnapshot(`
+    $ refcheck store purge --email MEI@example.com --yes --json
+    {
+      "rows": 0,
+      "events": 0,
+      "kept": 0,
+      "drafts": 1,
+      "dry_run": false
+    }
+    exit 0
+  `)
+  expect(drafts(here)).toEqual([])
+
+  const id = (
+    await here.type(
+      `${create} --first-name Mei --last-name Ito --email mei@example.com --phone +81312345678 --yes --json`,
+    )
+  ).json() as { request_id: string }
+  await here.type(create, { answers: [...zoe, mei, left] })
+  await here.type(`store purge --request-id ${id.request_id} --yes`)
+  expect(drafts(here)).toEqual([])
+
+  await here.type(create, { answers: [...zoe, mei, left] })
+  await here.clock.advance(2 * 24 * 60 * 60 * 1000)
+  expect((await here.type('store purge --older-than 1d --yes')).stdout).toMatchInlineSnapshot(`
+    "Removed personal data of 0 rows, 0 events and 1 draft.
+    "
+  `)
+  expect(drafts(here)).toEqual([])
+})
+
+test('whoever was ordered is told once the person is known, before the other questions', async () => {
+  const here = await session()
+  await here.type(
+    `${create} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 --yes`,
+  )
+  const same: Answer[] = [{ ask: /First name/, type: 'zoë' }, { ask: /Last name/, type: 'Lee' }, ...rest]
+  expect(await here.type(create, { answers: same })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102
+    ? First name (required): zoë
+    ? Last name (required): Lee
+    ? Email (required): zoe@example.com
+    ? Phone (required): +61412345678
+    2> Error: package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED
+    2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
+    2> Your answers are kept. Continue with: refcheck request create --resume
+    exit 2
+  `)
+  const asked = { ask: /^Somebody similar/, confirm: false } as const
+  const more = 'request create --package 101'
+  await here.type(
+    `${more} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 ${given} --yes`,
+  )
+  expect(await here.type(more, { answers: [...zoe, ...rest, asked] })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 101
+    ? First name (required): Zoë
+    ? Last name (required): O'Brien-Smith
+    ? Email (required): zoe@example.com
+    ? Phone (required): +61412345678
+    ? Somebody similar was ordered: package 101 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Zoë Lee (zoe@example.com) has the same e-mail and phone. Go on all the same? no
+    2> Cancelled; nothing was ordered
+    2> Your answers are kept. Continue with: refcheck request create --resume
+    exit 130
+  `)
+  const resume: Answer[] = [
+    { ask: /^Continue from which/, choose: /^Zoë O'Brien-Smith/ },
+    { ...asked, confirm: true },
+    { ask: /Position title/, leave: true },
+  ]
+  expect(await here.type('request create --resume', { answers: resume })).toMatchInlineSnapshot(`
+    $ refcheck request create --resume
+    ? Continue from which answers?: Zoë O'Brien-Smith, 101 Standard employment screen, 4 answers, 2026-11-20 12:00 +00:00
+    ? Somebody similar was ordered: package 101 (request REQUEST_2, 2026-11-20 12:00 +00:00) for Zoë Lee (zoe@example.com) has the same e-mail and phone. Go on all the same? yes
+    ? Professional reference survey: Position title (required) ^C
+    2> Cancelled; nothing was done
+    2> Your answers are kept. Continue with: refcheck request create --resume
+    exit 130
+  `)
+  expect(here.ordered()).toEqual(['zoe@example.com', 'zoe@example.com'])
+})
+
+test('a birth date in the future is asked about on a terminal, and told where nobody is asked', async () => {
+  const here = await session()
+  const fields = ['reference.position_title=Nurse', 'ncc_acic.is_volunteer=no', 'ncc_acic.previous_names=[]']
+  const more = ['icrc.years_of_history=5', 'icrc.annual_income=1', 'ncc_acic.residential_address={}']
+  const person = '--first-name Mei --last-name Ito --email mei@example.com --phone +81312345678'.split(' ')
+  const odd = [...fields, ...more, 'ncc_acic.date_of_birth=2062-03-04'].flatMap((each) => ['--field', each])
+  const line = ['request', 'create', '--package', '101', ...person, ...odd]
+  expect((await here.type([...line, '--yes', '--dry-run', '--quiet'])).stderr).toMatchInlineSnapshot(`
+    "Warning: National police check: Date of birth: 2062-03-04 is in the future
+    Warning: National police check: Residential address is empty
+    "
+  `)
+  const answers: Answer[] = [
+    { ask: /Date of birth: 2062-03-04 is in the future. Keep it/, confirm: false },
+    { ask: /Residential address is empty. Keep it/, confirm: true },
+    { ask: /Referee relationships/, type: '' },
+    { ask: /Date of birth/, initial: '2062-03-04', type: '2002-03-04' },
+    { ask: /Licence number/, leave: true },
+  ]
+  expect(await here.type(line, { answers })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 101 --first-name Mei --last-name Ito --email mei@example.com --phone +81312345678 --field reference.position_title=Nurse --field ncc_acic.is_volunteer=no --field 'ncc_acic.previous_names=[]' --field icrc.years_of_history=5 --field icrc.annual_income=1 --field 'ncc_acic.residential_address={}' --field ncc_acic.date_of_birth=2062-03-04
+    ? National police check: Date of birth: 2062-03-04 is in the future. Keep it? no
+    ? National police check: Residential address is empty. Keep it? yes
+    ? Professional reference survey: Referee relationships, item 1 (optional):
+    ? National police check: Date of birth (required): 2002-03-04
+    ? National police check: Licence number (optional) ^C
+    2> Cancelled; nothing was done
+    2> Your answers are kept. Continue with: refcheck request create --resume
+    exit 130
+  `)
+})

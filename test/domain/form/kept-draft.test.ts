@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+
+import {
+  draftTitle,
+  isDraftOf,
+  type KeptDraft,
+  ownDrafts,
+  parseDraft,
+} from '../../../src/domain/form/kept-draft.ts'
+
+const draftOf = (over: Partial<KeptDraft> = {}): KeptDraft => ({
+  refcheck_draft: 1,
+  id: '0123456789abcdef',
+  saved_at: '2026-11-20T12:00:00.000Z',
+  base_url: 'https://api.example.com',
+  user_email: 'ana@example.com',
+  account: '',
+  package_name: 'Identity check',
+  body: { package_id: 102, recipient: { first_name: 'Zoë', email: 'zoe@example.com' } },
+  ...over,
+})
+
+test('a draft is read as it was kept; anything else is none', () => {
+  const draft = draftOf()
+  expect(parseDraft(JSON.stringify(draft))).toEqual(draft)
+  const others = ['', '{}', 'null', JSON.stringify({ ...draft, id: '../x' })]
+  expect(others.map(parseDraft)).toEqual([undefined, undefined, undefined, undefined])
+})
+
+test('only drafts of the same service, user, account and package are gone on from, the newest first', () => {
+  const owner = { baseUrl: 'https://api.example.com', userEmail: 'ANA@example.com', account: '' }
+  const newer = draftOf({
+    id: '1',
+    saved_at: '2026-11-21T12:00:00.000Z',
+    body: { package_id: 7, recipient: {} },
+  })
+  const all = [
+    draftOf(),
+    newer,
+    draftOf({ id: '2', base_url: 'https://other.example.com' }),
+    draftOf({ id: '3', user_email: 'ben@example.com' }),
+    draftOf({ id: '4', account: 'acme' }),
+  ]
+  expect(ownDrafts(all, owner, undefined).map(({ id }) => id)).toEqual(['1', '0123456789abcdef'])
+  expect(ownDrafts(all, owner, 102).map(({ id }) => id)).toEqual(['0123456789abcdef'])
+})
+
+test('its title names the person, the package, how many answers, and when', () => {
+  expect(draftTitle(draftOf())).toMatch(/^Zoë, 102 Identity check, 2 answers, 2026-11-2/)
+  const nobody = draftOf({
+    body: {
+      package_id: 102,
+      recipient: {},
+      additional_information: [{ code: 'a', fields: { b: 1 } }],
+    },
+  })
+  expect(draftTitle(nobody)).toMatch(/^Nobody named yet, 102 Identity check, 1 answer, /)
+})
+
+test('a purge finds it by the e-mail, or by when it was saved', () => {
+  const draft = draftOf()
+  const savedAt = Date.parse(draft.saved_at)
+  expect([
+    isDraftOf(draft, { email: 'ZOE@example.com' }),
+    isDraftOf(draft, { email: 'ann@example.com' }),
+    isDraftOf(draft, { savedBefore: savedAt }),
+    isDraftOf(draft, { savedBefore: savedAt + 1 }),
+  ]).toEqual([true, false, false, true])
+})

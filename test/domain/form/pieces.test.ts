@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+
+import { groupOf, isGroup, isJson, readItems, readPair, readWhole } from '../../../src/domain/form/pieces.ts'
+
+test('items of a list stand between ;', () => {
+  expect(readItems(' Ann ; Bea')).toEqual({ items: ['Ann', 'Bea'] })
+  expect(readItems('Ann; ').problem).toMatch(/empty item/)
+})
+
+test.each([
+  ['street: 12 High Street', ['street', '12 High Street']],
+  ['straße:x', ['straße', 'x']],
+  ['12 High Street', undefined],
+  ['High Street: 12', undefined],
+  ['12: High Street', undefined],
+  ['__proto__: x', undefined],
+  [': x', undefined],
+])('a name and its value: %s', (text, pair) => {
+  expect(readPair(text, []).pair).toEqual(pair)
+})
+
+test('a name stands once, and has a value', () => {
+  expect(readPair('street: x', ['street']).problem).toBe('has the name "street", which is already there')
+  expect(readPair('street:', []).problem).toBe('has no value after "street:"')
+})
+
+test('JSON is known by its first sign', () => {
+  expect([
+    isJson('array', ' ["a"]'),
+    isJson('array', '{}'),
+    isJson('object', '{"a'),
+    isJson('object', 'a'),
+  ]).toEqual([true, false, true, false])
+  expect(readWhole('array', '["a", 1]')).toEqual({ value: ['a', 1] })
+  expect(readWhole('object', '{"a"').problem).toMatch(/^is not JSON/)
+})
+
+test('a group takes every name', () => {
+  expect([isGroup({}), isGroup([]), isGroup(null), isGroup('a'), isGroup(undefined)]).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+  ])
+  expect(JSON.stringify(groupOf([['__proto__', 'a']]))).toBe('{"__proto__":"a"}')
+})
