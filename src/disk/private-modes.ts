@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs'
-import { chmod, open, stat } from 'node:fs/promises'
+import { chmod, lstat, open, stat } from 'node:fs/promises'
 
 import { IoError } from '../errors/kinds.ts'
 import { ownUserId } from '../host/process-id.ts'
@@ -27,11 +27,13 @@ export async function privateFolder(path: string): Promise<string | undefined> {
 
 /** The fixing half of `privateFolder`: a folder that is not there stays so. */
 export async function makeFolderPrivate(path: string): Promise<string | undefined> {
-  const status = await stat(path).catch((error: unknown) => {
-    if (errorNumber(error) === 'ENOENT') return undefined
+  const [own, status] = await Promise.all([lstat(path), stat(path)]).catch((error: unknown) => {
+    if (errorNumber(error) === 'ENOENT') return []
     throw diskFailure('read the folder', path, error)
   })
-  if (status === undefined) return undefined
+  if (own === undefined || status === undefined) return undefined
+  // A link of one's own leads where one wants it to.
+  refuseForeign('folder', path, own)
   if (!status.isDirectory()) throw diskFailure('use the folder', path, notAFolder())
   refuseForeign('folder', path, status)
   if ((status.mode & others) === 0) return undefined

@@ -9,6 +9,9 @@ import { shareOf } from '../harness/share.ts'
 import { fullInformation, orderOf } from '../harness/people.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { type World, world } from '../harness/world.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('swapped', 'kills with a partial report')
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { withoutSecrets } from '../../src/api/echo.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('echo', 'shown')
 
 const key = 'sk0123456789abcdefghijklmnopqrst'
 const secrets = [

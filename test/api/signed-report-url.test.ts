@@ -6,6 +6,9 @@ import { InvalidInputError } from '../../src/errors/kinds.ts'
 import { startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults, nextTurn } from '../http/setup.ts'
 import { checkId, startApi } from './setup.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('report-url', 'connections elsewhere')
 
 /** faults-and-threats: "report URL on a foreign host (CVE-2025-27152): exact origin and path: 0 foreign connections". */
 

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('echo', 'statuses with a key shown or kept')
 
 const token = 'eyJjaGVjayI6IjBjOWQ4ZTdmIn0'
 const requestId = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'

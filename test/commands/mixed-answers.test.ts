@@ -9,6 +9,9 @@ import { pdfsIn } from '../harness/ordered.ts'
 import { orderOf } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 import type { Between } from '../harness/world.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('mixed', 'filed under a wrong name')
 
 /**
  * A cache or proxy that answers a read with another request, check or package, and one

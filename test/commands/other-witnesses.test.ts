@@ -5,6 +5,9 @@ import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('witnesses', 'ordered twice')
 
 /**
  * The file people.results.csv beside people.csv was seen only to pick another name, and all of the file were

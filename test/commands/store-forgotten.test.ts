@@ -14,6 +14,9 @@ import {
 } from '../harness/forgetful-store.ts'
 import { orderOf } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('forgotten', 'ordered twice')
 
 /** The data folder as it is now, to be put back later. */
 function copied({ folder }: Session): () => void {

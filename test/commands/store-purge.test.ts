@@ -8,6 +8,10 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { SIZE } from '../harness/filters.ts'
 import { pdfsIn } from '../harness/ordered.ts'
 import { type Session, session } from '../harness/session.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('at-rest', 'found after a purge', { of: /completely|name of a file|sync|re-read|wait/ })
+faultRow('purge-read', 'said to be removed too early', { of: /while another/ })
 
 const zelda = 'zelda@example.com'
 const purge = `store purge --email ${zelda} --yes`

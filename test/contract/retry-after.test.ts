@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { parseRetryAfter } from '../../src/contract/retry-after.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('retry-after', 'values misread')
 
 test.each([
   ['0', 1, true],

@@ -15,6 +15,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { makeFolderPrivate, privateFolder, readPrivate } from '../../src/disk/private-modes.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('modes', 'readable by others', { of: /umask|looser|shared|account/ })
 
 const module = new URL('../../src/disk/private-modes.ts', import.meta.url).href
 let folder: string

@@ -16,11 +16,26 @@ export interface Running {
   ended: Promise<number | NodeJS.Signals>
 }
 
-export function start(argv: readonly string[], env: Record<string, string>): Running {
-  const child = spawn(process.execPath, [program, ...argv], {
+export interface StartOptions {
+  cwd?: string | undefined
+  /** Written to its standard input, which ends then; nothing is to be read there unless told. */
+  stdin?: string | undefined
+  /** The program to start in place of the one in this tree. */
+  program?: string | undefined
+}
+
+export function start(
+  argv: readonly string[],
+  env: Record<string, string>,
+  { cwd, stdin, program: other = program }: StartOptions = {},
+): Running {
+  const child = spawn(process.execPath, [other, ...argv], {
+    cwd,
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(stdin)
   const taken = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { childEnvironment } from '../../src/host/child-environment.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('children', 'keys handed on')
 
 test('a program that we start gets the environment without keys and passwords', () => {
   const env = {

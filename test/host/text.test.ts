@@ -2,6 +2,9 @@ import { array, assert, constantFrom, integer, oneof, property } from 'fast-chec
 import { expect, test } from 'vitest'
 
 import { sanitize } from '../../src/host/text.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('escapes', 'raw controls')
 
 test.each([
   ['plain text stays', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧'],

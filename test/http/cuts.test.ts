@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
 
 import { TransportError } from '../../src/http/failure.ts'
-import { startFaultProxy } from '../harness/fault-proxy.ts'
+import { startFaultProxy } from '../harness/faults/proxy.ts'
 import { enveloped, identity, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, trustAuthority } from './setup.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+const fault = faultRow('cut', 'sent again')
 
 /** faults-and-threats: "network cut after byte N, both directions … 0 sent again". */
 
@@ -39,7 +42,7 @@ test.each(['close', 'reset'] as const)(
     }
     proxy.cut = {}
     expect(await outcome(`http://127.0.0.1:${proxy.port}/`)).toBe('answered')
-    console.log(`answers cut (${how}) at each of ${created.length - 1} bytes: 0 sent again`)
+    fault.cases(created.length - 1)
   },
 )
 
@@ -58,7 +61,7 @@ test.each(['close', 'reset'] as const)(
     }
     // The first, uncut one alone came in whole.
     expect(server.requests).toHaveLength(1)
-    console.log(`requests cut (${how}) at each of ${whole - 1} bytes: 0 sent again`)
+    fault.cases(whole - 1)
   },
 )
 

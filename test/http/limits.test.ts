@@ -4,6 +4,9 @@ import { expect, test } from 'vitest'
 
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('endless', 'without an end')
 
 /** faults-and-threats: "oversized, endless, slow, compressed-bomb answers: byte, idle and total limits; identity only". */
 

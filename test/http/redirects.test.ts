@@ -3,6 +3,9 @@ import { expect, test } from 'vitest'
 import { collect } from '../../src/http/body.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient } from './setup.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('redirect', 'followed')
 
 /** faults-and-threats: "redirect to another host (CVE-2026-40895): never followed with a key or a body". */
 

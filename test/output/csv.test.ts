@@ -2,6 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { csv } from '../../src/output/csv.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('formulas', 'formulas', { of: /spreadsheet|formula/ })
+faultRow('codes', 'raw controls', { of: /obeyed/ })
 
 test.each([
   ['=1+1', "'=1+1"],

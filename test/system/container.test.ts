@@ -7,6 +7,9 @@ import { expect, test } from 'vitest'
 import { orderOf } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('container', 'said to work that then fails')
 
 const root = join(import.meta.dirname, '..', '..')
 /** No line of /etc/passwd names it. */

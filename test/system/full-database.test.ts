@@ -8,7 +8,10 @@ import { systemClock } from '../../src/host/clock.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { Cluster } from '../harness/postgres-cluster.ts'
 import { world } from '../harness/world.ts'
-import { smallDisk } from './small-disk.ts'
+import { smallDisk } from '../harness/faults/small-disk.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('disk', 'lost or twice')
 
 /** Whom the server runs as where root starts it. */
 const nobody = 65_534

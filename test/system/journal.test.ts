@@ -8,7 +8,11 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/control/create-sa
 import { listen } from '../../src/server/listen.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { temporaryFolder } from '../harness/world.ts'
-import { traced } from './strace.ts'
+import { traced } from '../harness/faults/strace.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+const early = faultRow('power-loss', 'POSTs too early', { of: /before the first byte/ })
+const flushed = faultRow('disk', 'failed flushes with somebody twice or lost', { of: /fails at any flush/ })
 
 const orders = 100
 /** As many as a batch of two makes. */
@@ -75,11 +79,12 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
     if (!flushed) tooEarly += 1
     flushed = false
   }
-  console.log(`journal: ${tooEarly} of ${posts} POSTs too early`)
+  early.cases(posts, posts - tooEarly)
   expect({ posts, tooEarly }).toEqual({ posts: orders, tooEarly: 0 })
 })
 
 test('a disk that fails at any flush: nothing more is sent, what is known is told, and the store is sound', async () => {
+  flushed.cases(mostFlushes)
   for (let when = 1; when <= mostFlushes; when += 1) {
     const { sandbox, folder, env } = await service()
     const file = peopleFile(folder, emails(2))

@@ -7,6 +7,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { batchRun, ordered } from '../harness/batch-session.ts'
 import { world } from '../harness/world.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('second-name', 'taken', { of: /mounted by itself/ })
 
 /** Mounting takes root. */
 function bindMount(from: string, to: string): void {

@@ -7,7 +7,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eventBody, post, requestIds } from '../harness/deliveries.ts'
 import { listening } from '../harness/listening.ts'
 import { world } from '../harness/world.ts'
-import { smallDisk } from './small-disk.ts'
+import { smallDisk } from '../harness/faults/small-disk.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('disk', 'acknowledged and lost')
 
 /** A person's own handler; `before` runs before it answers. */
 async function app(before: () => void) {

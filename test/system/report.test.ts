@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { ordered, pdfsIn } from '../harness/ordered.ts'
-import { smallDisk } from './small-disk.ts'
+import { smallDisk } from '../harness/faults/small-disk.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('disk', 'left something partial', { of: /disk/ })
 
 test('every report passes qpdf --check', async () => {
   const { type, ids, reports } = await ordered(['Priya'], { full: true })

@@ -10,7 +10,10 @@ import { openJournal } from '../../src/sandbox/service/journal.ts'
 import { createSandbox } from '../../src/sandbox/control/create-sandbox.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import { simpleOrder, start, visit } from '../sandbox/visit.ts'
-import { smallDisk } from './small-disk.ts'
+import { smallDisk } from '../harness/faults/small-disk.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+
+faultRow('disk', 'lost')
 
 const openData = (path: string) =>
   openJournal(path, { clock: systemClock, random: systemRandom, pid: process.pid })

@@ -1,10 +1,20 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants as files,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import Module from 'node:module'
 import { dirname, join, sep } from 'node:path'
 import { constants, Script } from 'node:vm'
 
 import { atExit } from '../../host/at-exit.ts'
 import { processId } from '../../host/process-id.ts'
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = files
 
 interface Loading {
   exports: unknown
@@ -69,7 +79,7 @@ const padded = (bytes: number): number => Math.ceil(bytes / wordBytes) * wordByt
 
 function readKept(file: string, build: string): Kept {
   try {
-    const all = readFileSync(file)
+    const all = readRegular(file)
     let at = padded(wordBytes + all.readUInt32LE(0))
     const contents = JSON.parse(all.toString('utf8', wordBytes, at)) as Contents
     const code = new Map<string, Buffer>()
@@ -82,6 +92,16 @@ function readKept(file: string, build: string): Kept {
     // There is none yet, or it is torn.
   }
   return { whole: false, code: new Map() }
+}
+
+/** Never waits, as it would for the other end of a pipe. */
+function readRegular(file: string): Buffer {
+  const descriptor = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    return fstatSync(descriptor).isFile() ? readFileSync(descriptor) : Buffer.alloc(0)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 function write(file: string, build: string, { whole, code }: Kept): void {

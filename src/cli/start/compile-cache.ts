@@ -19,12 +19,14 @@ const others = 0o077
 export function keepCompiledCode(version: string, argv: readonly string[], root: string): void {
   try {
     const { data } = resolvePaths(processEnvironment())
-    makeFolders(data, 0o700)
     const folder = join(data, 'compile-cache')
-    makeFolders(folder, 0o700)
     const own = join(folder, version)
-    const isNew = [data, folder].every((path) => isPrivate(path)) && makeFolders(own, 0o700) !== undefined
-    if (![data, folder, own].every((path) => isPrivate(path))) return
+    let isNew = false
+    // Each is looked at before anything is made in it.
+    for (const path of [data, folder, own]) {
+      isNew = makeFolders(path, 0o700) !== undefined
+      if (!isPrivate(path)) return
+    }
     if (isNew) forgetOthers(folder, version)
     const dist = join(root, 'dist')
     keepCode(join(own, commandIn(dist, argv)), root, readFileSync(join(dist, 'build-id'), 'utf8'))

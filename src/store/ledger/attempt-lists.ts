@@ -3,6 +3,7 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -18,6 +19,7 @@ import { join } from 'node:path'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
 import { makeFolders } from '../../disk/make-folders.ts'
 import { IoError } from '../../errors/kinds.ts'
+import { ownUserId } from '../../host/process-id.ts'
 
 /** Whose list it is. */
 export interface ListPlace {
@@ -81,6 +83,7 @@ export class AttemptLists {
     for (const folder of this.folders) {
       try {
         makeFolders(folder, 0o700)
+        if (!isOurs(folder, 'isDirectory')) continue
         writeFlushed(folder, `${id}.json`, JSON.stringify(place))
         writeFlushed(folder, `${id}.list`, content)
         return foundIn(folder, `${id}.list`)
@@ -201,10 +204,21 @@ export class AttemptLists {
   }
 }
 
-const appending = constants.O_WRONLY | constants.O_APPEND
+const { O_APPEND, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
+const appending = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+
+/** What another account put in our place is none of ours: neither read nor written. */
+function isOurs(path: string, kind: 'isDirectory' | 'isFile'): boolean {
+  const status = lstatSync(path, { throwIfNoEntry: false })
+  if (status === undefined) return false
+  const isOwn = ownUserId() === undefined || status.uid === ownUserId()
+  // A link of one's own leads where one wants it to, but a list is never one.
+  return isOwn && (status[kind]() || (kind === 'isDirectory' && status.isSymbolicLink()))
+}
 
 function namesIn(folder: string): string[] {
   try {
+    if (!isOurs(folder, 'isDirectory')) return []
     return readdirSync(folder).filter((name) => name.endsWith('.list'))
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorNumber(error) ?? '')) return []
@@ -214,6 +228,7 @@ function namesIn(folder: string): string[] {
 
 function foundIn(folder: string, name: string): FoundList | undefined {
   const path = join(folder, name)
+  if (!isOurs(path, 'isFile')) return undefined
   const status = statSync(path, { throwIfNoEntry: false })
   if (status === undefined) return undefined
   const id = name.slice(0, -'.list'.length)

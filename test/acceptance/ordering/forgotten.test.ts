@@ -11,6 +11,9 @@ import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { program } from '../../harness/program.ts'
 import { temporaryFolder } from '../../harness/world.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('forgotten', 'ordered twice')
 
 const rows = 60
 const argv = [program, 'batch', 'run', 'people.csv', '--package', '102', '--yes', '--json']

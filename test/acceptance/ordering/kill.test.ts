@@ -10,6 +10,9 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { type CountingService, countingService } from './counting-service.ts'
 import { type Orderer, startOrderer } from './orderer.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('kill', 'kills with somebody twice or lost')
 
 const email = 'ana.silva@example.com'
 let folder: string

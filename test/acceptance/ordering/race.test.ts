@@ -8,6 +8,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type CountingService, countingService } from './counting-service.ts'
 import { type Orderer, startOrderer } from './orderer.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+const fault = faultRow('two-runners', 'races with two orders')
 
 const rounds = 20
 let folder: string
@@ -34,6 +37,7 @@ async function race(store: string, email: string): Promise<(string | undefined)[
 }
 
 test(`of two processes that order one person on a store not made yet, one does: ${rounds} rounds`, async () => {
+  fault.cases(rounds)
   for (let round = 1; round <= rounds; round += 1) {
     const email = `new-${round}@example.com`
     const ends = await race(join(folder, String(round)), email)
@@ -43,6 +47,7 @@ test(`of two processes that order one person on a store not made yet, one does: 
 })
 
 test(`and on one that has orders already: ${rounds} rounds`, async () => {
+  fault.cases(rounds)
   for (let round = 1; round <= rounds; round += 1) {
     const email = `known-${round}@example.com`
     const ends = await race(join(folder, 'one'), email)

@@ -5,6 +5,9 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { world } from '../../harness/world.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('machines', 'outages with somebody twice')
 
 let cluster: Cluster
 beforeAll(async () => {

@@ -3,6 +3,9 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { asked } from '../../harness/postgres.ts'
 import { machines } from './machines.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('machines', 'ordered twice')
 
 const run = 'batch run people.csv --package 102 --yes --json'
 

@@ -4,6 +4,9 @@ import type { PackageSchema } from '../../../src/contract/package-schema.ts'
 import { sentence } from '../../../src/domain/form/problem.ts'
 import { validateBody, validateDraft } from '../../../src/domain/form/validate.ts'
 import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from './sample-schema.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('prototype', 'prototypes changed', { of: /__proto__|constructor|prototype/ })
 
 /** The problems as a person reads them, one a line. */
 function problemsOf(input: unknown, schema: PackageSchema = sampleSchema): string[] {

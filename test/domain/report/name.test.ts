@@ -2,6 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { namePart, plainReportName } from '../../../src/domain/report/name.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('names', 'escapes')
 
 test.each([
   ['../../etc/passwd', 'etc-passwd'],

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { isAmongMounts, requireOneName } from '../../../src/domain/store/second-name.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('second-name', 'taken')
 
 test('a store with one name that is no mount point is used', () => {
   expect(() => requireOneName('/d/s', { names: 1, isMount: false })).not.toThrow()

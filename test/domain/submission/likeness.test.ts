@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { foldedName, likeness } from '../../../src/domain/submission/likeness.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('similar', 'pairs judged otherwise')
 
 type Person = [first: string, last: string, email: string, phone: string]
 

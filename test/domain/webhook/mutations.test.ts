@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 
 import { campaign, dice } from './mutations.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+const fault = faultRow('forged', 'accepted', { of: /mutated/ })
 
 /** The whole of it: node test/bench/webhook-mutations/run.ts */
 test('of 5,000 mutated deliveries none is accepted and none brings the verifying down', () => {
   const { deliveries, accepted, crashes, kinds } = campaign(5000, 20261121)
-  process.stdout.write(
-    `mutated deliveries: ${deliveries} of ${kinds} kinds, ${accepted.length} accepted, ${crashes.length} crashes (seed 20261121)\n`,
-  )
+  fault.cases(deliveries, deliveries - accepted.length - crashes.length)
+  fault.says(`${kinds} kinds, ${crashes.length} crashes, seed 20261121`)
   expect({ accepted, crashes }).toEqual({ accepted: [], crashes: [] })
   expect(deliveries).toBe(5000)
   expect(kinds).toBeGreaterThan(50)

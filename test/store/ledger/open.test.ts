@@ -18,6 +18,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addOne, batchOf, beginOne, newAttempt } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
 import { storeLocation } from '../../../src/store/ledger/options.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('modes', 'readable by others', { of: /umask|looser|data folder/ })
 
 let place: Scratch
 beforeEach(() => {

@@ -5,6 +5,9 @@ import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { ReceivedEvent } from '../../../src/domain/webhook/inbox-event.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('at-rest', 'brought back')
 
 const [one, two] = ['1', '2'].map((digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`) as [
   string,

@@ -18,6 +18,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
+import { faultRow } from '../../harness/faults/fault-row.ts'
+
+faultRow('planted', 'written outside')
 
 let root: string
 let work: string

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { program } from '../harness/program.ts'
+import { program } from '../program.ts'
 
 export interface Traced {
   code: number | null
