@@ -120,7 +120,7 @@ function inOurWords(line: string): string {
     if (found !== null) return say(...found.slice(1))
   }
   // What stood behind the = of a flag may be a secret.
-  return line.replace(/(--[\w-]+)=.*?(?= cannot |$)/g, '$1')
+  return line.replace(/(?<![\w-])(--[\w-]+)=.*?(?= cannot |$)/g, '$1')
 }
 
 function helpHint(error: ParseFailure): string {

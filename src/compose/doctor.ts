@@ -7,7 +7,7 @@ import { connector, governor, publicApi } from './api.ts'
 import { http } from './http.ts'
 import { sessionSources, setting } from './session.ts'
 import { chosenStore, store } from './store.ts'
-import { looseMode } from '../disk/private-modes.ts'
+import { looseMode, openToOthers } from '../disk/private-modes.ts'
 import { tryWrite } from '../disk/try-write.ts'
 import type { MachineReport } from '../domain/doctor/finding.ts'
 import type { Paths } from '../host/paths.ts'
@@ -57,7 +57,14 @@ export async function diagnose(
       const isDatabase = path.startsWith('postgres://')
       const isThere =
         isDatabase || (path !== ':memory:' && (await stat(path).catch(() => undefined)) !== undefined)
-      return { location: path, open: isThere ? () => store(scope) : undefined }
+      const [file] = placesOf(path)
+      const folder = file === undefined ? undefined : dirname(file)
+      const why = folder === undefined ? undefined : await openToOthers(folder)
+      return {
+        location: path,
+        exposed: folder === undefined || why === undefined ? undefined : { folder, why },
+        open: isThere ? () => store(scope) : undefined,
+      }
     },
   })
   // What keeps the settings from being read is one finding, and not the end of all the others.

@@ -48,7 +48,7 @@ export class Probe {
 
   constructor(options: ProbeOptions) {
     this.#options = options
-    this.#base = options.target.baseUrl.replace(/\/+$/, '')
+    this.#base = options.target.baseUrl.replace(/(?<!\/)\/+$/, '')
   }
 
   /** `path` with its query, from the base URL on. */

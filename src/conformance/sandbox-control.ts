@@ -23,7 +23,7 @@ export async function sandboxControl(
   { baseUrl, apiKey }: Pick<Target, 'baseUrl' | 'apiKey'>,
   token?: string,
 ): Promise<SandboxControl> {
-  const control = new ControlClient(http, `${baseUrl.replace(/\/+$/, '')}${controlPath}`, token)
+  const control = new ControlClient(http, `${baseUrl.replace(/(?<!\/)\/+$/, '')}${controlPath}`, token)
   const before = await control.read('snapshot')
   const state = await control.read('state')
   const manual = field(state, 'clock') === 'manual'

@@ -9,6 +9,7 @@ import { diskFailure, errorNumber } from './failure.ts'
 /** What others of this machine may do with a file or folder; a private one grants none of it. */
 const others = 0o077
 const stickyBit = 0o1000
+const writableByAll = 0o002
 
 /**
  * Makes the folder and its missing parents, 0700 from the start, or fixes a looser one. Answers a
@@ -98,6 +99,17 @@ export async function looseMode(path: string): Promise<string | undefined> {
   const status = await stat(path).catch(() => undefined)
   if (status === undefined || (status.mode & others) === 0) return undefined
   return (status.mode & 0o777).toString(8).padStart(4, '0')
+}
+
+/** Why other accounts could replace what is in a folder; undefined where they cannot, or it is not there. */
+export async function openToOthers(folder: string): Promise<string | undefined> {
+  const own = ownUserId()
+  const status = await stat(folder).catch(() => undefined)
+  if (own === undefined || status === undefined) return undefined
+  if (status.uid !== own && status.uid !== 0) return 'it belongs to another user of this machine'
+  if ((status.mode & writableByAll) === 0) return undefined
+  const mode = (status.mode & 0o7777).toString(8).padStart(4, '0')
+  return `all users of this machine may write to it (${mode})`
 }
 
 /** Who may write a file decides what is in it: another account's is not trusted, whatever its mode. */

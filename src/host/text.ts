@@ -13,6 +13,9 @@ const replacement = '\uFFFD'
 const opener = '\u001B]'
 const closers = ['\u0007', '\u001B\\', '\u009C']
 
+/** Characters of one line; no sentence, name or value of people is as long. */
+const longestLine = 4000
+
 export interface SanitizeOptions {
   /** Keep line breaks, as \n; without it each becomes a space. */
   lines?: boolean | undefined
@@ -22,6 +25,7 @@ export interface SanitizeOptions {
  * Text from elsewhere, fit for a terminal: escape sequences gone, a tab a space, every other control
  * character (C0, DEL, C1), every bidi control (U+061C, U+200E–F, U+202A–E, U+2066–9) and what is invisible (a zero-width
  * space, tags, a joiner where nothing joins) a visible U+FFFD, so that what is shown is in the order it is stored and nothing hides.
+ * A line of its own that is too long is cut, and says by how much.
  */
 export function sanitize(text: string, options: SanitizeOptions = {}): string {
   const clean = (line: string): string =>
@@ -29,6 +33,10 @@ export function sanitize(text: string, options: SanitizeOptions = {}): string {
       (shown, each) => shown.replace(each, replacement),
       line.replaceAll('\t', ' '),
     )
+  if (options.lines !== true && text.length > longestLine) {
+    const more = (text.length - longestLine).toLocaleString('en')
+    return `${sanitize(text.slice(0, longestLine).toWellFormed())}… (${more} more characters)`
+  }
   // An escape left over from a nested sequence is a control character like any other.
   const lines = withoutSequences(text).split(lineBreak)
   return lines.map(clean).join(options.lines === true ? '\n' : ' ')

@@ -104,7 +104,7 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
     drawing.push(...some.map((row) => row.map((lines) => lines.join('\n'))))
     drawn.push(drawing.toString())
   }
-  return drawn.join('\n').replace(/ +$/gm, '')
+  return drawn.join('\n').replace(/(?<! ) +$/gm, '')
 }
 
 /** What a person sees of a value: words for what is missing, no control characters. */

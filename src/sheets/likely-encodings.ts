@@ -116,7 +116,7 @@ function wordScore(word: string): number {
   if (foreign.length === Array.from(word).length && scripts.some((script) => script.test(word)))
     return common(word)
   // A capital within small letters.
-  if (/\p{Lu}{2,}\p{Ll}/u.test(word)) return 0.1
+  if (/\p{Lu}\p{Lu}\p{Ll}/u.test(word)) return 0.1
   if (/\p{Ll}\p{Lu}/u.test(word) && !/^(?:Mc|Mac|De|Di|La|Le|O)\p{Lu}/u.test(word)) return 0.1
   const fitting = alphabets.some((alphabet) => foreign.every((letter) => alphabet.has(letter)))
   if (!fitting) return 0.2

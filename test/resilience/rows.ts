@@ -20,7 +20,6 @@ export const faults = {
   redirect: { fault: 'a redirect', right: 'never followed with a key or a body' },
   'report-url': { fault: 'a report URL that leads elsewhere', right: 'refused before a connection' },
   'plain-http': { fault: 'http, TLS checks switched off', right: 'refused but for loopback' },
-  canary: { fault: 'key, secret or token where it may be seen', right: 'shown and kept nowhere' },
   modes: { fault: 'umask 000, loose modes', right: 'files 0600, folders 0700' },
   swapped: { fault: 'links swapped in, files half written', right: 'nothing outside, nothing partial' },
   names: { fault: 'hostile names of reports', right: 'made safe' },
@@ -51,10 +50,6 @@ export const faults = {
   'purge-read': { fault: 'a purge while somebody reads', right: 'told that it is not yet complete' },
   container: { fault: 'a locked-down container', right: 'works with what is given, or says what fails' },
   poison: { fault: 'an event that is always refused', right: 'given up; others never wait' },
-  upgrade: { fault: 'an upgrade under a long-lived command', right: 'goes on with what it is' },
-  'bad-input': { fault: 'bad input to every command', right: 'one clear line, nothing sent' },
-  parsers: { fault: 'random input to every parser', right: 'read or refused' },
-  report: { fault: 'a bundle for a bug report', right: 'nothing personal in it' },
 } as const satisfies Record<string, Fault>
 
 export type FaultId = keyof typeof faults

@@ -12,14 +12,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { start } from '../harness/process.ts'
-import { type World, world } from '../harness/world.ts'
+import { shareOf } from '../harness/share.ts'
+import { temporaryFolder, type World, world } from '../harness/world.ts'
 
 const fault = faultRow('planted', 'written outside, foreign code run or hung')
 
@@ -92,58 +93,62 @@ const plants: Record<
   },
 }
 
+/** What is wrong after a step met something planted at `path`; undefined where nothing is. */
+async function met(here: World, step: Step, path: string, victim: string): Promise<string | undefined> {
+  const { hung, stderr } = await ran(here, step)
+  if (hung) return 'hung'
+  const left = lstatSync(path, { throwIfNoEntry: false })
+  const isTheirs = left?.uid === stranger
+  const isTouched =
+    readFileSync(join(victim, 'file'), 'utf8') !== 'theirs' ||
+    readdirSync(join(victim, 'folder')).length > 0 ||
+    (isTheirs && left.isDirectory() && readdirSync(path).length > 0) ||
+    (isTheirs && left.isFile() && readFileSync(path, 'utf8') !== 'theirs')
+  if (isTouched) return 'touched'
+  return /internal error|^ +at /m.test(stderr) ? stderr : undefined
+}
+
 test('whatever is planted where the program writes is neither followed nor waited for', async () => {
   if (process.getuid?.() !== 0) return fault.notTried('only root can give files to another account')
   const here = await world()
-  for (const { request_id } of here.sandbox.requests()) here.sandbox.advanceRequest(request_id)
   peopleFile(here.folder, emails(2))
-  const saved = join(dirname(here.folder), `${basename(here.folder)}-before`)
-  onTestFinished(() => rmSync(saved, { recursive: true, force: true }))
+  const aside = temporaryFolder()
+  const [before, after, victim] = ['before', 'after', 'victim'].map((name) => join(aside, name)) as [
+    string,
+    string,
+    string,
+  ]
+  /** The session's folder as it stood. */
+  const put = (from: string, to: string): void => {
+    rmSync(to, { recursive: true, force: true })
+    cpSync(from, to, { recursive: true })
+  }
   const wrong: string[] = []
   let cases = 0
   for (const step of steps(here)) {
-    const before = new Set(below(here.folder))
-    rmSync(saved, { recursive: true, force: true })
-    cpSync(here.folder, saved, { recursive: true })
+    const known = new Set(below(here.folder))
+    put(here.folder, before)
     expect((await ran(here, step)).stderr).not.toMatch(/^Error/m)
-    const made = below(here.folder).filter((path) => !before.has(path) && !/\.pdf$/.test(path))
-    const state = `${saved}-after`
-    cpSync(here.folder, state, { recursive: true })
-    for (const path of made) {
-      const kind = lstatSync(join(state, path)).isDirectory() ? 'folder' : 'file'
-      for (const [name, { fits, plant }] of Object.entries(plants)) {
-        if (fits !== kind && fits !== 'both') continue
-        cases += 1
-        rmSync(here.folder, { recursive: true })
-        cpSync(saved, here.folder, { recursive: true })
-        const victim = `${saved}-victim`
-        mkdirSync(join(victim, 'folder'), { recursive: true })
-        writeFileSync(join(victim, 'file'), 'theirs')
-        mkdirSync(dirname(join(here.folder, path)), { recursive: true, mode: 0o700 })
-        plant(join(here.folder, path), victim)
-        const { hung, stderr } = await ran(here, step)
-        const left = lstatSync(join(here.folder, path), { throwIfNoEntry: false })
-        const isTouched =
-          readFileSync(join(victim, 'file'), 'utf8') !== 'theirs' ||
-          readdirSync(join(victim, 'folder')).length > 0 ||
-          (name.endsWith('another account') &&
-            left?.uid === stranger &&
-            kind === 'folder' &&
-            readdirSync(join(here.folder, path)).length > 0) ||
-          (name === 'a file of another account' &&
-            left?.uid === stranger &&
-            readFileSync(join(here.folder, path), 'utf8') !== 'theirs')
-        const isOdd = /internal error|^ +at /m.test(stderr)
-        if (hung || isTouched || isOdd)
-          wrong.push(
-            `${step.argv.slice(0, 2).join(' ')}: ${name} as ${path}${hung ? ', hung' : ''}${isTouched ? ', touched' : ''}${isOdd ? `, ${stderr}` : ''}`,
-          )
-        rmSync(victim, { recursive: true })
-      }
+    put(here.folder, after)
+    const made = below(after).filter((path) => !known.has(path) && !path.endsWith('.pdf'))
+    const all = made.flatMap((path) => {
+      const kind = lstatSync(join(after, path)).isDirectory() ? 'folder' : 'file'
+      const fitting = Object.entries(plants).filter(([, { fits }]) => fits === kind || fits === 'both')
+      return fitting.map(([name, { plant }]) => ({ path, name, plant }))
+    })
+    for (const { path, name, plant } of shareOf(all, 6)) {
+      cases += 1
+      put(before, here.folder)
+      rmSync(victim, { recursive: true, force: true })
+      mkdirSync(join(victim, 'folder'), { recursive: true })
+      writeFileSync(join(victim, 'file'), 'theirs')
+      const place = join(here.folder, path)
+      mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
+      plant(place, victim)
+      const what = await met(here, step, place, victim)
+      if (what !== undefined) wrong.push(`${step.argv.slice(0, 2).join(' ')}: ${name} as ${path}: ${what}`)
     }
-    rmSync(here.folder, { recursive: true })
-    cpSync(state, here.folder, { recursive: true })
-    rmSync(state, { recursive: true })
+    put(after, here.folder)
   }
   fault.cases(cases, cases - wrong.length)
   expect(wrong).toEqual([])

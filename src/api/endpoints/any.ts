@@ -49,7 +49,7 @@ export async function getAny(
 /** The key is sent nowhere but below /v1/ of the base URL, and never together with a signed token. */
 function pathBelow(baseUrl: string, path: string): string {
   const url = URL.parse(baseUrl + path)
-  const below = `${URL.parse(baseUrl)?.pathname.replace(/\/+$/, '') ?? ''}/v1/`
+  const below = `${URL.parse(baseUrl)?.pathname.replace(/(?<!\/)\/+$/, '') ?? ''}/v1/`
   const isBelow =
     url !== null &&
     path.startsWith('/v1/') &&

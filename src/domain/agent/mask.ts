@@ -29,11 +29,12 @@ const names = new Set(['first_name', 'last_name', 'referee_name'])
 const personal = new Set(['recipient', 'requester', 'fields'])
 
 /** Says something of a person, or holds one in its text. */
-const email = /[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
+const email = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
 const phone = /\+?\d(?:[ ().-]?\d){6,14}/g
 /** Our own sentences name a person before the e-mail. */
 const named = /(^|: | for | and |, |")((?:(?!: | for | and |, |").)+?) \((?=[^\s()]+@[^\s()]+\))/gu
-const quoted = /"[^"]*"|“[^”]*”/gu
+/** One that is never closed goes to the end. */
+const quoted = /"[^"]*(?:"|$)|“[^”]*(?:”|$)/gu
 /** Ids and times have as many digits as a phone. */
 const kept =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]*(?: [+-]\d\d:\d\d)?)?/gi

@@ -93,7 +93,7 @@ function textValue(definition: FieldDefinition, text: string): ValueReading {
 function ambiguous(text: string): { problem: string } | undefined {
   if (/^-?\d{1,3}\.\d{3}$/.test(text)) {
     const [whole = '', thousands = ''] = text.split('.')
-    const both = `${text.replace(/0+$/, '').replace(/\.$/, '')} or ${whole}${thousands}`
+    const both = `${text.replace(/(?<!0)0+$/, '').replace(/\.$/, '')} or ${whole}${thousands}`
     return { problem: `may be ${both}; write one of them` }
   }
   return /^-?\d+(?:\.\d+)?e[+-]?\d+$/i.test(text)

@@ -11,7 +11,7 @@ export function namePart(text: string): string {
     .normalize('NFC')
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
     .replace(/^-+|-+$/g, '')
-  return unreserved(truncated(plain, longestPart).replace(/-+$/, ''))
+  return unreserved(truncated(plain, longestPart).replace(/(?<!-)-+$/, ''))
 }
 
 /** The name of a report asked for by its ids alone. */

@@ -35,7 +35,7 @@ export function parseBaseUrl(text: string, source = 'the base URL'): string {
       'http is allowed for this machine only (127.0.0.1, ::1, localhost).',
     )
   }
-  const path = url.pathname.replace(/\/+$/, '')
+  const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   if (/\/v\d+$/.test(path)) {
     throw refused(
       `ends in ${path.slice(path.lastIndexOf('/'))}`,

@@ -17,7 +17,7 @@ export function serviceOf(baseUrl: string): string {
   if (lastService.baseUrl === baseUrl) return lastService.service
   const url = new URL(baseUrl)
   if (isLoopbackHost(url.hostname)) url.hostname = 'localhost'
-  lastService = { baseUrl, service: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
+  lastService = { baseUrl, service: `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}` }
   return lastService.service
 }
 

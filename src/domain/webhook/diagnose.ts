@@ -117,7 +117,7 @@ function* signatureVariants(text: string): Generator<SignatureVariant> {
 }
 
 function once(text: string): string {
-  const [first = '', ...more] = text.split(/\s*[,;]\s*/)
+  const [first = '', ...more] = text.split(/(?<!\s)\s*[,;]\s*/)
   if (more.length > 0) return first
   const half = text.slice(0, text.length / 2)
   return text.length === 128 && half === text.slice(64) ? half : text

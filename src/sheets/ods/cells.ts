@@ -71,7 +71,8 @@ function isError(text = ''): boolean {
 }
 
 function numeric(written: string | undefined, shown: string | undefined, type: string): Cell | undefined {
-  if (written === undefined || !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(written)) return undefined
+  if (written === undefined || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(written))
+    return undefined
   const value = Number(written)
   if (!Number.isFinite(value)) return undefined
   // A boolean of a formula is saved as a number and shown as a word, in the language of the office.

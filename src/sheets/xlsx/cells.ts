@@ -111,7 +111,7 @@ export function isUnseen({ type, style, text, colours }: RawCell, context: CellC
   })
 }
 
-const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/
+const decimal = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 
 /** A whole number written out in full, as spreadsheets do not and other programs do. */
 function losesDigits(text: string, value: number): boolean {

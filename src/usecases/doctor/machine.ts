@@ -38,6 +38,8 @@ export interface WrittenPlace {
 
 export interface StoreLook {
   location: string
+  /** The folder of its file, and why other accounts could replace what is in it. */
+  exposed?: { folder: string; why: string } | undefined
   /** Undefined where there is none yet. */
   open: (() => Promise<Pick<Store, 'problems'> & { maintenance: Pick<Maintenance, 'info'> }>) | undefined
 }
@@ -117,7 +119,8 @@ function proxyRemark(proxy: { host: string; variable: string } | undefined): Rem
 }
 
 async function storeRemark({ store }: MachineParts): Promise<Remark> {
-  const { location, open } = await store()
+  const { location, open, exposed } = await store()
+  if (exposed !== undefined) throw exposedFolder(location, exposed)
   if (location === ':memory:') {
     return {
       level: 'warn',
@@ -133,6 +136,12 @@ async function storeRemark({ store }: MachineParts): Promise<Remark> {
   if (problem === undefined) return { message: `sound: ${location}` }
   throw new IoError(`the store "${location}" is damaged: ${problem}`, {
     hint: 'Order nothing until it is repaired: keep the damaged file, and restore a backup.',
+  })
+}
+
+function exposedFolder(location: string, { folder, why }: { folder: string; why: string }): IoError {
+  return new IoError(`the store "${location}" could be replaced by others: "${folder}": ${why}`, {
+    hint: 'Move the store into a folder of your own: refcheck store move FROM TO',
   })
 }
 

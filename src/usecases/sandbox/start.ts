@@ -136,7 +136,7 @@ function publicBase(text: string): string {
       hint: 'Give a URL such as https://sandbox.ci.example.com',
     })
   }
-  return url.href.replace(/\/+$/, '')
+  return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
 /** "HTTPS only; plain HTTP requests are rejected", but on this machine and from networks that were named. */

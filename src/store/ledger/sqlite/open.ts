@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 import { AttemptAge } from './age.ts'
 import { AttemptLists } from '../attempt-lists.ts'
@@ -12,6 +12,7 @@ import { SqliteOrphans } from './orphans.ts'
 import { SqliteLedger } from './ledger.ts'
 import { Listing } from './listing.ts'
 import { inspect, migrate } from './migrate.ts'
+import { openToOthers } from '../../../disk/private-modes.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { StoreOptions } from '../options.ts'
 import { makePrivate, preparePlace } from './place.ts'
@@ -33,7 +34,11 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   const listing = lists && new Listing(database, lists)
   try {
     await retryWhileBusy(clock, busyMs, () => database.snapshot(() => inspect(database)))
-    if (!inMemory) await makePrivate(path, onNotice)
+    if (!inMemory) {
+      await makePrivate(path, onNotice)
+      const why = await openToOthers(dirname(path))
+      if (why !== undefined) onNotice?.(`The store’s folder "${dirname(path)}" is not safe: ${why}.`)
+    }
     await retryWhileBusy(clock, busyMs, () => {
       database.snapshot(() => inspect(database))
       makeDurable(database)

@@ -1,0 +1,63 @@
+import { chmodSync, chownSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { session } from '../harness/session.ts'
+
+faultRow('lines', 'forged lines', { of: /line/ })
+const shared = faultRow('shared-folder', 'folders that nobody is told of', { of: /folder/ })
+
+/** Made up by a service that wants to be believed: line breaks, what hides, what turns text around, 3 MB. */
+const forged: [what: string, text: string, shown: RegExp][] = [
+  ['a line break', 'no\nError: all is well', /^(?!Error: all is well)/],
+  ['a carriage return', 'no\rError: all is well', /no.Error: all is well/],
+  ['another line break', 'no\u2028Error: all is well', /no.Error: all is well/],
+  ['a zero-width space', 'pass\u200Bword', /pass.word/],
+  ['tag characters', 'no\u{E0041}\u{E0042}', /no\uFFFD/],
+  ['text turned around', 'no \u202Efdp.exe', /no \uFFFDfdp\.exe/],
+  ['an escape', 'no\u001B[2J\u001B[Hgone', /no/],
+  ['3 MB', 'x'.repeat(3_000_000), /x{20}… \(2,99\d,\d{3} more characters\)$/],
+]
+
+test.each(forged)('%s in what a service says is one line of a row’s error', async (_what, text, shown) => {
+  const here = await session()
+  peopleFile(here.folder, emails(2))
+  here.intercept((request, ask) =>
+    request.method === 'POST'
+      ? Response.json({ data: null, status_message: 'ERROR', message: text }, { status: 400 })
+      : ask(request),
+  )
+  const { stdout, stderr, code } = await here.type('batch run people.csv --package 102 --yes')
+  expect(code).not.toBe(0)
+  const lines = (stdout + stderr).split('\n')
+  expect(lines.filter((line) => line.startsWith('Error: all is well'))).toEqual([])
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(5000)
+  const said = lines.filter((line) => /^row 1 /.test(line)).join('\n')
+  expect(said).toMatch(shown)
+  // oxfmt and a reader see them escaped alone.
+  expect(said).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B\u2028\u202E\u{E0041}]/u)
+})
+
+test.each([
+  ['0777', 0o777],
+  ['1777', 0o1777],
+  ['of another account', undefined],
+])('a store in a folder that is %s: told, and doctor fails', async (_what, mode) => {
+  if (mode === undefined && process.getuid?.() !== 0)
+    return shared.notTried('only root can give folders away')
+  const here = await session()
+  const folder = join(here.folder, 'shared')
+  mkdirSync(folder)
+  if (mode === undefined) chownSync(folder, 54_321, 54_321)
+  else chmodSync(folder, mode)
+  peopleFile(here.folder, emails(1))
+  const env = { REFCHECK_STORE: join(folder, 'ledger.sqlite') }
+  const run = await here.type('batch run people.csv --package 102 --yes', { env })
+  expect(run.stderr).toContain('is not safe: ')
+  const doctor = await here.type('doctor', { env })
+  expect(doctor.code).toBe(1)
+  expect(doctor.stdout).toMatch(/could be replaced by others|^fail {2}writing .*another user/m)
+})
