@@ -12,7 +12,7 @@ import { traced } from '../harness/faults/strace.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 const early = faultRow('power-loss', 'POSTs too early', { of: /before the first byte/ })
-const flushed = faultRow('disk', 'failed flushes with somebody twice or lost', { of: /fails at any flush/ })
+const failing = faultRow('disk', 'failed flushes with somebody twice or lost', { of: /fails at any flush/ })
 
 const orders = 100
 /** As many as a batch of two makes. */
@@ -84,7 +84,7 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
 })
 
 test('a disk that fails at any flush: nothing more is sent, what is known is told, and the store is sound', async () => {
-  flushed.cases(mostFlushes)
+  failing.cases(mostFlushes)
   for (let when = 1; when <= mostFlushes; when += 1) {
     const { sandbox, folder, env } = await service()
     const file = peopleFile(folder, emails(2))
