@@ -1,6 +1,6 @@
 /*
  * Breaks ordering, matching, age, settling and the runner in every small way, and tells which of that no test notices.
- * Run: npm run mutants [-- --share 0.05] [--seed 1] [--only PART_OF_A_PATH] [--rules | --quick]
+ * Run: npm run mutants [-- --share 0.05] [--seed 1] [--only PART_OF_A_PATH] [--rules | --quick] [--tests PART_OF_A_PATH]
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,8 +33,10 @@ export interface Mutant {
 const longestSilenceMs = 60_000
 /** Before its first word it may build the program, on a machine with others at work. */
 const longestStartMs = 240_000
-/** Tests of the rooms above the rules that a mutant is tried with at most: so many short ones, so many that go deep. */
-const mostShort = 8
+/** Tests of the rooms above the rules that a mutant is tried with at most: short ones, and so many that go deep. */
+const leastShort = 8
+/** More short ones as long as they take no more than this together. */
+const shortMs = 3_000
 const mostDeep = 14
 /** A longer test is passed over: on a machine with others at work it would time out by itself. */
 const longestTestMs = 5_000
@@ -49,6 +51,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     rules: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    tests: { type: 'string', default: '' },
   },
 })
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-mutants-'))
@@ -160,12 +163,14 @@ const planted = plants
   .map((plant) => ({ plant, text: textWith(plant) }))
 
 try {
-  const [rules = [], rooms = [], sessions = []] = testStages()
-  if (alive.size > 0) broken(await work(rules, { chosen: undefined, looksOnly: false }))
+  const [rules = [], rooms = [], sessions = []] = testStages().map((stage) =>
+    stage.filter((path) => path.includes(values.tests)),
+  )
+  if (alive.size > 0 && rules.length > 0) broken(await work(rules, { chosen: undefined, looksOnly: false }))
   console.log(`${chosen.length - alive.size} killed by the tests of the rules`)
   // Rooms before sessions: they take a tenth of the time.
   for (const files of values.rules ? [] : values.quick ? [rooms] : [rooms, sessions]) {
-    if (alive.size === 0) break
+    if (alive.size === 0 || files.length === 0) continue
     const looked = await work(files, { chosen: undefined, looksOnly: true })
     broken(looked)
     await work(files, { chosen: forRooms(looked), looksOnly: false })
@@ -227,7 +232,10 @@ function forRooms(looked: readonly Told[]): Record<string, number[]> {
   }
   const found: Record<string, number[]> = {}
   for (const [mutant, all] of meeting) {
-    const shortest = all.toSorted((one, other) => one.ms - other.ms).slice(0, mostShort)
+    let ms = 0
+    const shortest = all
+      .toSorted((one, other) => one.ms - other.ms)
+      .filter((each, at) => at < leastShort || (ms += each.ms) < shortMs)
     const deepest = all
       .toSorted((one, other) => other.share - one.share || one.ms - other.ms)
       .slice(0, mostDeep)

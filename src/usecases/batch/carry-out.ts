@@ -71,7 +71,7 @@ export async function carryOut(ports: RunPorts, batchId: string, options: CarryO
       const { code, message, hint } = end.error
       await ports.batches.recordHalt(batchId, { at: ports.clock.now(), code, message, hint })
     }
-    if (end.kind !== 'interrupted') await settleUnknown(ports, await found(ports, batchId), options)
+    await settleUnknown(ports, await found(ports, batchId), options)
     const written = await writeResults(await found(ports, batchId), options)
     const unwritten = typeof written === 'boolean' ? undefined : written
     const left = await found(ports, batchId)
@@ -155,7 +155,8 @@ async function settleUnknown(ports: RunPorts, batch: Batch, options: CarryOut): 
   const unknown = await ports.ledger.list({ batchId: batch.id, states: leftByDecision })
   const ids = await options.unclaimed()
   try {
-    options.onReconciled?.(await reconcile(ports, unknown, ids))
+    const reconciled = await reconcile(ports, unknown, ids)
+    options.onReconciled?.(reconciled)
   } catch (error) {
     if (!(error instanceof RefcheckError) || error.code === 'io') throw error
   }

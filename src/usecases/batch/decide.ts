@@ -1,5 +1,4 @@
 import type { BatchRow } from '../../domain/batch/batch.ts'
-import { requireSendable, requireUnsettled } from '../../domain/batch/decision.ts'
 import { changedElsewhere } from '../../domain/submission/attempt.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -16,14 +15,13 @@ export interface Word {
   why: string
 }
 
-/** Queues a row whose outcome is unknown again, because a person says so. The batch is held by the caller. */
+/** Queues a row that can be sent again, because a person says so. The batch is held by the caller. */
 export async function decideToOrder(
   { ledger, clock }: DecidePorts,
   row: BatchRow,
   confirmedEmail: string,
   decision: Word,
 ): Promise<void> {
-  requireSendable(row, clock.now())
   if (confirmedEmail.trim().toLowerCase() !== row.recipient?.email.toLowerCase()) {
     throw new InvalidInputError(`row ${row.row}: this is not the recipient’s e-mail`, {
       hint: `Nothing was done. See whom the row is for with: refcheck batch rows ${row.batchId} --state unknown`,
@@ -34,13 +32,12 @@ export async function decideToOrder(
     throw changedElsewhere()
 }
 
-/** Gives a row up: it is never sent. */
+/** Gives a row that is not settled up: it is never sent. */
 export async function decideToLeave(
   { ledger, clock }: DecidePorts,
   row: BatchRow,
   decision: Word,
 ): Promise<void> {
-  requireUnsettled(row)
   const reason = 'dropped by a person’s decision'
   if (!(await ledger.move(row, { to: 'dropped', at: clock.now(), reason, decision })))
     throw changedElsewhere()

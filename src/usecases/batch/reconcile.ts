@@ -95,8 +95,8 @@ async function read(
   requestIds: Iterable<string>,
 ): Promise<RequestResource[]> {
   const requests: RequestResource[] = []
-  const ids = new Set([...unknown.flatMap(({ offeredId }) => offeredId ?? []), ...requestIds])
-  for (const id of new Set([...ids].map((each) => each.toLowerCase()))) {
+  const ids = [...unknown.flatMap(({ offeredId }) => offeredId ?? []), ...requestIds]
+  for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
     if ((await ledger.list({ requestId: id })).length > 0) continue
     // Part of an order, not a loop that could wait.
     await governor.take('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
@@ -118,7 +118,7 @@ function accept(
   return ledger.move(submission, {
     to: 'accepted',
     at: clock.now(),
-    requestId: request.request_id.toLowerCase(),
+    requestId: request.request_id,
     requestStatus: request.status,
     decision: {
       by: 'refcheck',

@@ -6,10 +6,12 @@ import { fileBatch, orderRows } from '../../store/ledger/files.ts'
 import type { Api } from '../../../src/api/api.ts'
 import type { User } from '../../../src/contract/user.ts'
 import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { BatchNotice } from '../../../src/domain/batch/notice.ts'
 import type { RunEvent, RunLimits } from '../../../src/domain/batch/run.ts'
 import { windowsFor } from '../../../src/domain/quota/windows.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
+import type { Prompter } from '../../../src/prompt/prompter.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
@@ -51,6 +53,8 @@ interface RunWorld extends Script {
   api?: Partial<Api>
   signal?: AbortSignal
   windows?: { calls: number; seconds: number }[]
+  clock?: ManualClock
+  prompter?: Prompter
   onEvent?: (event: RunEvent) => void
 }
 
@@ -59,13 +63,15 @@ interface Runner {
   api: ScriptedApi
   clock: ManualClock
   events: RunEvent[]
+  notices: BatchNotice[]
 }
 
 /** All that running a batch needs, over a real store and a service that follows a script and answers pings well. */
 export function runnerOf(store: Store, world: RunWorld = {}): Runner {
-  const { ledger = {}, signal, windows, onEvent, ...script } = world
+  const { ledger = {}, signal, windows, clock: given, prompter, onEvent, ...script } = world
   const ordering = scriptedOrdering({ ...bound(store.ledger), ...ledger }, script, {
     ...(signal && { signal }),
+    ...(given && { clock: given }),
   })
   const { clock, random, api } = ordering
   Object.assign(api, {
@@ -74,6 +80,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     ...world.api,
   } satisfies Partial<Api>)
   const events: RunEvent[] = []
+  const notices: BatchNotice[] = []
   const note = (event: RunEvent): void => {
     events.push(event)
     onEvent?.(event)
@@ -97,12 +104,12 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     cache: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
     onEvent: note,
     place: { cwd: '/nowhere', stdin: { isTTY: false, stream: nothing() } },
-    prompter: undefined,
+    prompter,
     meter: { onStart: () => undefined, onEvent: note },
-    onNotice: () => undefined,
+    onNotice: (notice) => notices.push(notice),
     waitBudgetMs: Number.POSITIVE_INFINITY,
   }
-  return { ports, api, clock, events }
+  return { ports, api, clock, events, notices }
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {

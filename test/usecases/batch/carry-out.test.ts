@@ -1,0 +1,400 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { noLimit, rowsOf, statesOf, takenIn } from './runner.ts'
+import {
+  expectFree,
+  idOf,
+  memoryStore,
+  packages,
+  packagesOf,
+  requestFor,
+  runnerOf,
+  sendRow,
+  sentAt,
+  unknownRows,
+} from './unknown-rows.ts'
+import { clientError, lost, taken } from '../request/answers.ts'
+import { orderRow, orderRows } from '../../store/ledger/files.ts'
+import { personOf } from '../../store/ledger/batches.ts'
+import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import { ForbiddenError, InvalidInputError, IoError, UnavailableError } from '../../../src/errors/kinds.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { carryOut, type CarryOut } from '../../../src/usecases/batch/carry-out.ts'
+
+let store: Store
+
+beforeEach(async () => {
+  store = await memoryStore()
+})
+afterEach(() => store.close())
+
+type World = NonNullable<Parameters<typeof runnerOf>[1]>
+
+/** Runs a batch, of two people unless told otherwise, and tells in what order things were done. */
+async function carriedOut(world: World = {}, options: Partial<CarryOut> = {}, given?: NewFileBatch) {
+  const batch = given ?? (await takenIn(store, { rows: orderRows(2) }))
+  const runner = runnerOf(store, { ...world, api: { ...packages, ...world.api } })
+  const steps: string[] = []
+  const done = await carryOut(runner.ports, batch.id, {
+    ...noLimit,
+    unclaimed: () => {
+      steps.push('look')
+      return Promise.resolve([])
+    },
+    writeResults: ({ counts }) => {
+      steps.push(`write ${counts.accepted}`)
+      return Promise.resolve(true)
+    },
+    beforeFirst: () => {
+      steps.push(`before ${runner.api.sent.length}`)
+      return Promise.resolve()
+    },
+    onStart: ({ counts }) => steps.push(`start ${counts.pending}`),
+    onUnwritten: () => steps.push('unwritten'),
+    ...options,
+  }).catch((thrown: unknown) => ({ thrown }))
+  const states = await statesOf(store, batch.id)
+  return { done, steps, states, sent: runner.api.sent.length, ...runner, batch }
+}
+
+const both = [taken(idOf(1)), taken(idOf(2))]
+
+describe('a run', () => {
+  test('sends what is pending, and writes the results of what stands then', async () => {
+    const { done, steps, states, events } = await carriedOut({ creates: both })
+    // Nobody asks whether the service is well where nothing is unknown.
+    expect(events.map(({ name }) => name)).toEqual(['row', 'row'])
+    expect(states).toEqual(['accepted', 'accepted'])
+    expect(steps).toEqual(['before 0', 'start 2', 'write 2'])
+    expect(done).toMatchObject({ failure: undefined, batch: { holder: undefined, counts: { accepted: 2 } } })
+  })
+
+  test('lets go of the batch in the end, however it ends', async () => {
+    const { batch } = await carriedOut({ creates: both })
+    const failing = () => Promise.reject(new TypeError('a fault of ours'))
+    const { done } = await carriedOut({}, { writeResults: failing }, batch)
+    expect(done).toMatchObject({ thrown: { message: 'a fault of ours' } })
+    await expectFree(store, batch.id)
+  })
+
+  test('of which nothing is pending sends nothing, and asks nobody of it', async () => {
+    const { batch } = await carriedOut({ creates: both })
+    const listPackages = () => Promise.reject(new UnavailableError('down'))
+    const { steps, sent } = await carriedOut({ api: { listPackages } }, { checksPackage: true }, batch)
+    expect({ steps, sent }).toEqual({ steps: ['start 0', 'write 2'], sent: 0 })
+  })
+
+  test('of one row goes as well', async () => {
+    const { steps } = await carriedOut(
+      { creates: [taken()] },
+      {},
+      await takenIn(store, { rows: orderRows(1) }),
+    )
+    expect(steps).toEqual(['before 0', 'start 1', 'write 1'])
+  })
+
+  test('of a batch that workers have takes it from them, a worker’s own leaves it', async () => {
+    const batch = await takenIn(store)
+    await store.batches.recordQueued(batch.id, sentAt)
+    await carriedOut({ creates: [lost] }, { max: 1, isQueued: true }, batch)
+    expect((await store.batches.find(batch.id))?.queuedAt).toBe(sentAt)
+    await carriedOut({ creates: [taken()] }, { max: 1 }, batch)
+    expect((await store.batches.find(batch.id))?.queuedAt).toBeUndefined()
+    // One that they do not have is not written to for it.
+    store.batches.recordQueued = () => Promise.reject(new Error('it is not queued'))
+    const fresh = await takenIn(store, { rows: orderRows(1, 40) })
+    expect((await carriedOut({ creates: [taken(idOf(9))] }, {}, fresh)).states).toEqual(['accepted'])
+  })
+
+  test('of a batch for another service is refused, and nothing is sent', async () => {
+    const batch = await takenIn(store, { baseUrl: 'http://127.0.0.1:4010/other' })
+    const { done, sent } = await carriedOut({}, {}, batch)
+    expect(done).toMatchObject({
+      thrown: {
+        code: 'usage',
+        message: expect.stringContaining('is for http://127.0.0.1:4010/other') as string,
+      },
+    })
+    expect(sent).toBe(0)
+    // Loopback names are one service.
+    const local = await takenIn(store, { baseUrl: 'http://localhost:4010', rows: orderRows(1, 9) })
+    expect((await carriedOut({ creates: [taken()] }, {}, local)).states).toEqual(['accepted'])
+  })
+})
+
+describe('one runner a batch', () => {
+  test('a second one is told so, and sends nothing', async () => {
+    const batch = await takenIn(store)
+    const hold = await store.batches.hold(batch.id)
+    store.batches.hold = () => Promise.resolve(undefined)
+    const { done, sent } = await carriedOut({}, {}, batch)
+    expect({ done, sent }).toMatchObject({ done: { thrown: { code: 'incomplete' } }, sent: 0 })
+    await hold?.release()
+  })
+
+  test('rows of a runner that died become unknown first, never pending', async () => {
+    const batch = await takenIn(store, { rows: orderRows(2) })
+    const [row] = await rowsOf(store, batch.id)
+    if (row !== undefined) await sendRow(store, row, 'in flight')
+    const { states, events } = await carriedOut({ creates: [taken(idOf(2))] }, {}, batch)
+    expect(states).toEqual(['unknown', 'accepted'])
+    // "After any unknown nothing more is sent until a ping and a read answer well."
+    expect(events).toMatchObject([{ name: 'well' }, { name: 'row', row: 2 }])
+  })
+
+  test('a row in flight that nobody recovers is looked for three times, and then nothing is sent', async () => {
+    const batch = await takenIn(store, { rows: orderRows(2) })
+    const [row] = await rowsOf(store, batch.id)
+    if (row !== undefined) await sendRow(store, row, 'in flight')
+    let looks = 0
+    const recover = () => {
+      looks += 1
+      return Promise.resolve([])
+    }
+    const { done, sent } = await carriedOut({ ledger: { recover } }, {}, batch)
+    expect({ done, sent, looks }).toMatchObject({ done: { thrown: { code: 'internal' } }, sent: 0, looks: 3 })
+    await expectFree(store, batch.id)
+  })
+
+  test('a hold that the caller has is taken over and released', async () => {
+    const batch = await takenIn(store, { rows: orderRows(1) })
+    let released = 0
+    const held = { release: () => Promise.resolve(void (released += 1)) }
+    store.batches.hold = () => Promise.reject(new Error('it is held already'))
+    expect((await carriedOut({ creates: [taken()] }, { held }, batch)).states).toEqual(['accepted'])
+    expect(released).toBe(1)
+  })
+
+  test('runners that share a batch go beside one that has a row in flight', async () => {
+    const batch = await takenIn(store, { rows: orderRows(2) })
+    const [row] = await rowsOf(store, batch.id)
+    if (row !== undefined) await sendRow(store, row, 'in flight')
+    Object.assign(store.batches, { isShared: true })
+    const { states } = await carriedOut(
+      { creates: [taken(idOf(2))], ledger: { recover: () => Promise.resolve([]) } },
+      { max: 1 },
+      batch,
+    )
+    expect(states).toEqual(['sending', 'accepted'])
+  })
+})
+
+describe('the package', () => {
+  const down = () => Promise.reject(new UnavailableError('down'))
+  const gone = { api: { ...packagesOf({ status: 'DISABLED' }, { id: 13 }), packageSchema: down } }
+
+  test('that is gone: nothing is sent, `batch move` is named, and the batch halts', async () => {
+    const { done, states, sent, steps, batch } = await carriedOut(gone, { checksPackage: true })
+    expect({ states, sent }).toEqual({ states: ['pending', 'pending'], sent: 0 })
+    const hint = expect.stringContaining(`refcheck batch move ${batch.id} --package 13`) as string
+    expect(done).toMatchObject({ failure: { code: 'not_found', hint } })
+    expect(steps).toEqual(['start 2', 'write 0'])
+    const { halt } = (await store.batches.find(batch.id)) ?? {}
+    expect(halt).toMatchObject({ code: 'not_found', at: sentAt, hint })
+  })
+
+  test('is not asked about where it was planned just now', async () => {
+    expect((await carriedOut({ ...gone, creates: both })).states).toEqual(['accepted', 'accepted'])
+  })
+
+  test('that can be ordered again: what halted it before is forgotten', async () => {
+    const batch = await takenIn(store, { rows: orderRows(1) })
+    expect((await carriedOut(gone, { checksPackage: true }, batch)).sent).toBe(0)
+    await carriedOut({ creates: [taken()] }, { checksPackage: true }, batch)
+    expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
+  })
+
+  test('that rows name themselves is asked about, row by row', async () => {
+    const rows = [orderRow(1, 'a@example.com'), { ...orderRow(2, 'b@example.com'), packageId: 14 }]
+    const batch = await takenIn(store, { packageId: undefined, rows })
+    const { done, sent } = await carriedOut({}, { checksPackage: true }, batch)
+    const message = expect.stringContaining('package 14 is no longer available') as string
+    expect({ done, sent }).toMatchObject({ done: { failure: { message } }, sent: 0 })
+  })
+
+  test('that cannot be asked about halts; a store that fails is thrown', async () => {
+    const away = await carriedOut({ api: { listPackages: down } }, { checksPackage: true })
+    expect({ done: away.done, sent: away.sent }).toMatchObject({
+      done: { failure: { code: 'unavailable' } },
+      sent: 0,
+    })
+    const disk = new IoError('no space is left')
+    store.waiting.linkPackages = () => Promise.reject(disk)
+    const { done } = await carriedOut({}, { checksPackage: true }, away.batch)
+    expect(done).toEqual({ thrown: disk })
+  })
+})
+
+describe('it reconciles by itself', () => {
+  const named = { unclaimed: () => Promise.resolve([idOf(1)]) }
+
+  test('when it starts and at its end, before the results are written', async () => {
+    const { batch } = await unknownRows(store, { rows: orderRows(2) })
+    const found: unknown[] = []
+    const { steps } = await carriedOut({}, { onReconciled: (each) => found.push(each) }, batch)
+    expect(steps).toEqual(['look', 'start 0', 'look', 'write 0'])
+    expect(found).toHaveLength(2)
+  })
+
+  test('what an event proves is accepted before anything is sent', async () => {
+    const { batch } = await unknownRows(store)
+    const { states, done } = await carriedOut(
+      { reads: { [idOf(1)]: requestFor(1) }, signal: new AbortController().signal },
+      named,
+      batch,
+    )
+    expect({ states, done }).toMatchObject({ states: ['accepted'], done: { failure: undefined } })
+  })
+
+  test('what was dropped is reconciled like an unknown', async () => {
+    const { batch, rows } = await unknownRows(store)
+    const decision = { by: 'a person', why: 'nobody knows' }
+    for (const row of rows)
+      await store.ledger.move(row, { to: 'dropped', at: sentAt, reason: 'dropped', decision })
+    const { states } = await carriedOut({ reads: { [idOf(1)]: requestFor(1) } }, named, batch)
+    expect(states).toEqual(['accepted'])
+  })
+
+  test('a service that is away then is no reason to stop; a store that fails is', async () => {
+    const { batch } = await unknownRows(store)
+    const away = (error: Error) => carriedOut({ reads: { [idOf(1)]: error } }, named, batch)
+    expect((await away(new UnavailableError('down'))).done).toMatchObject({
+      failure: { code: 'outcome_unknown' },
+    })
+    const disk = new IoError('no space is left')
+    expect((await away(disk)).done).toEqual({ thrown: disk })
+    const surprise = new TypeError('a fault of ours')
+    expect((await away(surprise)).done).toEqual({ thrown: surprise })
+  })
+
+  test('an unknown outcome from before: the service is asked whether it is well before the next row', async () => {
+    const batch = await takenIn(store, { rows: orderRows(2) })
+    const [row] = await rowsOf(store, batch.id)
+    if (row !== undefined) await sendRow(store, row, { to: 'unknown', reason: 'cut' })
+    const ping = () => Promise.reject(new ForbiddenError('no longer a member'))
+    const { done, sent, states } = await carriedOut({ api: { ping } }, {}, batch)
+    expect({ done, sent, states }).toMatchObject({
+      done: { failure: { code: 'outcome_unknown' } },
+      sent: 0,
+      states: ['unknown', 'pending'],
+    })
+  })
+
+  test('where nothing is left to send it is not asked', async () => {
+    const { batch } = await unknownRows(store)
+    const ping = () => Promise.reject(new ForbiddenError('no longer a member'))
+    const { done } = await carriedOut({ api: { ping } }, {}, batch)
+    expect(done).toMatchObject({ failure: { message: '1 row may or may not have been ordered' } })
+    expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
+  })
+})
+
+describe('another organisation', () => {
+  const begun = async (userEmail = 'starter@example.com') => takenIn(store, { rows: orderRows(2), userEmail })
+
+  test('is refused before anything is sent', async () => {
+    const batch = await begun()
+    const { done, sent, steps } = await carriedOut({}, {}, batch)
+    expect({ done, sent, steps }).toMatchObject({ done: { thrown: { code: 'usage' } }, sent: 0, steps: [] })
+  })
+
+  test('a service that cannot say halts the batch, and nothing is sent', async () => {
+    const batch = await begun()
+    const down = new UnavailableError('down')
+    const { done, sent } = await carriedOut({ api: { listUsers: () => Promise.reject(down) } }, {}, batch)
+    expect({ done, sent }).toMatchObject({ done: { failure: { code: 'unavailable' } }, sent: 0 })
+    expect((await store.batches.find(batch.id))?.halt).toMatchObject({ message: 'down' })
+  })
+
+  test('a starter who has left strands no batch: a person confirms', async () => {
+    const batch = await begun()
+    const asked: string[] = []
+    const confirmStarterLeft = ({ userEmail }: { userEmail: string }) => {
+      asked.push(userEmail)
+      return Promise.resolve(true)
+    }
+    const { states } = await carriedOut({ creates: both }, { confirmStarterLeft }, batch)
+    expect({ states, asked }).toEqual({ states: ['accepted', 'accepted'], asked: ['starter@example.com'] })
+  })
+})
+
+describe('in the end', () => {
+  test('what halted it is kept, with the results of what stands', async () => {
+    const { done, steps, batch } = await carriedOut({ creates: [clientError(403, 'no credits')] })
+    expect(done).toMatchObject({ failure: { code: 'forbidden' } })
+    expect(steps).toEqual(['before 0', 'start 2', 'write 0'])
+    expect((await store.batches.find(batch.id))?.halt).toMatchObject({
+      code: 'forbidden',
+      message: 'no credits',
+    })
+  })
+
+  test('Ctrl-C: the results are written, and nothing is read any more', async () => {
+    const stop = new AbortController()
+    const create = () => {
+      stop.abort()
+      return lost
+    }
+    const { done, steps, batch } = await carriedOut({ creates: [create], signal: stop.signal })
+    expect(done).toMatchObject({ failure: { code: 'interrupted' } })
+    expect(steps).toEqual(['before 0', 'start 2', 'write 0'])
+    expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
+  })
+
+  test('results that cannot be written hide nothing of what became of the rows', async () => {
+    const disk = new IoError('no space is left')
+    const told: unknown[] = []
+    const options = {
+      writeResults: () => Promise.reject(disk),
+      onUnwritten: (error: Error) => told.push(error),
+    }
+    const whole = await carriedOut({ creates: both }, options)
+    expect(whole.done).toMatchObject({
+      failure: { code: 'io', message: 'the results file was not written: no space is left' },
+      batch: { resultsFile: undefined },
+    })
+    const rows = orderRows(1, 30)
+    const halted = await carriedOut(
+      { creates: [clientError(403, 'no')] },
+      options,
+      await takenIn(store, { rows }),
+    )
+    expect(halted.done).toMatchObject({ failure: { code: 'forbidden' } })
+    // A file of people that was changed meanwhile is a person's doing.
+    const changed = new InvalidInputError('line 3 has changed')
+    const written = { ...options, writeResults: () => Promise.reject(changed) }
+    const fresh = await takenIn(store, { rows: orderRows(1, 50) })
+    const { done } = await carriedOut({ creates: [taken(idOf(50))] }, written, fresh)
+    expect(done).toMatchObject({ failure: undefined })
+    expect(told).toEqual([disk, changed])
+  })
+
+  test('the results file is named where it is written, and only there', async () => {
+    const resultsFile = '/nowhere/people.results.csv'
+    const batch = await takenIn(store, { rows: orderRows(1), resultsFile })
+    const { done } = await carriedOut({ creates: [taken()] }, {}, batch)
+    expect(done).toMatchObject({ batch: { resultsFile } })
+    const none = await carriedOut({}, { writeResults: () => Promise.resolve(false) }, batch)
+    expect(none.done).toMatchObject({ batch: { resultsFile: undefined }, failure: undefined })
+  })
+
+  test('the first rows that wait for a person are named', async () => {
+    const rows = [...orderRows(2), { ...orderRow(3, 'PERSON1@example.com') }]
+    const batch = await takenIn(store, { rows })
+    const { done } = await carriedOut({ creates: [taken(idOf(1)), lost] }, {}, batch)
+    expect(done).toMatchObject({ failure: { code: 'outcome_unknown', order: { batchId: batch.id, row: 2 } } })
+    const again = await takenIn(store, { rows: orderRows(1) })
+    const nothing = await carriedOut({}, {}, again)
+    expect(nothing.done).toMatchObject({
+      failure: {
+        code: 'duplicate',
+        order: { batchId: batch.id, row: 1, requestId: idOf(1), match: 'exact' },
+      },
+    })
+    const anne = orderRow(1, 'new@example.com')
+    const recipient = { ...personOf('person1@example.com'), first_name: 'Anne' }
+    const held = await takenIn(store, { rows: [{ ...anne, recipient }] as NewRow[] })
+    const hint = expect.stringContaining(`refcheck batch release ${held.id} --row 1`) as string
+    expect((await carriedOut({}, {}, held)).done).toMatchObject({ failure: { code: 'incomplete', hint } })
+  })
+})

@@ -1,0 +1,202 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { rowsOf, statesOf, takenIn } from './runner.ts'
+import {
+  idOf,
+  later,
+  memoryStore,
+  packages,
+  peopleFile,
+  requestFor,
+  runnerOf,
+  sendRow,
+  sentAt,
+  unknownRows,
+} from './unknown-rows.ts'
+import { taken } from '../request/answers.ts'
+import { beginOne } from '../../store/ledger/batches.ts'
+import { orderRows } from '../../store/ledger/files.ts'
+import type { ReceivedEvent } from '../../../src/domain/webhook/inbox-event.ts'
+import { reconcileFrom, settleManually } from '../../../src/usecases/batch/settle.ts'
+import { startBatch } from '../../../src/usecases/batch/start.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+
+let store: Store
+let folder: string
+
+beforeEach(async () => {
+  store = await memoryStore()
+  folder = mkdtempSync(join(tmpdir(), 'refcheck-results-'))
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const eventOf = (requestId: string): ReceivedEvent => ({
+  receivedAt: sentAt,
+  body: Buffer.from('{}'),
+  signature: 'a'.repeat(64),
+  requestId,
+  status: 'RECEIVED',
+  event: 'request.updated',
+  oddity: undefined,
+})
+
+const knows = (...rows: number[]) => ({
+  reads: Object.fromEntries(rows.map((row) => [idOf(row), requestFor(row)])),
+})
+const everything = { batchId: undefined, ids: undefined }
+
+describe('what batch reconcile takes ids from', () => {
+  test('the webhook inbox: those that no submission holds', async () => {
+    const { batch } = await unknownRows(store)
+    await store.inbox.add([eventOf(idOf(1))], false)
+    const found = await reconcileFrom(runnerOf(store, knows(1)).ports, everything)
+    expect(found).toMatchObject({ settled: [{ requestId: idOf(1) }], open: [], secondOrders: [] })
+    expect(await statesOf(store, batch.id)).toEqual(['accepted'])
+  })
+
+  test('a file of captured events instead, where there is one', async () => {
+    await unknownRows(store, { rows: orderRows(2) })
+    await store.inbox.add([eventOf(idOf(2))], false)
+    const { ports, api } = runnerOf(store, knows(1))
+    const found = await reconcileFrom(ports, { batchId: undefined, ids: [idOf(1)] })
+    expect({ found, read: api.readIds }).toMatchObject({
+      found: { settled: [{ submission: { row: 1 } }] },
+      read: [idOf(1)],
+    })
+  })
+})
+
+describe('whose rows it settles', () => {
+  test('those of every batch, unless one is named', async () => {
+    const { batch: one } = await unknownRows(store)
+    const { batch: other } = await unknownRows(store, { rows: orderRows(1, 2) })
+    const { ports } = runnerOf(store, knows(1, 2))
+    const found = await reconcileFrom(ports, { batchId: other.id, ids: [idOf(1), idOf(2)] })
+    expect(found).toMatchObject({ settled: [{ submission: { batchId: other.id } }], open: [] })
+    expect(await statesOf(store, one.id)).toEqual(['unknown'])
+    const rest = await reconcileFrom(runnerOf(store, knows(1)).ports, { batchId: undefined, ids: [idOf(1)] })
+    expect(rest).toMatchObject({ settled: [{ submission: { batchId: one.id } }] })
+  })
+
+  test('a row found in flight whose process is gone is unknown then, and settled at once', async () => {
+    await beginOne(store.ledger, 'person1@example.com')
+    const row = requestFor(1, { requester: { email: 'member@example.com' } })
+    const { ports } = runnerOf(store, { reads: { [idOf(1)]: row } })
+    expect((await reconcileFrom(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
+  })
+
+  test('a batch that is in no store is told', async () => {
+    const { ports } = runnerOf(store)
+    await expect(reconcileFrom(ports, { batchId: 'nowhere', ids: [] })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  })
+
+  test('a dropped row is reconciled like an unknown', async () => {
+    const { batch, rows } = await unknownRows(store)
+    const decision = { by: 'a person', why: 'nobody knows' }
+    for (const row of rows)
+      await store.ledger.move(row, { to: 'dropped', at: sentAt, reason: 'dropped', decision })
+    await reconcileFrom(runnerOf(store, knows(1)).ports, { batchId: undefined, ids: [idOf(1)] })
+    expect(await statesOf(store, batch.id)).toEqual(['accepted'])
+  })
+})
+
+test('a request for a person ordered here that nobody here made is reported as a possible second order', async () => {
+  const batch = await takenIn(store, { rows: orderRows(1) })
+  const [row] = await rowsOf(store, batch.id)
+  if (row !== undefined)
+    await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
+  const orphan = requestFor(1, { request_id: idOf(9) })
+  const { ports } = runnerOf(store, { reads: { [idOf(9)]: orphan } })
+  const { secondOrders } = await reconcileFrom(ports, { batchId: undefined, ids: [idOf(9)] })
+  expect(secondOrders).toEqual([
+    {
+      requestId: idOf(9),
+      createdAt: orphan.created_at,
+      order: { requestId: idOf(1), batchId: batch.id, row: 1 },
+    },
+  ])
+})
+
+describe('the results file', () => {
+  const results = () => readFileSync(join(folder, 'people.results.csv'), 'utf8')
+  const settle = (batchId?: string) =>
+    reconcileFrom(runnerOf(store, knows(1)).ports, { batchId, ids: [idOf(1)] })
+
+  test('tells what was settled by proof, and by a person', async () => {
+    await unknownRows(store, { ...peopleFile(folder, 2), rows: orderRows(2) })
+    await settle()
+    expect(results()).toContain(`accepted,${idOf(1)},RECEIVED`)
+    expect(results()).toContain('unknown,')
+    const [batch] = await store.batches.list()
+    await settleManually(runnerOf(store).ports, {
+      batchId: batch?.id ?? '',
+      row: 2,
+      answer: { kind: 'leave' },
+      reason: undefined,
+    })
+    expect(results()).toContain('dropped,')
+  })
+
+  test('is left alone where the file of people is not what it was', async () => {
+    const file = peopleFile(folder)
+    await unknownRows(store, file)
+    writeFileSync(file.path ?? '', 'first_name\nBob\n')
+    expect((await settle()).settled).toHaveLength(1)
+    expect(results).toThrow('ENOENT')
+  })
+
+  test('is left alone where nothing was settled', async () => {
+    await unknownRows(store, peopleFile(folder))
+    await reconcileFrom(runnerOf(store).ports, { batchId: undefined, ids: [] })
+    expect(results).toThrow('ENOENT')
+  })
+
+  test('that cannot be written is told, and what was settled stands', async () => {
+    const { batch } = await unknownRows(store, {
+      ...peopleFile(folder),
+      resultsFile: join(folder, 'gone', 'people.results.csv'),
+    })
+    const { ports, notices } = runnerOf(store, knows(1))
+    expect((await reconcileFrom(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
+    expect(notices).toMatchObject([{ name: 'results-unwritten', batchId: undefined }])
+    expect(await statesOf(store, batch.id)).toEqual(['accepted'])
+  })
+
+  test('of a store whose rows cannot be read any more fails as it does', async () => {
+    await unknownRows(store, peopleFile(folder))
+    const surprise = new TypeError('a fault of ours')
+    const { ports } = runnerOf(store, knows(1))
+    const rows = () => {
+      throw surprise
+    }
+    Object.assign(ports.batches, { rows })
+    await expect(reconcileFrom(ports, { batchId: undefined, ids: [idOf(1)] })).rejects.toBe(surprise)
+  })
+
+  test('that a colleague wrote since is heard before a row is sent again', async () => {
+    const file = { ...peopleFile(folder), name: 'people.csv' }
+    const colleague = await memoryStore()
+    const other = await takenIn(colleague, { ...file, rows: orderRows(1) })
+    const world = { api: packages, creates: [taken(idOf(5))] }
+    expect((await startBatch(runnerOf(colleague, world).ports, other.id, {})).failure).toBeUndefined()
+    await colleague.close()
+    const { batch } = await unknownRows(store, { ...file, resultsFile: join(folder, 'mine.csv') })
+    const { ports, api } = runnerOf(store, { api: packages, clock: later(20) })
+    const answer = { kind: 'order', confirmedEmail: 'person1@example.com' } as const
+    const { failure } = await settleManually(ports, { batchId: batch.id, row: 1, answer, reason: undefined })
+    expect({ sent: api.sent, states: await statesOf(store, batch.id) }).toEqual({
+      sent: [],
+      states: ['duplicate'],
+    })
+    expect(failure).toMatchObject({ code: 'duplicate' })
+  })
+})

@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { statesOf } from './runner.ts'
+import { idOf, memoryStore, requestFor, runnerOf, sendRow, unknownRows } from './unknown-rows.ts'
+import { takenIn, rowsOf } from './runner.ts'
+import { orderRow, orderRows } from '../../store/ledger/files.ts'
+import { personOf } from '../../store/ledger/batches.ts'
+import type { RequestResource } from '../../../src/contract/request.ts'
+import type { Change } from '../../../src/domain/submission/change.ts'
+import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { reconcile } from '../../../src/usecases/batch/reconcile.ts'
+
+let store: Store
+
+beforeEach(async () => {
+  store = await memoryStore()
+})
+afterEach(() => store.close())
+
+/** What a service that knows these requests answers to reads of them. */
+const knowing = (...requests: RequestResource[]) => ({
+  reads: Object.fromEntries(requests.map((each) => [each.request_id, each])),
+})
+
+const recipient = { ...personOf('bob@example.com'), first_name: 'Bob' }
+const stranger = requestFor(2, { recipient })
+
+describe('proof', () => {
+  test('a match that is unique both ways: accepted, with the evidence kept', async () => {
+    const { batch, submissions } = await unknownRows(store)
+    const request = requestFor(1)
+    const changes: Change[] = []
+    const { ports, api, clock } = runnerOf(store, {
+      ...knowing(request),
+      ledger: {
+        move(from, change) {
+          changes.push(change)
+          return store.ledger.move(from, change)
+        },
+      },
+    })
+    const found = await reconcile(ports, submissions, [idOf(1)])
+    expect(found).toEqual({
+      settled: [{ submission: submissions[0], requestId: idOf(1), status: 'RECEIVED' }],
+      ambiguous: [],
+      open: [],
+      reads: 1,
+    })
+    expect(changes).toEqual([
+      {
+        to: 'accepted',
+        at: clock.now(),
+        requestId: idOf(1),
+        requestStatus: 'RECEIVED',
+        decision: {
+          by: 'refcheck',
+          why: `request ${idOf(1)}, created ${request.created_at} by owner@example.com, is the only one that matches this row’s package, person and time, and it matches no other row`,
+        },
+      },
+    ])
+    expect(await statesOf(store, batch.id)).toEqual(['accepted'])
+    expect(api.readIds).toEqual([idOf(1)])
+  })
+
+  test('each id is read once, whichever way it is written, and kept in lowercase', async () => {
+    const capital = 'AAAAAAAA-0000-4000-8000-000000000001'
+    const lower = capital.toLowerCase()
+    const { batch, submissions } = await unknownRows(store, { offeredId: capital })
+    const { ports, api } = runnerOf(store, { reads: { [lower]: requestFor(1, { request_id: capital }) } })
+    const { reads } = await reconcile(ports, submissions, [capital, lower])
+    expect({ reads, readIds: api.readIds }).toEqual({ reads: 1, readIds: [lower] })
+    expect(await rowsOf(store, batch.id)).toMatchObject([{ state: 'accepted', requestId: lower }])
+  })
+
+  test('an id that a failed answer named is read, though no event named it', async () => {
+    const { batch, submissions } = await unknownRows(store, { offeredId: idOf(1) })
+    await reconcile(runnerOf(store, knowing(requestFor(1))).ports, submissions, [])
+    expect(await statesOf(store, batch.id)).toEqual(['accepted'])
+  })
+
+  test('of one row of two leaves the other as it was', async () => {
+    const { batch, submissions } = await unknownRows(store, { rows: orderRows(2) })
+    const found = await reconcile(runnerOf(store, knowing(requestFor(2))).ports, submissions, [idOf(2)])
+    expect(found).toMatchObject({ settled: [{ submission: { row: 2 } }], open: [{ row: 1 }] })
+    expect(await statesOf(store, batch.id)).toEqual(['unknown', 'accepted'])
+  })
+
+  test('a row that has changed meanwhile is left alone, and what was found is shown', async () => {
+    const { submissions } = await unknownRows(store)
+    const { ports } = runnerOf(store, {
+      ...knowing(requestFor(1)),
+      ledger: { move: () => Promise.resolve(false) },
+    })
+    expect(await reconcile(ports, submissions, [idOf(1)])).toMatchObject({
+      settled: [],
+      ambiguous: [{ requestIds: [idOf(1)] }],
+    })
+  })
+})
+
+describe('what is no proof', () => {
+  test('two requests that fit one row: both are shown, and the row stays unknown', async () => {
+    const { batch, submissions } = await unknownRows(store)
+    const requests = [requestFor(1), requestFor(1, { request_id: idOf(7) })]
+    const found = await reconcile(runnerOf(store, knowing(...requests)).ports, submissions, [
+      idOf(1),
+      idOf(7),
+    ])
+    const near = [idOf(1), idOf(7)].map((requestId) => ({
+      requestId,
+      createdAt: requests[0]?.created_at,
+      differs: [],
+    }))
+    expect(found).toEqual({
+      settled: [],
+      ambiguous: [{ submission: submissions[0], requestIds: [idOf(1), idOf(7)], near }],
+      open: [],
+      reads: 2,
+    })
+    expect(await statesOf(store, batch.id)).toEqual(['unknown'])
+  })
+
+  test('one request that fits two rows is shown for both', async () => {
+    // Two accounts do not see each other's people.
+    const all = []
+    for (const account of ['one', 'two']) all.push(...(await unknownRows(store, { account })).submissions)
+    const found = await reconcile(runnerOf(store, knowing(requestFor(1))).ports, all, [idOf(1)])
+    expect(found).toMatchObject({ settled: [], open: [], reads: 1 })
+    expect(found.ambiguous.map(({ submission, requestIds }) => [submission.batchId, requestIds])).toEqual(
+      all.map(({ batchId }) => [batchId, [idOf(1)]]),
+    )
+  })
+
+  test('one that a row has become is shown for nobody similar', async () => {
+    const similar = { ...personOf('person1@example.com'), first_name: 'Anne' }
+    const rows = [{ ...orderRow(1, 'person1@example.com'), recipient: similar }]
+    const { submissions: first } = await unknownRows(store, { account: 'one' })
+    const { submissions: second } = await unknownRows(store, {
+      account: 'two',
+      rows,
+    })
+    const { ports } = runnerOf(store, knowing(requestFor(1)))
+    const found = await reconcile(ports, [...first, ...second], [idOf(1)])
+    expect(found).toMatchObject({ ambiguous: [], settled: [{ submission: first[0] }], open: second })
+  })
+
+  test('all but the time (a clock 5 minutes off) is shown; a difference that is known is allowed for', async () => {
+    const { batch, submissions } = await unknownRows(store)
+    const world = knowing(requestFor(1, { created_at: '2026-11-21T09:35:00.000Z' }))
+    const found = await reconcile(runnerOf(store, world).ports, submissions, [idOf(1)])
+    expect(found.ambiguous).toMatchObject([{ near: [{ requestId: idOf(1), differs: ['time'] }] }])
+    expect(await statesOf(store, batch.id)).toEqual(['unknown'])
+    const ahead = { ...world, api: { clockDifferenceMs: () => 300_000 } }
+    expect((await reconcile(runnerOf(store, ahead).ports, submissions, [idOf(1)])).settled).toHaveLength(1)
+  })
+
+  test('silence, and requests for other people', async () => {
+    const { batch, submissions } = await unknownRows(store)
+    const found = await reconcile(runnerOf(store, knowing(stranger)).ports, submissions, [idOf(2)])
+    expect(found).toEqual({ settled: [], ambiguous: [], open: submissions, reads: 1 })
+    expect(await statesOf(store, batch.id)).toEqual(['unknown'])
+  })
+
+  test('another organisation’s id, which cannot be read, keeps no other from being read', async () => {
+    const { batch, submissions } = await unknownRows(store)
+    const none = new NotFoundError('no such request')
+    const { ports } = runnerOf(store, { reads: { [idOf(9)]: none, [idOf(1)]: requestFor(1) } })
+    expect((await reconcile(ports, submissions, [idOf(9), idOf(1)])).reads).toBe(1)
+    expect(await statesOf(store, batch.id)).toEqual(['accepted'])
+  })
+
+  test('a service that is away: what it failed with is thrown', async () => {
+    const { submissions } = await unknownRows(store)
+    const down = new UnavailableError('down')
+    const { ports } = runnerOf(store, { reads: { [idOf(1)]: down } })
+    await expect(reconcile(ports, submissions, [idOf(1)])).rejects.toBe(down)
+  })
+})
+
+describe('what is read', () => {
+  test('no id that another order holds', async () => {
+    const other = await takenIn(store, { rows: orderRows(1, 5) })
+    const [row] = await rowsOf(store, other.id)
+    if (row !== undefined)
+      await sendRow(store, row, { to: 'accepted', requestId: idOf(5), requestStatus: 'RECEIVED' })
+    const { submissions } = await unknownRows(store)
+    const { ports, api } = runnerOf(store)
+    expect((await reconcile(ports, submissions, [idOf(5)])).open).toHaveLength(1)
+    expect(api.readIds).toEqual([])
+  })
+
+  test('nothing for rows of another service, which stay as they are', async () => {
+    const { submissions } = await unknownRows(store, { baseUrl: 'http://127.0.0.1:4010/other' })
+    const { ports, api } = runnerOf(store)
+    expect(await reconcile(ports, submissions, [idOf(1)])).toMatchObject({ open: submissions, reads: 0 })
+    expect(api.readIds).toEqual([])
+    const here = await unknownRows(store, { rows: [orderRow(1, 'bob@example.com')] })
+    const all = [...submissions, ...here.submissions]
+    // The elsewhere's person is read of here, which proves nothing of an order there.
+    const found = await reconcile(runnerOf(store, knowing(requestFor(1, { recipient }))).ports, all, [
+      idOf(1),
+    ])
+    expect(found).toMatchObject({ settled: [], ambiguous: [{ submission: here.submissions[0] }] })
+    expect(found.open).toEqual(submissions)
+  })
+
+  test('within the quota: a wait is told in seconds', async () => {
+    const { submissions } = await unknownRows(store)
+    const { ports, api, clock } = runnerOf(store, {
+      ...knowing(requestFor(2), requestFor(3)),
+      windows: [{ calls: 1, seconds: 60 }],
+    })
+    const paced: number[] = []
+    const begun = clock.now()
+    await reconcile({ ...ports, onPaced: (seconds) => paced.push(seconds) }, submissions, [idOf(2), idOf(3)])
+    expect(api.readIds).toHaveLength(2)
+    expect(paced).toEqual([(clock.now() - begun) / 1000])
+    expect(paced[0]).toBeGreaterThanOrEqual(60)
+  })
+})
+
+describe('a person whose name is gone', () => {
+  const nameless = async () =>
+    (await unknownRows(store)).submissions.map((each) => Object.assign(each, { recipient: undefined }))
+
+  test('is known by the fingerprints alone', async () => {
+    const submissions = await nameless()
+    const found = await reconcile(runnerOf(store, knowing(requestFor(1))).ports, submissions, [idOf(1)])
+    expect(found.settled).toHaveLength(1)
+  })
+
+  test('is shown no request of somebody else’s', async () => {
+    const submissions = await nameless()
+    const found = await reconcile(runnerOf(store, knowing(requestFor(2))).ports, submissions, [idOf(2)])
+    expect(found).toMatchObject({ ambiguous: [], open: submissions })
+  })
+
+  test('whose fingerprints are gone too is shown nobody’s', async () => {
+    const submissions = await nameless()
+    const { ports } = runnerOf(store, {
+      ...knowing(requestFor(1)),
+      ledger: { whom: () => Promise.resolve('unknown') },
+    })
+    const found = await reconcile(ports, submissions, [idOf(1)])
+    expect(found).toMatchObject({ settled: [], ambiguous: [], open: submissions })
+  })
+})

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+
+import { idOf } from './unknown-rows.ts'
+import { order, requestOf } from '../request/answers.ts'
+import { type Batch, type BatchRow, noCounts } from '../../../src/domain/batch/batch.ts'
+import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
+import { requireSameOrganisation } from '../../../src/usecases/batch/same-organisation.ts'
+
+interface World {
+  accepted?: (string | undefined)[]
+  pending?: number
+  userEmail?: string
+  users?: string[] | Error
+  reads?: Record<string, Error>
+  signal?: AbortSignal
+  confirm?: boolean
+}
+
+/** Whether a batch may go on, and what was asked of whom. */
+async function goesOn({
+  accepted = [],
+  pending = 1,
+  userEmail = 'owner@example.com',
+  users = [],
+  reads = {},
+  signal,
+  confirm,
+}: World) {
+  const asked: string[] = []
+  const batch = {
+    id: 'the-batch',
+    userEmail,
+    counts: { ...noCounts(), pending, accepted: accepted.length },
+  } as Batch
+  const ports = {
+    signal,
+    api: {
+      userEmail: 'Owner@example.com',
+      listUsers: () => {
+        asked.push('users')
+        const all = users instanceof Error ? undefined : users.map((email) => ({ email }))
+        return (all === undefined ? Promise.reject(users) : Promise.resolve(all)) as Promise<never>
+      },
+      getRequest(id: string) {
+        asked.push(id)
+        const error = reads[id]
+        return error === undefined ? Promise.resolve(requestOf(order, 'RECEIVED', id)) : Promise.reject(error)
+      },
+    },
+    batches: {
+      async *rows(_: string, { states = [], limit = 99 } = {}) {
+        expect(states).toEqual(['accepted'])
+        for (const requestId of accepted.slice(0, limit)) yield { requestId } as BatchRow
+      },
+    },
+  }
+  const end = await requireSameOrganisation(
+    ports,
+    batch,
+    confirm === undefined
+      ? undefined
+      : ({ id }) => {
+          asked.push(`a person about ${id}`)
+          return Promise.resolve(confirm)
+        },
+  ).catch((thrown: unknown) => ({ thrown }))
+  return { end, asked }
+}
+
+const gone = new NotFoundError('no such request')
+const down = new UnavailableError('down')
+const refused = { thrown: { code: 'usage' } }
+
+describe('a batch with accepted requests', () => {
+  test('goes on under a key that can read one of them', async () => {
+    expect(await goesOn({ accepted: [idOf(1), idOf(2)] })).toEqual({ end: undefined, asked: [idOf(1)] })
+  })
+
+  test('also under another user’s', async () => {
+    const { end } = await goesOn({ accepted: [idOf(1)], userEmail: 'starter@example.com' })
+    expect(end).toBeUndefined()
+  })
+
+  test('three are tried: one may have been removed at the service, or its id be lost here', async () => {
+    const reads = { [idOf(1)]: gone, [idOf(2)]: gone }
+    expect(await goesOn({ accepted: [idOf(1), idOf(2), idOf(3)], reads })).toEqual({
+      end: undefined,
+      asked: [idOf(1), idOf(2), idOf(3)],
+    })
+    expect(await goesOn({ accepted: [undefined, idOf(2)] })).toEqual({ end: undefined, asked: [idOf(2)] })
+  })
+
+  test('under a key that can read none of them is refused, and no person can say otherwise', async () => {
+    const reads = Object.fromEntries([1, 2, 3].map((each) => [idOf(each), gone]))
+    const { end, asked } = await goesOn({ accepted: [1, 2, 3, 4].map(idOf), reads, confirm: true })
+    expect(end).toMatchObject({
+      thrown: { code: 'usage', message: expect.stringContaining('another organisation') as string },
+    })
+    expect(asked).toEqual([idOf(1), idOf(2), idOf(3)])
+  })
+
+  test('a service that does not answer well is what halts it', async () => {
+    expect((await goesOn({ accepted: [idOf(1)], reads: { [idOf(1)]: down } })).end).toBe(down)
+  })
+
+  test('Ctrl-C, and what nobody foresaw, are thrown', async () => {
+    const world = { accepted: [idOf(1)], reads: { [idOf(1)]: down } }
+    expect((await goesOn({ ...world, signal: AbortSignal.abort() })).end).toEqual({ thrown: down })
+    const signal = new AbortController().signal
+    expect((await goesOn({ ...world, signal })).end).toBe(down)
+    const surprise = new TypeError('a fault of ours')
+    expect((await goesOn({ accepted: [idOf(1)], reads: { [idOf(1)]: surprise } })).end).toEqual({
+      thrown: surprise,
+    })
+  })
+})
+
+describe('a batch of which nothing was accepted', () => {
+  test('goes on under the user who began it, without a question', async () => {
+    expect(await goesOn({})).toEqual({ end: undefined, asked: [] })
+  })
+
+  test('goes on where the user who began it is among the key’s users', async () => {
+    const world = { userEmail: 'starter@example.com', users: ['a@example.com', 'Starter@example.com'] }
+    expect(await goesOn(world)).toEqual({ end: undefined, asked: ['users'] })
+  })
+
+  test('with neither a person confirms', async () => {
+    const left = { userEmail: 'starter@example.com', users: ['a@example.com'] }
+    const { end, asked } = await goesOn({ ...left, confirm: true })
+    expect({ end, asked }).toEqual({ end: undefined, asked: ['users', 'a person about the-batch'] })
+    expect((await goesOn({ ...left, confirm: false })).end).toMatchObject(refused)
+    expect((await goesOn(left)).end).toMatchObject(refused)
+  })
+
+  test('a service that does not answer well is what halts it', async () => {
+    expect((await goesOn({ userEmail: 'starter@example.com', users: down })).end).toBe(down)
+  })
+})
+
+test('a batch that has nothing to send asks nobody', async () => {
+  const world = { pending: 0, accepted: [idOf(1)], userEmail: 'starter@example.com' }
+  expect(await goesOn(world)).toEqual({ end: undefined, asked: [] })
+})

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { rowsOf, takenIn } from './runner.ts'
+import { idOf, later, memoryStore, requestFor, runnerOf, sendRow, unknownRows } from './unknown-rows.ts'
+import { orderRows } from '../../store/ledger/files.ts'
+import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
+import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { acknowledgeSecondOrder, secondOrders } from '../../../src/usecases/batch/second-orders.ts'
+
+let store: Store
+
+beforeEach(async () => {
+  store = await memoryStore()
+})
+afterEach(() => store.close())
+
+/** Person 1 was ordered, as request 1. */
+async function ordered(changes: Partial<NewFileBatch> = {}): Promise<string> {
+  const batch = await takenIn(store, { rows: orderRows(1), ...changes })
+  const [row] = await rowsOf(store, batch.id)
+  if (row === undefined) throw new Error('no row')
+  await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
+  return batch.id
+}
+
+const orphan = requestFor(1, { request_id: idOf(9) })
+const reads = { [idOf(9)]: orphan }
+const told = (batchId: string) => [
+  { requestId: idOf(9), createdAt: orphan.created_at, order: { requestId: idOf(1), batchId, row: 1 } },
+]
+
+test('a request that nobody here made, for a person ordered here, is reported until it is acknowledged', async () => {
+  const batchId = await ordered()
+  const { ports, api } = runnerOf(store, { reads })
+  expect(await secondOrders(ports, [idOf(9)])).toEqual(told(batchId))
+  // It is read once, and told of though no event names it any more.
+  expect(await secondOrders(ports, [])).toEqual(told(batchId))
+  expect(api.readIds).toEqual([idOf(9)])
+  expect(await acknowledgeSecondOrder(ports, idOf(9))).toBe(true)
+  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
+  expect(api.readIds).toEqual([idOf(9)])
+  expect((await store.orphans.book()).orphans[idOf(9)]?.acknowledged).toEqual({
+    at: ports.clock.now(),
+    by: 'owner@example.com',
+  })
+  expect(await acknowledgeSecondOrder(ports, idOf(8))).toBe(false)
+})
+
+test('an order of ours is no second one, and is not read', async () => {
+  await ordered()
+  const { ports, api } = runnerOf(store)
+  expect(await secondOrders(ports, [idOf(1)])).toEqual([])
+  expect(api.readIds).toEqual([])
+})
+
+test('a row whose outcome was unknown and that has become it since is reported no more', async () => {
+  await ordered()
+  const { ports } = runnerOf(store, { reads })
+  expect(await secondOrders(ports, [idOf(9)])).toHaveLength(1)
+  const { rows } = await unknownRows(store, { rows: orderRows(1, 5) })
+  const decision = { by: 'refcheck', why: 'an event showed it' }
+  const [row] = rows
+  const change = { to: 'accepted', at: 1, requestId: idOf(9), requestStatus: 'RECEIVED', decision } as const
+  expect(row && (await store.ledger.move(row, change))).toBe(true)
+  expect(await secondOrders(ports, [])).toEqual([])
+})
+
+test.each([
+  ['another person', requestFor(2, { request_id: idOf(9) })],
+  ['another package', { ...orphan, package_id: 13 }],
+  ['another spelling', { ...orphan, recipient: { ...orphan.recipient, first_name: 'Anne' } }],
+])('for %s it is nobody’s second order, and is read once', async (_, request) => {
+  await ordered()
+  const { ports, api } = runnerOf(store, { reads: { [idOf(9)]: request } })
+  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
+  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
+  expect(api.readIds).toEqual([idOf(9)])
+})
+
+test('for a person ordered at another service, or never accepted, it is nobody’s', async () => {
+  await ordered({ baseUrl: 'http://127.0.0.1:4010/other' })
+  await unknownRows(store)
+  expect(await secondOrders(runnerOf(store, { reads }).ports, [idOf(9)])).toEqual([])
+})
+
+test('of several orders for a person the newest is named', async () => {
+  await ordered({ account: 'one' })
+  const batch = await takenIn(store, { rows: orderRows(1), account: 'two', addedAt: Date.UTC(2026, 10, 22) })
+  const [row] = await rowsOf(store, batch.id)
+  if (row) await sendRow(store, row, { to: 'accepted', requestId: idOf(2), requestStatus: 'RECEIVED' })
+  const [second] = await secondOrders(runnerOf(store, { reads }).ports, [idOf(9)])
+  expect(second?.order).toEqual({ requestId: idOf(2), batchId: batch.id, row: 1 })
+})
+
+test('a request that this user cannot read is nothing to tell of, and another user may read it', async () => {
+  const batchId = await ordered()
+  const missing = { reads: { [idOf(9)]: new NotFoundError('no such request') } }
+  const { ports, api } = runnerOf(store, missing)
+  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
+  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
+  expect(api.readIds).toHaveLength(1)
+  const other = runnerOf(store, { reads, api: { userEmail: 'other@example.com' } })
+  expect(await secondOrders(other.ports, [idOf(9)])).toEqual(told(batchId))
+})
+
+test('a service that is away: what is known is told, and the rest is read another time', async () => {
+  const batchId = await ordered()
+  const away = { reads: { ...reads, [idOf(8)]: new UnavailableError('down') } }
+  const { ports, api } = runnerOf(store, away)
+  await secondOrders(ports, [idOf(9)])
+  expect(await secondOrders(ports, [idOf(8), idOf(7)])).toEqual(told(batchId))
+  expect(api.readIds).toEqual([idOf(9), idOf(8)])
+  expect(await secondOrders(runnerOf(store, { reads: { [idOf(8)]: orphan } }).ports, [idOf(8)])).toHaveLength(
+    2,
+  )
+})
+
+test('Ctrl-C, and what nobody foresaw, are thrown', async () => {
+  await ordered()
+  const down = new UnavailableError('down')
+  const stop = new AbortController()
+  const away = () => {
+    stop.abort()
+    return Promise.reject(down)
+  }
+  const { ports } = runnerOf(store, { signal: stop.signal, api: { getRequest: away } })
+  await expect(secondOrders(ports, [idOf(9)])).rejects.toBe(down)
+  const surprise = new TypeError('a fault of ours')
+  const broken = runnerOf(store, { reads: { [idOf(9)]: surprise } })
+  await expect(secondOrders(broken.ports, [idOf(9)])).rejects.toBe(surprise)
+})
+
+test('at most ten calls an hour, each within the quota', async () => {
+  await ordered()
+  const all = Object.fromEntries(
+    Array.from({ length: 12 }, (_, at) => [idOf(20 + at), requestFor(2, { request_id: idOf(20 + at) })]),
+  )
+  const { ports, api } = runnerOf(store, { reads: all })
+  await secondOrders(ports, Object.keys(all))
+  expect(api.readIds).toHaveLength(10)
+  const { windows } = await ports.governor.standing()
+  expect(windows[0]).toMatchObject({ used: 10 })
+  const next = runnerOf(store, { reads: all, clock: later(61) })
+  await secondOrders(next.ports, Object.keys(all))
+  expect(next.api.readIds).toHaveLength(2)
+})

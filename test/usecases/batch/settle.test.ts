@@ -1,0 +1,374 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { rowsOf, statesOf, takenIn } from './runner.ts'
+import {
+  expectFree,
+  idOf,
+  later,
+  memoryStore,
+  packages,
+  requestFor,
+  runnerOf,
+  sendRow,
+  sentAt,
+  unknownRows,
+} from './unknown-rows.ts'
+import { lost, taken } from '../request/answers.ts'
+import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.ts'
+import { beginOne } from '../../store/ledger/batches.ts'
+import { orderRows } from '../../store/ledger/files.ts'
+import type { ProvidersAnswer } from '../../../src/domain/batch/decision.ts'
+import type { Change } from '../../../src/domain/submission/change.ts'
+import type { RowVersion } from '../../../src/domain/submission/submission.ts'
+import { UnavailableError } from '../../../src/errors/kinds.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { settleManually } from '../../../src/usecases/batch/settle.ts'
+
+let store: Store
+
+beforeEach(async () => {
+  store = await memoryStore()
+})
+afterEach(() => store.close())
+
+type World = NonNullable<Parameters<typeof runnerOf>[1]>
+
+/** Answers for row 1 of a file whose rows are all unknown, and tells what came of it. */
+async function answer(
+  said: ProvidersAnswer | undefined,
+  {
+    rows = 1,
+    row = 1,
+    reason,
+    answers,
+    batchId,
+    ...world
+  }: World & { rows?: number; row?: number; reason?: string; answers?: Answer[]; batchId?: string } = {},
+) {
+  const id = batchId ?? (await unknownRows(store, { rows: orderRows(rows) })).batch.id
+  const changes: Change[] = []
+  const prompter = answers && new ScriptedPrompter(answers)
+  const runner = runnerOf(store, {
+    clock: later(20),
+    ...(prompter && { prompter }),
+    ...world,
+    api: { ...packages, ...world.api },
+    ledger: {
+      move(from: RowVersion, change: Change) {
+        changes.push(change)
+        return store.ledger.move(from, change)
+      },
+      ...world.ledger,
+    },
+  })
+  const done = await settleManually(runner.ports, { batchId: id, row, answer: said, reason }).catch(
+    (thrown: unknown) => ({ thrown }),
+  )
+  prompter?.finish()
+  return { ...runner, done, changes, states: await statesOf(store, id), id }
+}
+
+const has: ProvidersAnswer = { kind: 'has', requestId: idOf(1) }
+const order = (confirmedEmail?: string): ProvidersAnswer => ({ kind: 'order', confirmedEmail })
+const reading = (changes: Parameters<typeof requestFor>[1] = {}, row = 1) => ({
+  reads: { [idOf(1)]: requestFor(row, changes) },
+})
+
+describe('they have it', () => {
+  test('one read shows this row’s order: recorded at once, with who said so and why', async () => {
+    const { done, changes, states, api, clock } = await answer(has, { ...reading(), clock: later(1) })
+    expect(done).toMatchObject({ failure: undefined, batch: { counts: { accepted: 1 } } })
+    expect({ states, read: api.readIds }).toEqual({ states: ['accepted'], read: [idOf(1)] })
+    expect(changes).toEqual([
+      {
+        to: 'accepted',
+        at: clock.now(),
+        requestId: idOf(1),
+        requestStatus: 'RECEIVED',
+        decision: {
+          by: 'owner@example.com',
+          why: `the provider has it as request ${idOf(1)}; a read showed this row’s order`,
+        },
+      },
+    ])
+  })
+
+  test('the reason that was given is kept', async () => {
+    const { changes } = await answer(has, { ...reading(), reason: 'they wrote on Monday' })
+    expect(changes).toMatchObject([
+      { decision: { why: 'they wrote on Monday; a read showed this row’s order' } },
+    ])
+  })
+
+  test('what differs is shown, and a person confirms it', async () => {
+    const { states, changes } = await answer(has, {
+      ...reading({ requester: { email: 'other@example.com' } }),
+      answers: [{ ask: /Different: another requester\. Record this request for row 1\?$/, confirm: true }],
+    })
+    expect(states).toEqual(['accepted'])
+    expect(changes).toMatchObject([
+      {
+        decision: {
+          why: `the provider has it as request ${idOf(1)}; confirmed: another requester`,
+        },
+      },
+    ])
+  })
+
+  test('that question is a grave one', async () => {
+    const graves: unknown[] = []
+    const prompter = new ScriptedPrompter([{ ask: /^Request/, confirm: true }])
+    const confirm = prompter.confirm.bind(prompter)
+    prompter.confirm = (question) => {
+      graves.push(question.isGrave)
+      return confirm(question)
+    }
+    await answer(has, { ...reading({ requester: { email: 'other@example.com' } }), prompter })
+    expect(graves).toEqual([true])
+  })
+
+  test('a person who says no leaves the row as it was', async () => {
+    const { done, states, changes } = await answer(has, {
+      ...reading({ created_at: '2026-11-21T10:30:00.000Z' }),
+      answers: [{ ask: /Different: created outside the time of the attempt/, confirm: false }],
+    })
+    expect(done).toMatchObject({ thrown: { message: `request ${idOf(1)} was not confirmed` } })
+    expect({ states, changes }).toEqual({ states: ['unknown'], changes: [] })
+  })
+
+  test('without a terminal what differs is refused, with the command to say it again', async () => {
+    const { done, states } = await answer(has, reading({ requester: { email: 'other@example.com' } }))
+    expect(done).toMatchObject({
+      thrown: {
+        code: 'usage',
+        message: `request ${idOf(1)} differs from row 1: another requester`,
+        hint: expect.stringContaining(`--row 1 --request-id ${idOf(1)}`) as string,
+      },
+    })
+    expect(states).toEqual(['unknown'])
+  })
+
+  test('a request that another order holds is nobody else’s', async () => {
+    const other = await takenIn(store, { rows: orderRows(1, 5) })
+    const [row] = await rowsOf(store, other.id)
+    if (row !== undefined)
+      await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
+    const { done, states } = await answer(has, reading())
+    expect(done).toMatchObject({ thrown: { code: 'duplicate' } })
+    expect(states).toEqual(['unknown'])
+  })
+
+  test('a row that somebody settled meanwhile has changed elsewhere', async () => {
+    const { done } = await answer(has, { ...reading(), ledger: { move: () => Promise.resolve(false) } })
+    expect(done).toMatchObject({
+      thrown: { code: 'internal', message: expect.stringContaining('changed') as string },
+    })
+  })
+
+  test('a row whose name is gone is known by its fingerprints', async () => {
+    const { batch } = await unknownRows(store)
+    const rows = store.batches.rows.bind(store.batches)
+    store.batches.rows = async function* (...args) {
+      for await (const row of rows(...args)) yield { ...row, recipient: undefined }
+    }
+    const { states } = await answer(has, { ...reading(), batchId: batch.id })
+    expect(states).toEqual(['accepted'])
+  })
+
+  test('is a call within the quota, whose wait is told in seconds', async () => {
+    const paced: number[] = []
+    const { ports } = runnerOf(store, {
+      ...reading(),
+      windows: [{ calls: 1, seconds: 60 }],
+      clock: later(20),
+    })
+    const { batch } = await unknownRows(store)
+    await ports.governor.take('create')
+    await settleManually(
+      { ...ports, onPaced: (seconds) => paced.push(seconds) },
+      { batchId: batch.id, row: 1, answer: has, reason: undefined },
+    )
+    expect(paced).toHaveLength(1)
+    expect(paced[0]).toBeGreaterThanOrEqual(60)
+    expect(paced[0]).toBeLessThan(70)
+  })
+})
+
+describe('leave it', () => {
+  test('is recorded at once, and nothing is sent', async () => {
+    const { done, states, changes, clock } = await answer({ kind: 'leave' }, { clock: later(1) })
+    expect(done).toMatchObject({ failure: undefined, batch: { counts: { dropped: 1 } } })
+    expect(states).toEqual(['dropped'])
+    expect(changes).toEqual([
+      {
+        to: 'dropped',
+        at: clock.now(),
+        reason: 'dropped by a person’s decision',
+        decision: { by: 'owner@example.com', why: 'a person decided to drop it' },
+      },
+    ])
+  })
+
+  test('the reason that was given is kept, and a dropped one cannot be dropped again', async () => {
+    const { changes, id } = await answer({ kind: 'leave' }, { reason: 'nobody knows' })
+    expect(changes).toMatchObject([{ decision: { why: 'nobody knows' } }])
+    const again = await answer({ kind: 'leave' }, { batchId: id })
+    expect(again.done).toMatchObject({ thrown: { code: 'internal' } })
+  })
+
+  test('a row that somebody settled meanwhile has changed elsewhere', async () => {
+    const { done } = await answer({ kind: 'leave' }, { ledger: { move: () => Promise.resolve(false) } })
+    expect(done).toMatchObject({ thrown: { message: expect.stringContaining('changed') as string } })
+  })
+})
+
+describe('they do not have it, order it', () => {
+  test('sends this row alone, and keeps who decided, when and why', async () => {
+    const { done, states, changes, api, clock } = await answer(order(' PERSON1@example.com '), {
+      rows: 2,
+      creates: [taken(idOf(8))],
+    })
+    expect(done).toMatchObject({ failure: { code: 'outcome_unknown' }, batch: { holder: undefined } })
+    expect({ states, sent: api.sent.length }).toEqual({ states: ['accepted', 'unknown'], sent: 1 })
+    expect(changes.slice(0, 1)).toMatchObject([
+      {
+        to: 'pending',
+        at: clock.now(),
+        reason: 'sent again by a person’s decision',
+        decision: { by: 'owner@example.com', why: 'a person decided to send it again' },
+      },
+    ])
+  })
+
+  test('leaves what is pending beside it as it was', async () => {
+    const batch = await takenIn(store, { rows: orderRows(3) })
+    const [, second] = await rowsOf(store, batch.id)
+    if (second !== undefined) await sendRow(store, second, { to: 'unknown', reason: 'cut' })
+    const { states, api } = await answer(order('person2@example.com'), {
+      batchId: batch.id,
+      row: 2,
+      reason: 'they looked twice',
+      creates: [taken(idOf(8))],
+    })
+    expect({ states, sent: api.sent.length }).toEqual({ states: ['pending', 'accepted', 'pending'], sent: 1 })
+  })
+
+  test.each([['somebody@example.com'], ['']])('another e-mail (%j) sends nothing', async (typed) => {
+    const { done, states, changes } = await answer(order(typed))
+    expect(done).toMatchObject({
+      thrown: { code: 'invalid_input', message: 'row 1: this is not the recipient’s e-mail' },
+    })
+    expect({ states, changes }).toEqual({ states: ['unknown'], changes: [] })
+    // The batch is held by nobody then.
+    const [batch] = await store.batches.list()
+    await expectFree(store, batch?.id ?? '')
+  })
+
+  test('not within 15 minutes of the attempt, and nobody is asked before that is judged', async () => {
+    const { done, states } = await answer(order(), { clock: later(14), answers: [] })
+    expect(done).toMatchObject({ thrown: { message: expect.stringContaining('15 minutes') as string } })
+    expect(states).toEqual(['unknown'])
+  })
+
+  test('on a terminal the recipient’s e-mail is typed, after a warning', async () => {
+    const { states, notices } = await answer(order(), {
+      creates: [taken(idOf(8))],
+      answers: [
+        { ask: 'Type the e-mail of row 1’s recipient to send it again:', type: 'person1@example.com' },
+      ],
+    })
+    expect(states).toEqual(['accepted'])
+    expect(notices[0]).toEqual({ name: 'may-order-again', row: 1 })
+  })
+
+  test('without a terminal and without the e-mail nothing is done', async () => {
+    const { done, states } = await answer(order())
+    expect(done).toMatchObject({
+      thrown: { code: 'usage', hint: 'Nothing was done. Run it again with --confirm-email EMAIL.' },
+    })
+    expect(states).toEqual(['unknown'])
+  })
+
+  test('not while a runner holds the batch', async () => {
+    const { batch } = await unknownRows(store)
+    const { done, states } = await answer(order('person1@example.com'), {
+      batchId: batch.id,
+      ledger: { hold: () => Promise.resolve(undefined) },
+    })
+    expect(done).toMatchObject({ thrown: { code: 'incomplete' } })
+    expect(states).toEqual(['unknown'])
+  })
+
+  test('a row that somebody settled meanwhile has changed elsewhere, and nothing is sent', async () => {
+    const { done, api } = await answer(order('person1@example.com'), {
+      ledger: { move: () => Promise.resolve(false) },
+    })
+    expect(done).toMatchObject({ thrown: { message: expect.stringContaining('changed') as string } })
+    expect(api.sent).toEqual([])
+  })
+
+  test('of a single order too, whose one row it is', async () => {
+    const attempt = await beginOne(store.ledger, 'person1@example.com')
+    await store.ledger.move(attempt, { to: 'unknown', at: sentAt, reason: 'cut' })
+    const { batchId } = attempt
+    const { done, states } = await answer(order('person1@example.com'), {
+      batchId,
+      creates: [taken(idOf(8))],
+    })
+    expect({ done, states }).toMatchObject({ done: { failure: undefined }, states: ['accepted'] })
+    await expectFree(store, batchId, 'single')
+  })
+
+  test('an answer that is lost once more leaves it unknown', async () => {
+    const { done, states } = await answer(order('person1@example.com'), { creates: [lost] })
+    expect(states).toEqual(['unknown'])
+    expect(done).toMatchObject({ failure: { code: 'outcome_unknown' } })
+  })
+})
+
+describe('what the provider said', () => {
+  const question = /^Does the provider have a request for Ana Silva \(person1@example\.com\), package 12/
+
+  test('is asked by name on a terminal, and "later" leaves the row with the three answers', async () => {
+    const { done, states } = await answer(undefined, {
+      answers: [{ ask: question, choose: 'I do not know yet' }],
+    })
+    expect(states).toEqual(['unknown'])
+    const hint = expect.stringMatching(
+      /--request-id UUID[^]*--confirm-email person1@example\.com[^]*--drop$/,
+    ) as string
+    expect(done).toMatchObject({
+      failure: { code: 'outcome_unknown', message: 'row 1 is still not settled', hint },
+    })
+  })
+
+  test('is what is done', async () => {
+    const { states } = await answer(undefined, {
+      answers: [{ ask: question, choose: 'Nobody knows: never send it' }],
+    })
+    expect(states).toEqual(['dropped'])
+  })
+
+  test('is for a row of the batch alone that is not settled', async () => {
+    const { done } = await answer({ kind: 'leave' }, { row: 7 })
+    expect(done).toMatchObject({
+      thrown: { message: expect.stringMatching(/^row 7 is not in batch/) as string },
+    })
+    const batch = await takenIn(store, { rows: orderRows(2, 7) })
+    const pending = await answer({ kind: 'leave' }, { row: 2, batchId: batch.id })
+    expect(pending.done).toMatchObject({
+      thrown: { message: 'row 2 is pending, not unknown: there is nothing to decide' },
+    })
+  })
+
+  test('a row that was dropped may be found or ordered after all', async () => {
+    const { id } = await answer({ kind: 'leave' })
+    expect((await answer(has, { ...reading(), batchId: id })).states).toEqual(['accepted'])
+  })
+})
+
+test('a service that is away settles nothing', async () => {
+  const down = new UnavailableError('down')
+  const { done, states } = await answer(has, { reads: { [idOf(1)]: down } })
+  expect({ done, states }).toEqual({ done: { thrown: down }, states: ['unknown'] })
+})

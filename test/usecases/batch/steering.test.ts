@@ -1,0 +1,365 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { rowsOf, statesOf, takenIn } from './runner.ts'
+import {
+  expectFree,
+  idOf,
+  memoryStore,
+  packagesOf,
+  runnerOf,
+  sendRow,
+  sentAt,
+  unknownRows,
+} from './unknown-rows.ts'
+import { schemaOf } from '../../domain/form/sample-schema.ts'
+import { personOf } from '../../store/ledger/batches.ts'
+import { orderRow, orderRows } from '../../store/ledger/files.ts'
+import type { Batch, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { Release } from '../../../src/domain/submission/release.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+import { cancelBatch } from '../../../src/usecases/batch/cancel.ts'
+import { moveBatch } from '../../../src/usecases/batch/move.ts'
+import { releaseRows } from '../../../src/usecases/batch/release.ts'
+import { retryBatch } from '../../../src/usecases/batch/retry.ts'
+
+let store: Store
+
+beforeEach(async () => {
+  store = await memoryStore()
+})
+afterEach(() => store.close())
+
+async function found({ id }: Pick<NewFileBatch, 'id'>): Promise<Batch> {
+  const batch = await store.batches.find(id)
+  if (batch === undefined) throw new Error('no such batch')
+  return batch
+}
+
+/** What a job came to, or what was thrown; nobody holds the batch then. */
+async function ends(
+  batch: Pick<NewFileBatch, 'id'>,
+  job: (batch: Batch) => Promise<unknown>,
+): Promise<unknown> {
+  const came = await job(await found(batch)).catch((thrown: unknown) => ({ thrown }))
+  await expectFree(store, batch.id)
+  return came
+}
+
+const usage = (message: string | RegExp, hint?: string) => ({
+  thrown: {
+    code: 'usage',
+    message: typeof message === 'string' ? message : (expect.stringMatching(message) as string),
+    ...(hint !== undefined && { hint: expect.stringContaining(hint) as string }),
+  },
+})
+
+/** Row by row: pending, accepted, rejected, unknown. */
+async function inFourStates(): Promise<NewFileBatch> {
+  const batch = await takenIn(store, { rows: orderRows(4) })
+  const [, two, three, four] = await rowsOf(store, batch.id)
+  if (two) await sendRow(store, two, { to: 'accepted', requestId: idOf(2), requestStatus: 'RECEIVED' })
+  if (three) await sendRow(store, three, { to: 'rejected', reason: 'recipient.email: is not accepted' })
+  if (four) await sendRow(store, four, { to: 'unknown', reason: 'cut' })
+  return batch
+}
+
+/** An order that was made, and a file of one who is similar: another first name, and the same e-mail and phone. */
+async function similarFile(state: 'accepted' | 'unknown' = 'accepted'): Promise<NewFileBatch> {
+  const earlier = await takenIn(store, { rows: orderRows(1) })
+  const [row] = await rowsOf(store, earlier.id)
+  if (row === undefined) throw new Error('no row')
+  await sendRow(
+    store,
+    row,
+    state === 'accepted'
+      ? { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' }
+      : { to: 'unknown', reason: 'cut' },
+  )
+  return takenIn(store, { rows: [anne(1), orderRow(2, 'other@example.com')] })
+}
+
+const anne = (number: number) =>
+  ({
+    ...orderRow(number, 'person1@example.com'),
+    recipient: { ...personOf('person1@example.com'), first_name: 'Anne' },
+  }) as NewRow
+
+describe('a runner that has the batch keeps it', () => {
+  const jobs: [string, (batch: Batch) => Promise<unknown>][] = [
+    ['cancel', (batch) => cancelBatch(runnerOf(store).ports, batch)],
+    ['retry', (batch) => retryBatch(runnerOf(store).ports, batch, undefined)],
+    ['release', (batch) => releaseRows(runnerOf(store).ports, batch, { kind: 'all' }, 'owner@example.com')],
+    ['move', (batch) => moveBatch(runnerOf(store, successor).ports, batch, 13)],
+  ]
+
+  test.each(jobs)('%s is refused, and every row is as it was', async (_, job) => {
+    const batch = await inFourStates()
+    const before = await statesOf(store, batch.id)
+    store.batches.hold = () => Promise.resolve(undefined)
+    await expect(job(await found(batch))).rejects.toMatchObject({
+      code: 'incomplete',
+      message: expect.stringContaining('is being run by another process') as string,
+    })
+    expect(await statesOf(store, batch.id)).toEqual(before)
+  })
+})
+
+describe('cancel', () => {
+  test('whole: what was not sent never is, and what may have been ordered stays', async () => {
+    const batch = await inFourStates()
+    expect(await ends(batch, (each) => cancelBatch(runnerOf(store).ports, each))).toBe(1)
+    expect(await rowsOf(store, batch.id)).toMatchObject([
+      { state: 'cancelled', reason: 'cancelled before it was sent', changedAt: sentAt },
+      { state: 'accepted' },
+      { state: 'rejected' },
+      { state: 'unknown' },
+    ])
+  })
+
+  test('by row: it is the same person', async () => {
+    const batch = await similarFile()
+    expect(await ends(batch, (each) => cancelBatch(runnerOf(store).ports, each, [1]))).toBe(1)
+    expect(await statesOf(store, batch.id)).toEqual(['cancelled', 'pending'])
+  })
+
+  test('by row: one that was sent is not, and that is said', async () => {
+    const batch = await inFourStates()
+    const came = await ends(batch, (each) => cancelBatch(runnerOf(store).ports, each, [1, 4]))
+    expect(came).toMatchObject(
+      usage(`row 4 of batch ${batch.id} is not waiting to be sent`, '--state pending,held'),
+    )
+    expect(await statesOf(store, batch.id)).toEqual(['cancelled', 'accepted', 'rejected', 'unknown'])
+  })
+})
+
+describe('retry', () => {
+  const retry = (batch: Pick<NewFileBatch, 'id'>, rows?: number[]) =>
+    ends(batch, (each) => retryBatch(runnerOf(store).ports, each, rows))
+
+  test('queues rejected rows again, and no others', async () => {
+    const batch = await inFourStates()
+    expect(await retry(batch)).toBe(1)
+    expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'pending', 'unknown'])
+  })
+
+  test('of a row that was named', async () => {
+    const batch = await inFourStates()
+    expect(await retry(batch, [3])).toBe(1)
+    expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'pending', 'unknown'])
+  })
+
+  test('of a row that is not rejected queues nothing: of all none whose outcome is unknown', async () => {
+    const batch = await inFourStates()
+    expect(await retry(batch, [3, 4])).toMatchObject(
+      usage(
+        'row 4 is unknown; only rejected rows can be queued again',
+        `refcheck batch reconcile ${batch.id}`,
+      ),
+    )
+    expect(await retry(batch, [2])).toMatchObject(usage(/^row 2 is accepted/, '--state rejected'))
+    expect(await retry(batch, [9])).toMatchObject(
+      usage(`row 9 is not in batch ${batch.id}`, '--state rejected'),
+    )
+    expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'rejected', 'unknown'])
+  })
+
+  test('compares again: somebody who was ordered meanwhile is a duplicate', async () => {
+    const batch = await inFourStates()
+    await takenIn(store, { rows: orderRows(1, 3) })
+    expect(await retry(batch)).toBe(0)
+    expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'duplicate', 'unknown'])
+  })
+})
+
+describe('release', () => {
+  const release = (batch: Pick<NewFileBatch, 'id'>, what: Release) =>
+    ends(batch, (each) => releaseRows(runnerOf(store).ports, each, what, 'owner@example.com'))
+
+  test('by row: two people, and the row may be sent', async () => {
+    const batch = await similarFile()
+    expect(await statesOf(store, batch.id)).toEqual(['held', 'pending'])
+    expect(await release(batch, { kind: 'rows', rows: [1] })).toEqual({ rows: [1], left: [] })
+    expect(await statesOf(store, batch.id)).toEqual(['pending', 'pending'])
+  })
+
+  test('of all that are merely similar', async () => {
+    const batch = await similarFile()
+    expect(await release(batch, { kind: 'all' })).toMatchObject({ rows: [1] })
+  })
+
+  test('of what many people share, except whom the full name joins too', async () => {
+    const email = 'agency@example.com'
+    const member = (row: number, first_name: string, phone: string) =>
+      ({ ...orderRow(row, email), recipient: { first_name, last_name: 'Lee', email, phone } }) as NewRow
+    const rows = [
+      member(1, 'Ann', '+61400000001'),
+      member(2, 'Bob', '+61400000002'),
+      member(3, 'Ann', '+61400000003'),
+    ]
+    const batch = await takenIn(store, { rows })
+    expect(await statesOf(store, batch.id)).toEqual(['pending', 'held', 'held'])
+    expect(await release(batch, { kind: 'shared', value: 'else@example.com' })).toMatchObject({ rows: [] })
+    expect(await release(batch, { kind: 'shared', value: email })).toMatchObject({ rows: [2] })
+    expect(await statesOf(store, batch.id)).toEqual(['pending', 'pending', 'held'])
+  })
+
+  test('of a row that is not held is refused, with those that were', async () => {
+    const batch = await similarFile()
+    expect(await release(batch, { kind: 'rows', rows: [1, 2] })).toMatchObject(
+      usage(`row 2 of batch ${batch.id} is not held; released: 1`, '--state held'),
+    )
+    expect(await release(batch, { kind: 'rows', rows: [2] })).toMatchObject(
+      usage(`row 2 of batch ${batch.id} is not held`),
+    )
+  })
+
+  test('covers what was shown: another order that is similar holds again', async () => {
+    const batch = await similarFile()
+    const third = { ...personOf('third@example.com'), email: 'person1@example.com', first_name: 'Anna' }
+    const more = await takenIn(store, {
+      allowSimilar: true,
+      rows: [{ ...anne(1), recipient: third } as NewRow],
+    })
+    await release(more, { kind: 'all' })
+    const [row] = await rowsOf(store, more.id)
+    if (row) await sendRow(store, row, { to: 'accepted', requestId: idOf(6), requestStatus: 'RECEIVED' })
+    expect(await release(batch, { kind: 'rows', rows: [1] })).toMatchObject(
+      usage(/^row 1 stays held because of another order: it/, 'if these are two people'),
+    )
+    expect(await statesOf(store, batch.id)).toEqual(['held', 'pending'])
+    expect(await release(batch, { kind: 'rows', rows: [1] })).toMatchObject({ rows: [1] })
+  })
+
+  test('similar to one whose outcome is unknown: held until that is settled', async () => {
+    const batch = await similarFile('unknown')
+    const earlier = (await store.batches.list()).find(({ id }) => id !== batch.id)
+    expect(await release(batch, { kind: 'rows', rows: [1] })).toMatchObject(
+      usage(/^row 1 cannot be released: it/, `refcheck batch reconcile ${earlier?.id}`),
+    )
+    expect(await statesOf(store, batch.id)).toEqual(['held', 'pending'])
+    // Of all that are merely similar this is none, and nothing is said of a row that nobody named.
+    expect(await release(batch, { kind: 'all' })).toMatchObject({ rows: [] })
+  })
+
+  test('the same person under another URL is held until somebody says whether the two are one service', async () => {
+    const [at, elsewhere] = ['http://127.0.0.1:4010', 'https://old.example.com']
+    const batch = await similarFile()
+    // A store in memory takes orders for this machine alone; what it is held for is shown as if it were elsewhere.
+    store.waiting.release = () => Promise.resolve({ rows: [], left: [{ row: 1, reason: 'other_service' }] })
+    const find = store.batches.find.bind(store.batches)
+    store.batches.find = async (id) => {
+      const each = await find(id)
+      return each && { ...each, baseUrl: id === batch.id ? at : elsewhere }
+    }
+    expect(await release(batch, { kind: 'rows', rows: [1] })).toMatchObject(
+      usage(/^row 1 cannot be released/, `refcheck store same-service ${elsewhere} ${at}`),
+    )
+  })
+})
+
+const schema = { packageSchema: () => Promise.resolve(schemaOf({}, 13)) }
+const successor = { api: { ...packagesOf({ status: 'DISABLED' }, { id: 13 }), ...schema } }
+
+describe('move', () => {
+  const move = (
+    batch: Pick<NewFileBatch, 'id'>,
+    packageId = 13,
+    world: Parameters<typeof runnerOf>[1] = successor,
+  ) => ends(batch, (each) => moveBatch(runnerOf(store, world).ports, each, packageId))
+
+  /** Rows whose bodies are whole orders. */
+  const wholeRows = (count: number, from = 1, packageId = 12): NewRow[] =>
+    Array.from({ length: count }, (_, at) => {
+      const recipient = personOf(`person${at + from}@example.com`)
+      const body = Buffer.from(JSON.stringify({ package_id: packageId, recipient }))
+      return { row: at + 1, state: 'pending', packageId, recipient, body }
+    })
+
+  test('takes what is left to the successor; what was ordered stays', async () => {
+    const batch = await takenIn(store, { rows: wholeRows(4) })
+    const [one, two, three] = await rowsOf(store, batch.id)
+    if (one) await sendRow(store, one, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
+    if (two) await sendRow(store, two, { to: 'rejected', reason: 'gone' })
+    if (three) await sendRow(store, three, { to: 'unknown', reason: 'cut' })
+    const halt = { at: sentAt, code: 'not_found', message: 'package 12 is gone', hint: undefined }
+    await store.batches.recordHalt(batch.id, halt)
+    expect(await move(batch)).toBe(2)
+    expect((await rowsOf(store, batch.id)).map(({ packageId, state }) => `${packageId} ${state}`)).toEqual([
+      '12 accepted',
+      '13 rejected',
+      '12 unknown',
+      '13 pending',
+    ])
+    expect(await found(batch)).toMatchObject({ packageId: 13, halt: undefined })
+    for await (const { row, body } of store.batches.bodies(batch.id, { states: ['pending', 'rejected'] }))
+      expect([row, JSON.parse(Buffer.from(body).toString())]).toMatchObject([row, { package_id: 13 }])
+  })
+
+  test('from then on the same person under the one is an exact match under the other', async () => {
+    const batch = await takenIn(store, { rows: wholeRows(2) })
+    const [one] = await rowsOf(store, batch.id)
+    if (one) await sendRow(store, one, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
+    await move(batch)
+    const again = await takenIn(store, {
+      packageId: 13,
+      rows: wholeRows(1, 1, 13),
+    })
+    expect(await statesOf(store, again.id)).toEqual(['duplicate'])
+  })
+
+  test('with a row that is invalid there moves nothing', async () => {
+    const batch = await takenIn(store, { rows: wholeRows(2) })
+    const packageSchema = () => Promise.resolve(schemaOf({ consent: { method: ['string', true] } }, 13))
+    const came = await move(batch, 13, { api: { ...successor.api, packageSchema } })
+    expect(came).toMatchObject({
+      thrown: {
+        code: 'invalid_input',
+        message: expect.stringContaining('2 rows are invalid for package 13') as string,
+      },
+    })
+    expect((await rowsOf(store, batch.id)).map(({ packageId }) => packageId)).toEqual([12, 12])
+  })
+
+  test('to the package that it is for, or of rows that name their own, is refused', async () => {
+    const batch = await takenIn(store, { rows: wholeRows(1) })
+    expect(await move(batch, 12)).toMatchObject(usage(`batch ${batch.id} is already for package 12`))
+    const own = await takenIn(store, { rows: wholeRows(1, 7), packageId: undefined })
+    expect(await move(own)).toMatchObject(usage(/name packages of their own$/))
+  })
+
+  test('of a batch for another service is refused', async () => {
+    const batch = await takenIn(store, { rows: wholeRows(1), baseUrl: 'http://127.0.0.1:4010/other' })
+    expect(await move(batch)).toMatchObject(usage(/and this profile is for http:\/\/127\.0\.0\.1:4010$/))
+  })
+
+  test('to a package that is not there, or cannot be ordered, moves nothing', async () => {
+    const batch = await takenIn(store, { rows: wholeRows(1) })
+    expect(await move(batch, 14)).toMatchObject({ thrown: { code: 'not_found', field: 'package_id' } })
+    const inactive = { api: { ...packagesOf({ id: 13, status: 'INACTIVE' }), ...schema } }
+    expect(await move(batch, 13, inactive)).toMatchObject({
+      thrown: { code: 'invalid_input', message: 'package 13 (Standard) is INACTIVE' },
+    })
+    expect(await found(batch)).toMatchObject({ packageId: 12 })
+  })
+
+  test('of nothing joins no packages', async () => {
+    const batch = await takenIn(store, { rows: wholeRows(1) })
+    await cancelBatch(runnerOf(store).ports, await found(batch))
+    expect(await move(batch)).toMatchObject(usage(`batch ${batch.id} has no rows left to move`))
+    const { submissions } = await unknownRows(store, { rows: wholeRows(1) })
+    expect(submissions).toMatchObject([{ state: 'unknown' }])
+    const again = await takenIn(store, {
+      packageId: 13,
+      rows: wholeRows(1, 1, 13),
+    })
+    expect(await statesOf(store, again.id)).toEqual(['pending'])
+  })
+
+  test('reads the schema again, whatever the cache says', async () => {
+    const batch = await takenIn(store, { rows: wholeRows(1) })
+    const { ports } = runnerOf(store, successor)
+    const old = schemaOf({ consent: { method: ['string', true] } }, 13)
+    const cache = { get: () => Promise.resolve(old), put: () => Promise.resolve() }
+    expect(await moveBatch({ ...ports, cache }, await found(batch), 13)).toBe(1)
+  })
+})
