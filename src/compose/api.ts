@@ -36,6 +36,17 @@ export async function connector(scope: Scope): Promise<(credentials: Credentials
   }
 }
 
+/** Calls what needs no key at a base URL that is not saved yet. */
+export async function reacher(
+  scope: Scope,
+  signal: AbortSignal,
+): Promise<(baseUrl: string) => Promise<void>> {
+  const budget = await budgetMs(scope)
+  return async (baseUrl) => {
+    await (await connect(scope, baseUrl, undefined, budget)).ping(signal)
+  }
+}
+
 /** Who may call next with the key in use. */
 export async function governor(scope: Scope): Promise<Governor> {
   const { baseUrl, apiKey } = await session(scope)

@@ -2,16 +2,15 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { readSecretLine } from '../../compose/input.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { askCredentials } from '../../usecases/session/ask-credentials.ts'
-import { login } from '../../usecases/session/login.ts'
+import { loginAsking } from '../../usecases/session/login-asking.ts'
 import { loginView, replacedText } from '../../output/views/auth.ts'
-import { connector } from '../../compose/api.ts'
+import { connector, reacher } from '../../compose/api.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override summary = 'Check an API key and save it as a profile'
   static override description =
-    'Asks for the base URL, the API key (not shown) and the user e-mail, checks them with one call, and saves a profile. The key goes into the system keychain where there is one, else into a file that only this account can read. For scripts: --with-key reads the key from stdin.'
+    'Asks for the base URL, the API key (not shown) and the user e-mail, checks them, and saves a profile; what is refused is asked for again. For a profile that exists, it asks for the new key alone. The key goes into the system keychain where there is one, else into a file that only this account can read. For scripts: --with-key reads the key from stdin.'
   static override examples = [
     '<%= config.bin %> auth login',
     '<%= config.bin %> auth login --profile acme --base-url https://api.example.com --email ana@example.com --with-key < key.txt',
@@ -27,24 +26,24 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   async run(): Promise<void> {
     const { flags, scope, signal } = this
     const { settings, secrets } = await sessionSources(scope)
-    const connect = await connector(scope)
     const apiKey = flags['with-key'] ? await readSecretLine(this.context, 'the API key') : undefined
-    const credentials = await askCredentials(
-      { baseUrl: flags['base-url'], apiKey, email: flags.email },
-      { prompter: scope.prompter(), profile: flags.profile, settings, connect, signal },
-    )
     const insecure = flags['insecure-storage']
-    const result = await login({
-      ...credentials,
-      profile: flags.profile,
-      insecure,
-      settings,
-      secrets,
-      connect,
-      signal,
-    })
+    const result = await loginAsking(
+      { baseUrl: flags['base-url'], apiKey, email: flags.email },
+      {
+        prompter: scope.prompter(),
+        profile: flags.profile,
+        insecure,
+        settings,
+        secrets,
+        connect: await connector(scope),
+        reach: await reacher(scope, signal),
+        onRefused: ({ message }) => scope.reporter.warn(message),
+        signal,
+      },
+    )
     if (result.storage === 'file' && !insecure) scope.reporter.note('No system keychain is available.')
     if (result.replaced.length > 0) scope.reporter.warn(replacedText(result.replaced))
-    this.answer(loginView(result, credentials.baseUrl, secrets.path))
+    this.answer(loginView(result, result.baseUrl, secrets.path))
   }
 }

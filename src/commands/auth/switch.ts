@@ -1,17 +1,20 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Args } from '../../cli/oclif.ts'
-import { switchTo } from '../../usecases/session/profiles.ts'
+import { askProfile, switchTo } from '../../usecases/session/profiles.ts'
 import { switchView } from '../../output/views/auth.ts'
 import { sessionSources } from '../../compose/session.ts'
 
 export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
   static override summary = 'Use another profile from now on'
-  static override examples = ['<%= config.bin %> auth switch acme']
+  static override description = 'On a terminal, without a name, it offers the list.'
+  static override examples = ['<%= config.bin %> auth switch', '<%= config.bin %> auth switch acme']
   static override args = {
-    name: Args.string({ required: true, description: 'name of the profile', ignoreStdin: true }),
+    name: Args.string({ description: 'name of the profile', ignoreStdin: true }),
   }
 
   async run(): Promise<void> {
-    this.answer(switchView(await switchTo(this.args.name, await sessionSources(this.scope))))
+    const sources = await sessionSources(this.scope)
+    const name = this.args.name ?? (await askProfile(this.scope.prompter(), sources))
+    this.answer(switchView(await switchTo(name, sources)))
   }
 }

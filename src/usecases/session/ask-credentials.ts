@@ -1,37 +1,24 @@
 import { shellWord } from '../../domain/wording/shell-word.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import type { Settings } from '../../store/config/settings.ts'
 import { parseBaseUrl } from '../../domain/session/base-url.ts'
 import { checkApiKey, type Credentials } from '../../domain/session/credentials.ts'
 import { checkEmail } from '../../domain/session/user-email.ts'
-import { type Connect, offerEmails } from './login.ts'
 
-export interface AskSources {
-  /** Undefined where nobody can be asked. */
-  prompter: Prompter | undefined
-  /** As --profile named it. */
-  profile?: string | undefined
-  settings: Settings
-  connect: Connect
-  signal?: AbortSignal | undefined
+/** Credentials as far as they were given. */
+export type Given = { [name in keyof Credentials]: string | undefined }
+
+/** What was given, checked by its form alone. */
+export function checkedForm(given: Given): Given {
+  return {
+    baseUrl: given.baseUrl === undefined ? undefined : parseBaseUrl(given.baseUrl, '--base-url'),
+    apiKey: given.apiKey === undefined ? undefined : checkApiKey(given.apiKey),
+    email: given.email === undefined ? undefined : checkEmail(given.email),
+  }
 }
 
-type Given = { [name in keyof Credentials]: string | undefined }
-
-/** What was given, checked by its form, and the rest asked for. Throws a UsageError where nobody can be asked. */
-export async function askCredentials(given: Given, sources: AskSources): Promise<Credentials> {
-  const { prompter } = sources
-  const baseUrl = given.baseUrl === undefined ? undefined : parseBaseUrl(given.baseUrl, '--base-url')
-  const apiKey = given.apiKey === undefined ? undefined : checkApiKey(given.apiKey)
-  const email = given.email === undefined ? undefined : checkEmail(given.email)
-  if (prompter === undefined) return complete({ baseUrl, apiKey, email }, sources.profile)
-  const address = baseUrl ?? (await askBaseUrl(prompter))
-  const key = apiKey ?? (await askKey(prompter))
-  return { baseUrl: address, apiKey: key, email: email ?? (await askEmail(prompter, address, key, sources)) }
-}
-
-function complete({ baseUrl, apiKey, email }: Given, profile: string | undefined): Credentials {
+/** All three, where nobody can be asked; a UsageError where one is missing. */
+export function complete({ baseUrl, apiKey, email }: Given, profile: string | undefined): Credentials {
   const missing = [
     ...(baseUrl === undefined ? ['--base-url URL'] : []),
     ...(apiKey === undefined ? ['--with-key'] : []),
@@ -44,27 +31,23 @@ function complete({ baseUrl, apiKey, email }: Given, profile: string | undefined
   })
 }
 
-async function askBaseUrl(prompter: Prompter): Promise<string> {
+/** `typed`: what was given before and did not do. */
+export async function askBaseUrl(prompter: Prompter, typed?: string): Promise<string> {
   const text = await prompter.text({
     message: 'Base URL of the service',
     help: 'https://…, as given to you by the provider',
+    initial: typed,
     check: problemOf(parseBaseUrl),
   })
   return parseBaseUrl(text)
 }
 
-async function askKey(prompter: Prompter): Promise<string> {
+export async function askKey(prompter: Prompter): Promise<string> {
   return checkApiKey(await prompter.secret({ message: 'API key (not shown)', check: problemOf(checkApiKey) }))
 }
 
-/** With a profile that works at hand, a choice of the organisation's users; else whatever is typed. */
-async function askEmail(
-  prompter: Prompter,
-  baseUrl: string,
-  apiKey: string,
-  { settings, connect, signal }: AskSources,
-): Promise<string> {
-  const offered = await offerEmails({ baseUrl, apiKey, settings, connect, signal })
+/** A choice of the organisation's users where they are known, else whatever is typed. */
+export async function askEmail(prompter: Prompter, offered: readonly string[], typed?: string): Promise<string> {
   const other = ''
   if (offered.length > 0) {
     const chosen = await prompter.select({
@@ -79,6 +62,7 @@ async function askEmail(
   const text = await prompter.text({
     message: 'User e-mail',
     help: 'of an active user of the organisation, who is recorded as the requester',
+    initial: typed,
     check: problemOf(checkEmail),
   })
   return checkEmail(text)

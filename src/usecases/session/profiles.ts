@@ -2,6 +2,7 @@ import { chosenProfile, type ProfileSources, unknownProfile } from './chosen-pro
 import { maskKey } from '../../domain/session/credentials.ts'
 import type { LogoutResult, ProfileEntry } from '../../domain/session/told.ts'
 import { UsageError } from '../../errors/kinds.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
 import type { Secrets } from '../../store/config/secrets.ts'
 import type { Settings } from '../../store/config/settings.ts'
 
@@ -28,6 +29,30 @@ export async function listProfiles({ settings, secrets }: Kept): Promise<Profile
       }
     }),
   )
+}
+
+/** The profile that a person chooses of all there are; a UsageError where nobody can be asked, or there is none. */
+export async function askProfile(
+  prompter: Prompter | undefined,
+  { settings }: Pick<Kept, 'settings'>,
+): Promise<string> {
+  const profiles = [...(await settings.profiles())].sort(([one], [other]) => (one < other ? -1 : 1))
+  if (prompter === undefined || profiles.length === 0) {
+    const [message, hint] =
+      profiles.length === 0
+        ? ['there is no profile yet', 'Log in with: refcheck auth login']
+        : ['the name of a profile is required', 'List the profiles with: refcheck auth list']
+    throw new UsageError(message, { hint })
+  }
+  const current = await settings.currentProfile()
+  return prompter.select({
+    message: 'Which profile?',
+    choices: profiles.map(([name, { userEmail, baseUrl }]) => ({
+      value: name,
+      label: `${name}${name === current ? ' (in use)' : ''}: ${userEmail} at ${baseUrl}`,
+    })),
+    initial: current,
+  })
 }
 
 /** Makes a profile the current one; one that is not there is a UsageError that lists the others. */

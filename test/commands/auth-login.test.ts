@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+
+import type { Answer } from '../harness/scripted-prompter.ts'
+import { session } from '../harness/session.ts'
+
+const owner = 'olive.owner@example.com'
+
+test('the URL is tried first; what is refused is asked for again, alone, with what was typed', async () => {
+  const { type, url, sandbox, calls } = await session({ newcomer: true })
+  const { apiKey } = sandbox.credentials
+  const nowhere = 'http://127.0.0.1:1'
+  const answers: Answer[] = [
+    { ask: /Base URL/, type: nowhere },
+    { ask: /Base URL/, initial: nowhere, type: url },
+    { ask: /API key/, secret: 'x'.repeat(32) },
+    { ask: /e-mail/, type: 'olive@example.com' },
+    { ask: /API key/, secret: apiKey },
+    { ask: /e-mail/, initial: 'olive@example.com', type: owner },
+  ]
+  expect(await type('auth login', { answers })).toMatchInlineSnapshot(`
+    $ refcheck auth login
+    ? Base URL of the service: http://127.0.0.1:1
+    2> 127.0.0.1:1: connection refused; try 2 of 4 in 0.4 s
+    2> 127.0.0.1:1: connection refused; try 3 of 4 in 0.5 s
+    2> 127.0.0.1:1: connection refused; try 4 of 4 in 1.5 s
+    2> Warning: 127.0.0.1:1: connection refused
+    ? Base URL of the service: http://127.0.0.1:PORT
+    ? API key (not shown): ****
+    ? User e-mail: olive@example.com
+    2> Warning: invalid API key
+    ? API key (not shown): ****
+    2> Warning: user is not an active member of the organisation
+    ? User e-mail: olive.owner@example.com
+    2> No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
+    Profile "default" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    exit 0
+  `)
+  expect(calls()).toMatchInlineSnapshot(`
+    [
+      "GET /v1/ping 200",
+      "GET /v1/users 401",
+      "GET /v1/users 403",
+      "GET /v1/users 200",
+    ]
+  `)
+})
+
+test('a renewed key asks for the key alone: of the profile that is named, or chosen', async () => {
+  const { type, url, sandbox } = await session({ newcomer: true })
+  const { apiKey } = sandbox.credentials
+  await type(`auth login --base-url ${url} --email ${owner} --profile main --with-key`, { stdin: apiKey })
+  await type(`auth login --base-url ${url} --email max.member@example.com --profile max --with-key`, { stdin: apiKey })
+  const key: Answer = { ask: /API key/, secret: apiKey }
+  expect(await type('auth login --profile main', { answers: [key] })).toMatchInlineSnapshot(`
+    $ refcheck auth login --profile main
+    ? API key (not shown): ****
+    2> No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com, owner).
+    Profile "main" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    exit 0
+  `)
+  const choice: Answer = {
+    ask: 'What do you want to do?',
+    choose: 'Renew the key of profile "max"',
+    offered: [
+      'Renew the key of profile "main"',
+      'Renew the key of profile "max"',
+      'Log in to another service or as another user',
+    ],
+  }
+  expect(await type('auth login', { answers: [choice, key] })).toMatchInlineSnapshot(`
+    $ refcheck auth login
+    ? What do you want to do?: Renew the key of profile "max"
+    ? API key (not shown): ****
+    2> No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Max Member (max.member@example.com, member).
+    Profile "max" is now in use. Its key is in a private file, readable only by you: HOME/config/credentials.json
+    exit 0
+  `)
+})
+
+test('auth switch without a name offers the list; where nobody can be asked it is refused', async () => {
+  const { type, url, sandbox } = await session({ newcomer: true })
+  const { apiKey } = sandbox.credentials
+  expect(await type('auth switch')).toMatchInlineSnapshot(`
+    $ refcheck auth switch
+    2> Error: there is no profile yet
+    2> Log in with: refcheck auth login
+    exit 2
+  `)
+  for (const name of ['main', 'spare']) {
+    await type(`auth login --base-url ${url} --email ${owner} --profile ${name} --with-key`, { stdin: apiKey })
+  }
+  const answers: Answer[] = [{ ask: 'Which profile?', choose: /^main:/ }]
+  expect(await type('auth switch', { answers })).toMatchInlineSnapshot(`
+    $ refcheck auth switch
+    ? Which profile?: main: olive.owner@example.com at http://127.0.0.1:PORT
+    Profile "main" is now in use.
+    exit 0
+  `)
+  expect(await type('auth switch')).toMatchInlineSnapshot(`
+    $ refcheck auth switch
+    2> Error: the name of a profile is required
+    2> List the profiles with: refcheck auth list
+    exit 2
+  `)
+})
