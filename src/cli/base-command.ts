@@ -99,6 +99,11 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     })
   }
 
+  /** Says that this command runs for long: an upgrade meanwhile takes nothing from it. Before it says that it is ready. */
+  protected lasts(): void {
+    this.context.hold?.()
+  }
+
   /** Failures go to main, which alone decides what they look like and their exit code. */
   override async catch(error: Error): Promise<never> {
     throw error

@@ -21,6 +21,8 @@ export interface Context {
   argv?: readonly string[] | undefined
   /** Runs another command line of this program; main sets it. */
   program?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
+  /** Makes the process independent of the program's files, which an upgrade replaces; absent where src runs as it is. */
+  hold?: (() => void) | undefined
   /** What this process was started by, in place of what the system says; for tests. */
   lineage?: readonly Ancestor[] | undefined
   /** In place of the terminal's; for tests. */

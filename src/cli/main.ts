@@ -48,7 +48,7 @@ async function codeOf(
   options: MainOptions,
 ): Promise<number> {
   try {
-    const pjson = packageJson(root, options.fromSource === true)
+    const pjson = knownPackage(root, options.fromSource === true)
     if (argv.length === 1 && argv[0] === '--version') {
       context.streams.stdout.write(`refcheck ${pjson.version}\n`)
       return 0
@@ -99,6 +99,15 @@ async function throughOclif(
     }
     await run([...argv], config)
   })
+}
+
+const packages = new Map<string, Interfaces.PJSON>()
+
+/** Read once: a line within a long-lived one runs on what that one is, whatever the file says by then. */
+function knownPackage(root: URL, fromSource: boolean): Interfaces.PJSON {
+  const known = packages.get(root.href) ?? packageJson(root, fromSource)
+  packages.set(root.href, known)
+  return known
 }
 
 /** The package as oclif is to see it. */

@@ -46,6 +46,7 @@ export default class Worker extends BaseCommand<typeof Worker> {
   async run(): Promise<void> {
     const { flags, scope, signal } = this
     const { clock } = this.context
+    this.lasts()
     const listeners: ((event: WorkerEvent) => void)[] = [
       (event) => this.answerLine(logView(logEntry(event, clock.now()))),
     ]

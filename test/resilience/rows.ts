@@ -50,6 +50,7 @@ export const faults = {
   'purge-read': { fault: 'a purge while somebody reads', right: 'told that it is not yet complete' },
   container: { fault: 'a locked-down container', right: 'works with what is given, or says what fails' },
   poison: { fault: 'an event that is always refused', right: 'given up; others never wait' },
+  upgrade: { fault: 'an upgrade under a long-lived command', right: 'goes on with what it is' },
 } as const satisfies Record<string, Fault>
 
 export type FaultId = keyof typeof faults

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 import type { LaunchableCommand } from '../base-command.ts'
+import { isHeld } from './hold-program.ts'
 
 export interface BuiltCommand {
   command: LaunchableCommand
@@ -23,8 +24,9 @@ export function builtCommands(dist: URL): (argv: readonly string[]) => BuiltComm
     if (argv.slice(0, end === -1 ? argv.length : end).some((arg) => helpFlags.has(arg))) return undefined
     const words = leadingWords(argv)
     for (let length = words.length; length > 0; length -= 1) {
-      const file = fileURLToPath(new URL(`${words.slice(0, length).join('/')}.cjs`, folder))
-      if (!existsSync(file)) continue
+      const url = new URL(`${words.slice(0, length).join('/')}.cjs`, folder)
+      const file = fileURLToPath(url)
+      if (!isHeld(url) && !existsSync(file)) continue
       const { default: command } = load(file) as { default: Partial<LaunchableCommand> }
       if (!isLaunchable(command)) return undefined
       if (Object.keys(command.args).length === 0 && isWord(argv[length])) return undefined

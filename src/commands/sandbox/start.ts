@@ -72,6 +72,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
   async run(): Promise<void> {
     const { port, speed, quota, seed, login, data, fixture } = this.flags
     const { signal } = this
+    this.lasts()
     const { startSandbox } = await import('../../usecases/sandbox/start.ts')
     const server = await startSandbox(await sandboxPorts(this.context), {
       host: this.flags.host,

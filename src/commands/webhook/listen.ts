@@ -50,6 +50,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       `--path: "${flags.path}" does not start with /`,
       'Give a path such as /hooks.',
     )
+    this.lasts()
     const forwards = flags['forward-to'] !== undefined || flags.exec !== undefined
     this.refuse(
       flags['max-attempts'] !== undefined && !forwards,

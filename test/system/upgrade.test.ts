@@ -1,0 +1,185 @@
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { eventBody, post, requestIds } from '../harness/deliveries.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { handlerApp } from '../harness/listening-session.ts'
+import { pdfsIn } from '../harness/ordered.ts'
+import { orderOf } from '../harness/people.ts'
+import { orderBody } from '../harness/planned.ts'
+import { type Running, start } from '../harness/process.ts'
+import { refcheck } from '../harness/run-command.ts'
+import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
+
+const fault = faultRow('upgrade', 'paths that failed')
+
+/** The program in a folder of its own, and what takes all of its files away, as an upgrade does. */
+function installed(): { program: string; remove: () => void } {
+  const root = join(import.meta.dirname, '..', '..')
+  const app = join(temporaryFolder(), 'app')
+  for (const part of ['bin', 'dist', 'package.json', 'oclif.manifest.json'])
+    cpSync(join(root, part), join(app, part), { recursive: true })
+  return { program: join(app, 'bin', 'run.js'), remove: () => rmSync(app, { recursive: true }) }
+}
+
+const said = async (run: Running, text: string): Promise<void> => {
+  while (!run.stderr().includes(text)) await new Promise((resolve) => run.child.stderr?.once('data', resolve))
+}
+
+test('a sandbox whose program is removed serves every path', async () => {
+  const { program, remove } = installed()
+  const handler = await handlerApp()
+  const argv = [
+    'sandbox',
+    'start',
+    '--port',
+    '0',
+    '--json',
+    '--speed',
+    '100000',
+    '--webhook-url',
+    handler.url,
+  ]
+  const sandbox = start(argv, emptyEnv(temporaryFolder()), { program })
+  const told = JSON.parse(await sandbox.until('\n')) as Record<string, string>
+  remove()
+  const folder = temporaryFolder()
+  const url = told['base_url'] ?? ''
+  const env = {
+    ...emptyEnv(folder),
+    REFCHECK_BASE_URL: url,
+    REFCHECK_API_KEY: told['api_key'] ?? '',
+    REFCHECK_USER_EMAIL: told['user_email'] ?? '',
+    REFCHECK_WEBHOOK_SECRET: told['webhook_secret'] ?? '',
+  }
+  peopleFile(folder, emails(2))
+  const lines = [
+    'ping',
+    'packages list',
+    'users list',
+    'schema show 101',
+    'batch run people.csv --package 102 --yes',
+    'request wait --batch 1 --for report',
+    'report sync --output reports',
+    'sandbox state',
+    'sandbox logs',
+    'sandbox rules',
+    'sandbox scenarios',
+    'sandbox set credits 3',
+    'sandbox inject 500 --times 1',
+    'sandbox reset',
+  ]
+  const failed: string[] = []
+  for (const line of lines) {
+    const { code, stderr } = await refcheck(line.split(' '), { env, cwd: folder })
+    // A wrong line of this test is exit 2, and no answer of the sandbox.
+    if (code === 1 || code === 7) failed.push(`${line}: ${stderr}`)
+  }
+  for (const path of ['/', '/openapi.json', '/sandbox', '/nowhere']) {
+    const { status } = await fetch(url + path)
+    if (status >= 500) failed.push(`${path}: ${status}`)
+  }
+  fault.cases(lines.length + 4, lines.length + 4 - failed.length)
+  expect(failed).toEqual([])
+  expect(pdfsIn(join(folder, 'reports'))).toHaveLength(2)
+  expect(handler.taken.length).toBeGreaterThan(0)
+  sandbox.child.kill('SIGTERM')
+  expect(await sandbox.ended).toBe(0)
+})
+
+test('a receiver whose program is removed keeps, forwards, refuses and ends in order', async () => {
+  const { program, remove } = installed()
+  const { env } = await world()
+  const handler = await handlerApp()
+  handler.answers.push(503)
+  const secret = env['REFCHECK_WEBHOOK_SECRET'] ?? ''
+  const folder = temporaryFolder()
+  writeFileSync(
+    join(folder, 'cat.cjs'),
+    `process.stdin.pipe(require('fs').createWriteStream(process.argv[2]))`,
+  )
+  const exec = `"${process.execPath}" ${join(folder, 'cat.cjs')} ${join(folder, 'out.json')}`
+  const argv = ['webhook', 'listen', '--port', '0', '--forward-to', handler.url, '--exec', exec, '--json']
+  const receiver = start(argv, env, { program })
+  await said(receiver, 'Listening at')
+  const url = /Listening at (\S+)/.exec(receiver.stderr())?.[1] ?? ''
+  remove()
+  const [one, two] = requestIds as [string, string]
+  expect(await post(url, secret, { body: eventBody(one) })).toBe(204)
+  expect(await post(url, `${secret}x`, { body: eventBody(two) })).toBe(401)
+  expect(await post(url, secret, { body: eventBody(one) })).toBe(204)
+  while (handler.taken.length === 0) await new Promise(setImmediate)
+  receiver.child.kill('SIGINT')
+  expect(await receiver.ended).toBe(130)
+  expect(readFileSync(join(folder, 'out.json'), 'utf8')).toContain(one)
+  expect(receiver.stderr()).not.toContain('internal error')
+})
+
+test('a worker whose program is removed orders, downloads and answers', async () => {
+  const { program, remove } = installed()
+  const here = await world({ speed: 100_000 })
+  const flags = ['--output', 'reports', '--health-port', '0', '--refresh', '1s']
+  const worker = start(['worker', ...flags], here.env, { program, cwd: here.folder })
+  const { url } = JSON.parse(
+    (await worker.until('"health"')).split('\n').find((line) => line.includes('"health"')) ?? '{}',
+  ) as { url: string }
+  remove()
+  peopleFile(here.folder, emails(2))
+  expect((await here.run(['batch', 'queue', 'people.csv', '--package', '102', '--yes'])).code).toBe(0)
+  await worker.until('"batch-ended"')
+  for (const path of ['/healthz', '/readyz', '/metrics']) expect((await fetch(url + path)).status).toBe(200)
+  const reports = join(here.folder, 'reports')
+  while (!existsSync(reports) || pdfsIn(reports).length < 2)
+    await new Promise((resolve) => worker.child.stdout?.once('data', resolve))
+  worker.child.kill('SIGTERM')
+  expect(await worker.ended).toBe(0)
+  expect(worker.stdout()).not.toContain('internal error')
+}, 60_000)
+
+test('an agent’s server whose program is removed answers every tool', async () => {
+  const { program, remove } = installed()
+  const here = await world()
+  peopleFile(here.folder, emails(2))
+  await here.run(orderOf('Mei'))
+  await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'])
+  const [batch] = (await here.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
+  const request_ids = here.sandbox.requests().map(({ request_id }) => request_id)
+  const body = JSON.parse(orderBody('Priya')) as { recipient: unknown }
+  const inputs: Record<string, Record<string, unknown>> = {
+    get_package_schema: { package_id: 101 },
+    validate_order: { body },
+    get_requests: { request_ids },
+    get_batch: { batch_id: batch?.batch_id },
+    list_batch_rows: { batch_id: batch?.batch_id },
+    validate_file: { file: 'people.csv', package_id: 102 },
+    plan_order: { body },
+    plan_people: { package_id: 102, people: [{ recipient: body.recipient }] },
+    plan_file: { file: 'people.csv', package_id: 101 },
+    file_reports: { request_ids },
+  }
+  const client = new Client({ name: 'upgrade', version: '1.0.0' })
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [program, 'mcp', '--files', here.folder, '--reports', here.folder],
+      env: { PATH: process.env['PATH'] ?? '', ...here.env },
+      stderr: 'ignore',
+    }),
+  )
+  onTestFinished(() => client.close())
+  remove()
+  const { tools } = await client.listTools()
+  const failed: string[] = []
+  for (const { name } of tools) {
+    const answer = await client.callTool({ name, arguments: inputs[name] ?? {} })
+    const text = JSON.stringify(answer)
+    if (/internal|Cannot find module|ENOENT|unknown command/.test(text)) failed.push(`${name}: ${text}`)
+  }
+  fault.cases(tools.length, tools.length - failed.length)
+  expect(failed).toEqual([])
+}, 60_000)
