@@ -212,9 +212,11 @@ export function instrumented(
   function constant(node: Node): string {
     const [declarator] = node['declarations'] as Node[]
     const { id, init } = declarator as unknown as { id: Node & { name: string }; init: Node }
+    const from = first + changes.length
     const made = outer(init, declarator as Node)
+    const range = `{ from: ${from}, to: ${first + changes.length} }`
     const type = source.slice(id.start, id.end)
-    return `let ${type} = ${made}\n;makeAnew(() => { ${id.name} = ${made} })\n`
+    return `let ${type} = ${made}\n;makeAnew(() => { ${id.name} = ${made} }, () => ${id.name}, ${range})\n`
   }
 
   return { text: inner({ ...program, start: 0, end: source.length }), changes }

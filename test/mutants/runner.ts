@@ -66,7 +66,7 @@ export default class MutantRunner extends TestRunner {
         test: name,
         ms,
         touched: plan.looksOnly ? touched : [],
-        atLoad: plan.looksOnly ? [...mutants.atLoad] : [],
+        atLoad: plan.looksOnly ? [...mutants.loose] : [],
       })
       const candidates =
         plan.chosen === undefined ? [...touched, ...mutants.atLoad] : (plan.chosen[name] ?? [])

@@ -213,6 +213,13 @@ describe('release', () => {
     )
   })
 
+  test('of a duplicate is refused: that is no row that is held', async () => {
+    await takenIn(store, { rows: orderRows(2) })
+    const batch = await takenIn(store, { rows: orderRows(2) })
+    const came = await release(batch, { kind: 'rows', rows: [2] })
+    expect(came).toMatchObject(usage(`row 2 of batch ${batch.id} is not held`))
+  })
+
   test('covers what was shown: another order that is similar holds again', async () => {
     const batch = await similarFile()
     const third = { ...personOf('third@example.com'), email: 'person1@example.com', first_name: 'Anna' }

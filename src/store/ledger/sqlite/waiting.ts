@@ -86,13 +86,11 @@ export class SqliteWaiting implements Waiting {
   async release(batchId: string, release: Release, by: { at: number; by: string }): Promise<Released> {
     return this.#database.transaction(() => {
       // What its own rows share is said of the file as a whole: there may be thousands of them.
-      if (release.kind !== 'rows') {
-        this.#database.run(allowOwn, {
-          id: batchId,
-          all: release.kind === 'all' ? 1 : 0,
-          value: release.kind === 'shared' ? release.value : null,
-        })
-      }
+      this.#database.run(allowOwn, {
+        id: batchId,
+        all: release.kind === 'all' ? 1 : 0,
+        value: release.kind === 'shared' ? release.value : null,
+      })
       const released: Released = { rows: [], left: [] }
       const waiting = this.#database.all(selectWaitingRows, { batch_id: batchId }) as WaitingRow[]
       for (const { row_number: row, state, held_for, matches_batch, matches_row } of waiting) {

@@ -1,0 +1,338 @@
+import { randomUUID } from 'node:crypto'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { newAttempt, personOf, someTime } from './batches.ts'
+import { fileBatch, orderRow, orderRows } from './files.ts'
+import { backends, scratch, type Scratch } from './scratch.ts'
+import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import { fileIdentity } from '../../../src/domain/batch/new-row.ts'
+import type { Change } from '../../../src/domain/submission/change.ts'
+import type { Witness } from '../../../src/domain/submission/witness.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
+
+const by = { at: someTime + 50, by: 'owner@example.com' }
+const at = someTime + 100
+
+const likeRow = (row: number, email: string, first_name = 'Anne') =>
+  ({ ...orderRow(row, email), recipient: { ...personOf(email), first_name } }) as NewRow
+
+/** A results file says that the person of a row was ordered. */
+const witness = (changes: Partial<Witness> = {}): Witness => ({
+  file: 'people.results.csv',
+  line: 2,
+  state: 'accepted',
+  requestId: '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55',
+  requestStatus: 'RECEIVED',
+  account: '',
+  baseUrl: undefined,
+  packageId: undefined,
+  at: someTime,
+  person: 'same',
+  shares: [],
+  ...changes,
+})
+const heard = new Set(['people.results.csv'])
+
+describe.each(backends)('%s', (backend) => {
+  let place: Scratch
+  let store: Store
+
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    store = await place.store()
+  })
+  afterEach(() => place.end())
+
+  async function added(rows: NewRow[], changes: Partial<NewFileBatch> = {}): Promise<string> {
+    const batch = fileBatch(changes)
+    await store.batches.add(batch, rows)
+    return batch.id
+  }
+
+  async function rowsOf(batchId: string): Promise<BatchRow[]> {
+    const rows: BatchRow[] = []
+    for await (const row of store.batches.rows(batchId)) rows.push(row)
+    return rows
+  }
+
+  const states = async (batchId: string) => (await rowsOf(batchId)).map(({ state }) => state)
+
+  async function become(
+    batchId: string,
+    number: number,
+    to: 'accepted' | 'rejected' | 'unknown',
+  ): Promise<void> {
+    const from = (await rowsOf(batchId))[number - 1]
+    const attempt = from && (await store.ledger.begin(from, newAttempt()))
+    if (attempt === undefined) throw new Error('it did not begin')
+    const why = { at: someTime + 20, reason: 'as the test says' }
+    const change: Change =
+      to === 'accepted'
+        ? { to, at: why.at, requestId: randomUUID(), requestStatus: 'RECEIVED' }
+        : { to, ...why }
+    await store.ledger.move(attempt, change)
+  }
+
+  describe('another look', () => {
+    test('at a duplicate whose order was refused or cancelled queues it again, and no other', async () => {
+      const first = await added(orderRows(3))
+      const second = await added(orderRows(3))
+      expect(await states(second)).toEqual(['duplicate', 'duplicate', 'duplicate'])
+      await become(first, 1, 'rejected')
+      await become(first, 2, 'accepted')
+      await store.waiting.cancelRow(first, 3, at, 'cancelled')
+      expect(await store.waiting.lookAgain(second, at)).toBe(2)
+      expect(await rowsOf(second)).toMatchObject([
+        { state: 'pending', changedAt: at, matches: undefined },
+        { state: 'duplicate', matches: { batchId: first, row: 2, state: 'accepted' } },
+        { state: 'pending', heldFor: undefined },
+      ])
+      expect(await store.waiting.lookAgain(second, at)).toBe(0)
+    })
+
+    test('at a held row: nothing stands in its way any more', async () => {
+      const first = await added([orderRow(1, 'ann@example.com')])
+      const second = await added([likeRow(1, 'ann@example.com')])
+      expect(await rowsOf(second)).toMatchObject([
+        { state: 'held', heldFor: 'similar', shares: ['email', 'phone'] },
+      ])
+      await store.batches.cancelWaiting(first, at, 'cancelled')
+      expect(await store.waiting.lookAgain(second, at)).toBe(1)
+      expect(await rowsOf(second)).toMatchObject([{ state: 'pending', heldFor: undefined, shares: [] }])
+    })
+
+    test('at rows that were cancelled, or sent, changes nothing', async () => {
+      const batchId = await added(orderRows(3))
+      await become(batchId, 1, 'unknown')
+      await store.waiting.cancelRow(batchId, 2, at, 'cancelled')
+      expect(await store.waiting.lookAgain(batchId, at)).toBe(0)
+      expect(await states(batchId)).toEqual(['unknown', 'cancelled', 'pending'])
+    })
+  })
+
+  describe('what results files say', () => {
+    test('now: a pending row is compared at once, and who waits already with another look', async () => {
+      const first = await added([orderRow(1, 'ann@example.com')])
+      const batchId = await added([
+        likeRow(1, 'ann@example.com'),
+        orderRow(2, 'bob@example.com'),
+        orderRow(3, 'cy@example.com'),
+      ])
+      const says = new Map([
+        [1, [witness()]],
+        [2, [witness({ line: 3 })]],
+      ])
+      await store.waiting.hear(batchId, says, heard, at)
+      expect(await rowsOf(batchId)).toMatchObject([
+        { state: 'held', heldFor: 'similar' },
+        { state: 'duplicate', changedAt: at, matches: { told: { file: 'people.results.csv', line: 3 } } },
+        { state: 'pending' },
+      ])
+      await store.batches.cancelWaiting(first, at, 'cancelled')
+      await store.waiting.lookAgain(batchId, at)
+      expect(await states(batchId)).toEqual(['duplicate', 'duplicate', 'pending'])
+    })
+
+    test('no more: once the file says nothing of it the row goes', async () => {
+      const row = { ...orderRow(1, 'ann@example.com'), witnesses: [witness()] } as NewRow
+      const batchId = await added([row])
+      expect(await states(batchId)).toEqual(['duplicate'])
+      await store.waiting.hear(batchId, new Map(), heard, at)
+      expect(await store.waiting.lookAgain(batchId, at)).toBe(1)
+      expect(await states(batchId)).toEqual(['pending'])
+    })
+
+    test('is heard no more where a person said so, and of no row that was sent or cancelled', async () => {
+      const row = (number: number, name: string) =>
+        ({ ...orderRow(number, `${name}@example.com`), witnesses: [witness({ line: number + 1 })] }) as NewRow
+      const batchId = await added([row(1, 'ann'), row(2, 'bob')])
+      await store.waiting.ignoreResults(batchId)
+      expect(await store.waiting.lookAgain(batchId, at)).toBe(2)
+      await store.waiting.hear(batchId, new Map([[1, [witness()]]]), heard, at)
+      expect(await states(batchId)).toEqual(['pending', 'pending'])
+      const other = await added([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
+      await store.waiting.cancelRow(other, 1, at, 'cancelled')
+      await become(other, 2, 'unknown')
+      const both = new Map([1, 2].map((each) => [each, [witness()]]))
+      await store.waiting.hear(other, both, heard, at)
+      expect(await states(other)).toEqual(['cancelled', 'unknown'])
+    })
+  })
+
+  test('what stands in the way of a batch’s rows is counted by what it is', async () => {
+    const first = await added([1, 2, 3, 4].map((each) => orderRow(each, `person${each}@example.com`)))
+    await become(first, 1, 'accepted')
+    await become(first, 2, 'unknown')
+    const rows = [...orderRows(3), likeRow(4, 'person4@example.com'), orderRow(5, 'person9@example.com')]
+    const batchId = await added([
+      ...rows,
+      { ...orderRow(6, 'told@example.com'), witnesses: [witness({ at: someTime - 5000 })] } as NewRow,
+    ])
+    expect(await store.waiting.stops(batchId)).toEqual({
+      ordered: { count: 2, first: someTime - 5000, last: newAttempt().at },
+      unknown: { count: 1, batchId: first },
+      waiting: { count: 1, batchId: first },
+      held: { similar: 1 },
+    })
+  })
+
+  describe('a release', () => {
+    test('of all, or of what is shared, speaks of the file’s own rows from then on', async () => {
+      const rows = [orderRow(1, 'ann@example.com'), likeRow(2, 'ann@example.com', 'Bob')]
+      for (const release of [{ kind: 'all' }, { kind: 'shared', value: 'ann@example.com' }] as const) {
+        const batchId = await added(rows, { account: release.kind })
+        expect(await states(batchId)).toEqual(['pending', 'held'])
+        expect(await store.waiting.release(batchId, release, by)).toMatchObject({ left: [] })
+        const { allowSimilar, shared } = (await store.batches.find(batchId)) ?? {}
+        expect({ allowSimilar, shared }).toEqual({
+          allowSimilar: release.kind === 'all',
+          shared: release.kind === 'all' ? [] : ['ann@example.com'],
+        })
+      }
+    })
+
+    test('by row says nothing of the others, and it holds when the row is compared again', async () => {
+      const first = await added([orderRow(1, 'ann@example.com')])
+      const batchId = await added([likeRow(1, 'ann@example.com', 'Bob'), likeRow(2, 'ann@example.com', 'Cy')])
+      expect(await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, by)).toEqual({
+        rows: [1],
+        left: [],
+      })
+      expect(await states(batchId)).toEqual(['pending', 'held'])
+      expect(await store.batches.find(batchId)).toMatchObject({ allowSimilar: false, shared: [] })
+      await become(first, 1, 'accepted')
+      await become(batchId, 1, 'accepted')
+      expect(await states(batchId)).toEqual(['accepted', 'held'])
+    })
+
+    test('that leaves a row says why it waits on', async () => {
+      const first = await added([orderRow(1, 'ann@example.com')])
+      await become(first, 1, 'unknown')
+      const batchId = await added([likeRow(1, 'ann@example.com')])
+      expect(await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, by)).toEqual({
+        rows: [],
+        left: [{ row: 1, reason: 'similar_unknown' }],
+      })
+    })
+  })
+
+  test('a row that waits can be cancelled by its number, and no other', async () => {
+    const first = await added(orderRows(1))
+    const batchId = await added([
+      ...orderRows(2),
+      likeRow(3, 'person2@example.com'),
+      orderRow(4, 'person4@example.com'),
+    ])
+    await become(batchId, 4, 'unknown')
+    expect(await states(batchId)).toEqual(['duplicate', 'pending', 'held', 'unknown'])
+    for (const row of [1, 2, 3])
+      expect(await store.waiting.cancelRow(batchId, row, at, 'cancelled')).toBe(true)
+    for (const row of [1, 4, 5])
+      expect(await store.waiting.cancelRow(batchId, row, at, 'cancelled')).toBe(false)
+    expect(await rowsOf(batchId)).toMatchObject([
+      ...[1, 2, 3].map(() => ({ state: 'cancelled', reason: 'cancelled', changedAt: at })),
+      { state: 'unknown' },
+    ])
+    expect(await states(first)).toEqual(['pending'])
+  })
+
+  describe('a move', () => {
+    test('takes what is left, in the order of the file', async () => {
+      const batchId = await added(orderRows(4))
+      await become(batchId, 1, 'accepted')
+      await become(batchId, 2, 'rejected')
+      await store.waiting.cancelRow(batchId, 3, at, 'cancelled')
+      const movable = await store.waiting.movable(batchId)
+      expect(movable.map(({ row, state, packageId }) => [row, state, packageId])).toEqual([
+        [2, 'rejected', 12],
+        [4, 'pending', 12],
+      ])
+      expect(movable[1]).toMatchObject({ recipient: personOf('person4@example.com') })
+    })
+
+    test('leaves a row that has changed meanwhile, and compares the others under the successor', async () => {
+      const ordered = await added([{ ...orderRow(1, 'person3@example.com'), packageId: 13 }], {
+        packageId: 13,
+      })
+      await become(ordered, 1, 'accepted')
+      const batchId = await added([...orderRows(3), likeRow(4, 'person1@example.com')])
+      const rows = await store.waiting.movable(batchId)
+      await become(batchId, 2, 'unknown')
+      expect(await store.waiting.move(batchId, 13, rows, at)).toBe(3)
+      expect((await rowsOf(batchId)).map(({ state, packageId }) => `${state} ${packageId}`)).toEqual([
+        'pending 13',
+        'unknown 12',
+        'duplicate 13',
+        'held 13',
+      ])
+    })
+
+    test('of a held row whose match is gone by then lets it go', async () => {
+      const first = await added([orderRow(1, 'ann@example.com')])
+      const batchId = await added([likeRow(1, 'ann@example.com'), orderRow(2, 'ann@example.com')])
+      expect(await states(batchId)).toEqual(['held', 'duplicate'])
+      await store.batches.cancelWaiting(first, at, 'cancelled')
+      await store.waiting.move(batchId, 13, await store.waiting.movable(batchId), at)
+      expect(await states(batchId)).toEqual(['pending', 'held'])
+    })
+
+    test('is the same file under the successor from then on, unless that is a batch already', async () => {
+      const identity = (packageId: number) =>
+        fileIdentity({ account: '', baseUrl: 'http://127.0.0.1:4010' }, '0'.repeat(64), packageId)
+      const one = await added(orderRows(1), { identity: identity(12) })
+      await store.waiting.move(one, 13, await store.waiting.movable(one), at)
+      expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
+      expect(await store.batches.findByIdentity(identity(12))).toBeUndefined()
+      const two = await added(orderRows(1, 7), { identity: identity(12) })
+      await store.waiting.move(two, 13, await store.waiting.movable(two), at)
+      expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
+      expect((await store.batches.findByIdentity(identity(12)))?.id).toBe(two)
+    })
+
+    test('what will be sent is the new body, to the byte', async () => {
+      const batchId = await added(orderRows(1))
+      const rows = (await store.waiting.movable(batchId)).map((row) =>
+        Object.assign(row, { body: Buffer.from('{"package_id":13}') }),
+      )
+      await store.waiting.move(batchId, 13, rows, at)
+      const [row] = await rowsOf(batchId)
+      const attempt = row && (await store.ledger.begin(row, newAttempt()))
+      expect(Buffer.from(attempt?.body ?? []).toString()).toBe('{"package_id":13}')
+    })
+  })
+
+  describe('packages that are gone, with a likely successor', () => {
+    const under = (packageId: number, rows = [{ ...orderRow(1, 'ann@example.com'), packageId } as NewRow]) =>
+      added(rows, { packageId })
+
+    test('hold whom they were ordered under, at their service alone', async () => {
+      const first = await under(12)
+      await become(first, 1, 'accepted')
+      await store.waiting.linkPackages('http://127.0.0.1:4010/other', [[12, 13]], at)
+      const free = await under(13)
+      expect(await states(free)).toEqual(['pending'])
+      await store.waiting.cancelRow(free, 1, at, 'cancelled')
+      await store.waiting.linkPackages('http://localhost:4010', [[12, 13]], at)
+      await store.waiting.linkPackages(
+        'http://127.0.0.1:4010',
+        [
+          [12, 13],
+          [11, 13],
+        ],
+        at,
+      )
+      const held = await under(13)
+      expect(await rowsOf(held)).toMatchObject([
+        { state: 'held', heldFor: 'replaced_package', matches: { batchId: first } },
+      ])
+      expect(await states(await under(14))).toEqual(['pending'])
+    })
+
+    test('hold nobody who only waits under them', async () => {
+      await under(12)
+      await store.waiting.linkPackages('http://127.0.0.1:4010', [[12, 13]], at)
+      expect(await states(await under(13))).toEqual(['pending'])
+    })
+  })
+})
