@@ -14,6 +14,7 @@ import { lazyChunkEntries, lazyChunkNames, lazyChunkPlugin } from './lazy-chunks
 import { lazyRequireNames, lazyRequirePlugins } from './lazy-requires.ts'
 import { licencePlugin } from './licences.ts'
 import { Rewrites } from './rewrites.ts'
+import { stylesheetNames, stylesheetPlugin } from './stylesheets.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const out = join(root, 'dist')
@@ -67,7 +68,7 @@ function writeBuildId(files: RolldownOutput['output']): void {
   writeFileSync(join(out, 'build-id'), hash.digest('hex'))
 }
 
-const rewrites = new Rewrites([...aliasNames, ...lazyChunkNames, ...lazyRequireNames])
+const rewrites = new Rewrites([...aliasNames, ...lazyChunkNames, ...lazyRequireNames, ...stylesheetNames])
 rmSync(out, { recursive: true, force: true })
 const { output: files } = await build({
   input: entries(),
@@ -79,6 +80,7 @@ const { output: files } = await build({
     // Before the lazy requires, which take what it leaves.
     lazyChunkPlugin(join(root, 'node_modules'), rewrites),
     ...lazyRequirePlugins(rewrites),
+    stylesheetPlugin(rewrites),
     licencePlugin(),
   ],
   // Its native part cannot be inlined.

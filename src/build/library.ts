@@ -12,6 +12,7 @@ import { build } from 'rolldown'
 import { aliasPlugin } from './aliases.ts'
 import { licencePlugin } from './licences.ts'
 import { Rewrites } from './rewrites.ts'
+import { stylesheetNames, stylesheetPlugin } from './stylesheets.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const out = join(root, 'dist', 'library')
@@ -28,14 +29,14 @@ function declarations(from: string, seen: Set<string>): void {
   }
 }
 
-const rewrites = new Rewrites(['alias of undici', 'alias of string-width'])
+const rewrites = new Rewrites(['alias of undici', 'alias of string-width', ...stylesheetNames])
 await build({
   input: Object.fromEntries(
     exported.map((path) => [path.replace(/\.ts$/, ''), join(root, 'src/exports', path)]),
   ),
   checks: { ineffectiveDynamicImport: false },
   platform: 'node',
-  plugins: [aliasPlugin(rewrites), licencePlugin()],
+  plugins: [aliasPlugin(rewrites), stylesheetPlugin(rewrites), licencePlugin()],
   output: {
     dir: out,
     format: 'esm',

@@ -1,5 +1,8 @@
 import { BaseCommand } from '../cli/base-command.ts'
+import { Flags } from '../cli/oclif.ts'
+import { failureToWrite, outputPlace, writeOutput } from '../compose/output-file.ts'
 import { overviewPorts, quotaInUse } from '../compose/overview.ts'
+import { storePage } from '../compose/people-page.ts'
 import { overviewView } from '../output/views/overview.ts'
 import { readOverview } from '../usecases/overview/read.ts'
 
@@ -7,11 +10,25 @@ export default class Status extends BaseCommand<typeof Status> {
   static override summary = 'Show what is in flight and what needs a person'
   static override description =
     'One screen for the morning, over everything this store knows: requests and batches in flight, what needs a person with the command for each, the quota, and the newest reports. Reads only the store and makes no call; statuses are as last read.'
-  static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --json']
+  static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --html status.html']
+  static override flags = {
+    html: Flags.string({
+      summary: 'Also write a page over everything this store knows',
+      helpValue: 'FILE',
+    }),
+    overwrite: Flags.boolean({ summary: 'Replace the page if it exists', dependsOn: ['html'] }),
+  }
 
   async run(): Promise<void> {
+    const { html, overwrite } = this.flags
+    const options = { overwrite, binary: false, flag: '--html', hasOverwrite: true }
+    const place = html === undefined ? undefined : await outputPlace(this.context, html, options)
     const overview = await readOverview(await overviewPorts(this.scope))
     const quota = await quotaInUse(this.scope)
-    this.answer(overviewView(overview, quota, this.context.clock.now()))
+    const content = place === undefined ? new Uint8Array() : await storePage(this.scope, overview)
+    if (place !== undefined && place.path === undefined) return writeOutput(this.context, place, [content])
+    const failure = await failureToWrite(this.context, place, () => content)
+    if (place?.path !== undefined && failure === undefined) this.scope.note(`Page written to ${place.path}`)
+    this.answer(overviewView(overview, quota, this.context.clock.now()), failure)
   }
 }

@@ -16,8 +16,9 @@ export interface OutputPlace {
 export interface OutputOptions {
   overwrite: boolean
   binary: boolean
-  /** The flag that names the file, in a command that has no --overwrite; `--output` beside one otherwise. */
+  /** The flag that names the file, in a command that has no --overwrite unless told; `--output` beside one otherwise. */
   flag?: string | undefined
+  hasOverwrite?: boolean | undefined
 }
 
 /**
@@ -27,7 +28,7 @@ export interface OutputOptions {
 export async function outputPlace(
   context: Pick<Context, 'cwd' | 'streams'>,
   typed: string | undefined,
-  { overwrite, binary, flag }: OutputOptions,
+  { overwrite, binary, flag, hasOverwrite = flag === undefined }: OutputOptions,
 ): Promise<OutputPlace> {
   if (typed === undefined || typed === '-') {
     if (binary && context.streams.stdout.isTTY) {
@@ -46,7 +47,7 @@ export async function outputPlace(
   }
   if (standing !== undefined && !overwrite) {
     throw new UsageError(`${flag ?? '--output'}: ${typed} already exists`, {
-      hint: `Choose another name, or ${flag === undefined ? 'replace it with --overwrite' : 'remove it first'}.`,
+      hint: `Choose another name, or ${hasOverwrite ? 'replace it with --overwrite' : 'remove it first'}.`,
     })
   }
   return { path, overwrite }

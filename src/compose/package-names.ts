@@ -26,3 +26,14 @@ async function kept({ paths, context }: Scope) {
   const { openPackageNames } = await import('../store/schemas/package-names.ts')
   return openPackageNames({ paths, random: context.random })
 }
+
+/** What packages are called for any of these users; nobody need be logged in. */
+export async function namesForUsers(
+  scope: Scope,
+  users: readonly { baseUrl: string; userEmail: string }[],
+): Promise<ReadonlyMap<number, string>> {
+  const names = await kept(scope)
+  const all = new Map<number, string>()
+  for (const user of users) for (const [id, name] of await names.get(user)) all.set(id, name)
+  return all
+}

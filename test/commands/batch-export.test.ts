@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -121,7 +121,7 @@ test('export: nothing over a file that is there, no CSV as JSON, no workbook to 
 })
 
 test('a page is harmless, whatever people are called', async () => {
-  const { type, write, read } = await session()
+  const { type, write, read, folder } = await session()
   const name = '<script>alert(1)</script>'
   write('people.csv', `${header}\n${name},Row,odd@example.com,+61400000001\n`)
   const { batch_id: id } = (await type(`${run} --json`)).json() as { batch_id: string }
@@ -133,4 +133,5 @@ test('a page is harmless, whatever people are called', async () => {
   const page = read('odd.html')
   expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
   expect(page).not.toContain(name)
+  expect(statSync(join(folder, 'odd.html')).mode & 0o777).toBe(0o600)
 })

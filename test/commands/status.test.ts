@@ -117,6 +117,40 @@ test('status: what is in flight, what needs a person with the command for each, 
       2026-11-28  REQUEST_4…  Ana Row3  1 file
     exit 0
   `)
+  expect(await type('status --html all.html --quiet --jq .statuses')).toMatchInlineSnapshot(`
+    $ refcheck status --html all.html --quiet --jq .statuses
+    {"COMPLETED":4,"ERROR":1}
+    exit 0
+  `)
+  expect(here.read('all.html')).toContain('<title>All checks ordered with this store</title>')
+  expect(
+    await here.all([
+      'status --html all.html',
+      'status --html all.html --overwrite --jq .reports[0].files',
+      'status --html . --json',
+    ]),
+  ).toMatchInlineSnapshot(`
+    $ refcheck status --html all.html
+    2> Error: --html: all.html already exists
+    2> Choose another name, or replace it with --overwrite.
+    exit 2
+
+    $ refcheck status --html all.html --overwrite --jq .reports[0].files
+    2> Page written to HOME/all.html
+    1
+    exit 0
+
+    $ refcheck status --html . --json
+    {
+      "error": {
+        "code": "usage",
+        "message": "--html: . is a folder",
+        "hint": "Give the name of a file in it."
+      }
+    }
+    exit 2
+  `)
+  expect((await type('status --html -')).stdout).toMatch(/^<!doctype html>/)
   expect(await type('status --json')).toMatchInlineSnapshot(`
     $ refcheck status --json
     {

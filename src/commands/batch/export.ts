@@ -4,8 +4,7 @@ import { rowStates } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { outputPlace, tableBytes, writeOutput } from '../../compose/output-file.ts'
 import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/export.ts'
-import { statusOf } from '../../domain/batch/standing.ts'
-import { batchHtml } from '../../output/views/batch-html.ts'
+import { batchPage } from '../../compose/people-page.ts'
 import { exportedView } from '../../output/views/batches.ts'
 import { documentView } from '../../output/views/schema.ts'
 import { allRows } from '../../usecases/batch/export.ts'
@@ -15,7 +14,7 @@ import { storedBatches } from '../../compose/store.ts'
 export default class BatchExport extends BaseCommand<typeof BatchExport> {
   static override summary = 'Write the rows of a batch to a file'
   static override description =
-    'Every row with its values, state, request and status, from the store; no call is made. CSV, XLSX and JSON can be run again as a batch file: what was accepted is not ordered twice. HTML is a page to read and print.'
+    'Every row with its values, state, request and status, from the store; no call is made. CSV, XLSX and JSON can be run again as a batch file: what was accepted is not ordered twice. HTML is one self-contained page with charts, to open, print and file.'
   static override examples = [
     '<%= config.bin %> batch export 3f2b8c1e --format html --output march.html',
     '<%= config.bin %> batch export 3f2b8c1e --state pending --output rest.csv',
@@ -51,7 +50,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
     const rows = await allRows(stored.batches, batch, { states })
     const content =
       format === 'html'
-        ? [new TextEncoder().encode(await batchHtml(statusOf(batch), rows))]
+        ? [await batchPage(this.scope, batch, states)]
         : await tableBytes(exportTable(rows), format)
     const { path } = place
     if (path === undefined && format === 'json' && this.flags.jq !== undefined) {

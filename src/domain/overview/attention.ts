@@ -8,6 +8,7 @@ export const attentionKinds = [
   'halted',
   'error',
   'rejected',
+  'invalid',
   'held',
   'stopped',
   'waiting',
@@ -90,7 +91,7 @@ function kindOf(
   now: number,
 ): { kind: AttentionKind; since: number } | undefined {
   const { state, changedAt } = row
-  if (state === 'unknown' || state === 'held') return { kind: state, since: changedAt }
+  if (state === 'unknown' || state === 'held' || state === 'invalid') return { kind: state, since: changedAt }
   // Whoever made a single order was told at once.
   if (state === 'rejected' && batch.kind === 'file' && isRecent(changedAt, now))
     return { kind: 'rejected', since: changedAt }
@@ -141,6 +142,7 @@ function commandFor(kind: AttentionKind, { batchId, requestIds }: About): string
     case 'unknown':
       return `refcheck batch reconcile ${batchId ?? ''}`.trimEnd()
     case 'rejected':
+    case 'invalid':
     case 'held':
       return `refcheck batch rows ${batchId ?? ''} --state ${kind}`
     case 'halted':

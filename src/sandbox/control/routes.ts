@@ -11,7 +11,6 @@ import { issueInWords } from '../../contract/issue-words.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { controlRefusal } from './access.ts'
 import { orderControls, readControls } from './controls.ts'
-import { serveAsset, servePage } from './page/serve.ts'
 import type { Sandbox } from './sandbox.ts'
 import type { Connection } from '../../server/listen.ts'
 import type { Reach } from '../service/reach.ts'
@@ -24,8 +23,11 @@ const noControl = { code: 'not_found', message: 'unknown control' }
 
 const app = new Hono<ControlEnv>().basePath(controlPath.slice(0, -1))
 
-app.get('/page.css', ({ req }) => serveAsset(req.path) ?? failed(404, noControl))
-app.get('/page.js', ({ req }) => serveAsset(req.path) ?? failed(404, noControl))
+app.on(
+  'GET',
+  ['/page.css', '/page.js'],
+  async ({ req }) => (await pages()).serveAsset(req.path) ?? failed(404, noControl),
+)
 for (const { name, read } of readControls) {
   app.get(`/${name}`, async ({ env, req }) =>
     json(await read(env.sandbox, (query) => Number(req.query(query) ?? 0) || 0, req.raw.signal)),
@@ -54,8 +56,13 @@ export function control(
 ): Response | Promise<Response> {
   const refused = controlRefusal(request, connection, reach)
   if (refused !== undefined) return failed(refused.status, refused.error)
-  return new URL(request.url).pathname === '/' ? servePage(sandbox) : app.fetch(request, { sandbox })
+  return new URL(request.url).pathname === '/'
+    ? pages().then(({ servePage }) => servePage(sandbox))
+    : app.fetch(request, { sandbox })
 }
+
+/** What a page wears is loaded when somebody looks. */
+const pages = () => import('./page/serve.ts')
 
 /** JSON only, which no page of another origin can send without asking first. */
 async function body<T>({ req }: Context<ControlEnv>, schema: z.ZodType<T>): Promise<T> {

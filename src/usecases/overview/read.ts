@@ -19,8 +19,9 @@ export interface OverviewPorts {
   files: () => Promise<ReadonlyMap<string, number> | undefined>
 }
 
-/** States of rows that somebody may have to look at. */
+/** States of rows that somebody may have to look at; an invalid one was told of when its file was taken in. */
 const unsent: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
+export const unsentOfBatch: readonly SubmissionState[] = [...unsent, 'invalid']
 
 /** All that the store knows. Orders whose process died on the way are found by it, and become `unknown`. */
 export async function readOverview(ports: OverviewPorts): Promise<Overview> {
@@ -39,13 +40,14 @@ export async function attentionIn(
   all: readonly Batch[],
   accepted: readonly Submission[],
   now: number,
+  states = unsent,
 ): Promise<Attention[]> {
   const found: Attention[] = []
   for (const batch of all) {
     const still = batchAttention(batch)
     if (still !== undefined) found.push(still)
-    if (unsent.every((state) => batch.counts[state] === 0)) continue
-    for await (const row of batches.rows(batch.id, { states: unsent })) {
+    if (states.every((state) => batch.counts[state] === 0)) continue
+    for await (const row of batches.rows(batch.id, { states })) {
       const each = attentionOf(row, batch, listedRow(row).error, now)
       if (each !== undefined) found.push(each)
     }

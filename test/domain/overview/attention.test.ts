@@ -36,12 +36,13 @@ test('a row in flight, finished, pending or decided needs nobody', () => {
   expect(kindOf({})).toBe(undefined)
   for (const requestStatus of ['RECEIVED', 'PARTIAL', 'COMPLETED', 'CANCELLED'])
     expect(kindOf({ requestStatus })).toBe(undefined)
-  for (const state of ['pending', 'sending', 'duplicate', 'invalid', 'cancelled', 'dropped'] as const)
+  for (const state of ['pending', 'sending', 'duplicate', 'cancelled', 'dropped'] as const)
     expect(kindOf({ state, requestId: undefined })).toBe(undefined)
 })
 
-test('unknown and held rows need somebody however old they are', () => {
-  for (const state of ['unknown', 'held'] as const) expect(kindOf({ state, changedAt: 0 })).toBe(state)
+test('unknown, held and invalid rows need somebody however old they are', () => {
+  for (const state of ['unknown', 'held', 'invalid'] as const)
+    expect(kindOf({ state, changedAt: 0 })).toBe(state)
   expect(kindOf({ state: 'unknown', changedAt: 0 }, single)).toBe('unknown')
 })
 

@@ -1,5 +1,9 @@
 import { html } from 'hono/html'
 
+import { quotaBar, statusChart } from '../../../html/charts.ts'
+import type { Piece } from '../../../html/document.ts'
+import { pill } from '../../../html/pill.ts'
+import { requestStatuses } from '../../../contract/statuses.ts'
 import type { RequestResource } from '../../../contract/request.ts'
 import type { LogEntry } from '../../service/log.ts'
 import type { DeliveryRecord } from '../../service/records.ts'
@@ -12,9 +16,6 @@ const mostRequests = 200
 const mostDeliveries = 50
 const mostEntries = 200
 
-/** A piece of the page; every value in it is escaped by `html`. */
-type Piece = ReturnType<typeof html>
-
 /** What is going on in a sandbox, whole without a script; with one it keeps itself up to date. */
 export function page(sandbox: Sandbox): Piece {
   const overview = sandbox.overview()
@@ -23,7 +24,8 @@ export function page(sandbox: Sandbox): Piece {
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
         <title>refcheck sandbox</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/_sandbox/page.css" />
@@ -31,20 +33,22 @@ export function page(sandbox: Sandbox): Piece {
       </head>
       <body>
         <a class="skip" href="#requests">Skip to the requests</a>
-        <header>
-          <h1>refcheck sandbox</h1>
+        <header class="container">
+          <p class="kind">refcheck</p>
+          <h1>Sandbox</h1>
           <p>No real person is checked here. <a href="/openapi.json">OpenAPI</a></p>
         </header>
-        <p id="said" role="status"></p>
-        <main>
+        <p id="said" role="status" class="container"></p>
+        <main class="container">
+          <div id="live">${live(overview)}</div>
           <section aria-labelledby="controls-title">
             <h2 id="controls-title">Controls</h2>
             ${controls(overview)}
           </section>
-          <div id="live">${live(sandbox, overview)}</div>
+          <div id="tables">${requestTable(sandbox.requests())} ${deliveryTable(sandbox.deliveries())}</div>
           <section aria-labelledby="log-title">
             <h2 id="log-title">Calls and events</h2>
-            <ol
+            <div
               id="log"
               role="log"
               aria-live="polite"
@@ -54,7 +58,7 @@ export function page(sandbox: Sandbox): Piece {
               data-next="${String((entries.at(-1)?.n ?? -1) + 1)}"
             >
               ${entries.slice(-mostEntries).map(entryItem)}
-            </ol>
+            </div>
           </section>
         </main>
       </body>
@@ -62,61 +66,67 @@ export function page(sandbox: Sandbox): Piece {
 }
 
 function entryItem(entry: LogEntry): Piece {
-  return html`<li>${logLine(entry)}</li> `
+  return html`<p>${logLine(entry)}</p> `
 }
 
-/** The part that the script puts in again. */
-function live(sandbox: Sandbox, overview: Overview): Piece {
+/** How things stand; the script puts it in again, and the tables. */
+function live(overview: Overview): Piece {
+  const { now, clock, speed, credits, webhook_url: webhook, requests, quota } = overview
+  const all = requestStatuses.reduce((sum, status) => sum + requests[status], 0)
+  const facts: [string, string][] = [
+    ['Clock', `${moment(now)} (${clock})`],
+    ['Speed', String(speed)],
+    ['Credits', credits === null ? 'unlimited' : String(credits)],
+    ['Webhook', webhook ?? 'none'],
+  ]
   return html`
-    <section aria-labelledby="standing-title">
-      <h2 id="standing-title">Status</h2>
-      <dl>
-        <div>
-          <dt>Clock</dt>
-          <dd>${moment(overview.now)} (${overview.clock})</dd>
-        </div>
-        <div>
-          <dt>Speed</dt>
-          <dd>${String(overview.speed)}</dd>
-        </div>
-        <div>
-          <dt>Credits</dt>
-          <dd>${overview.credits === null ? 'unlimited' : String(overview.credits)}</dd>
-        </div>
-        <div>
-          <dt>Webhook</dt>
-          <dd>${overview.webhook_url ?? 'none'}</dd>
-        </div>
-        ${Object.entries(overview.requests).map(
-          ([status, count]) =>
-            html`<div>
-              <dt>${status}</dt>
-              <dd data-status="${status}">${String(count)}</dd>
-            </div>`,
-        )}
-      </dl>
-      <h3 id="quota-title">Quota of the key</h3>
-      ${overview.quota.map((window) => gauge(window, overview.now))}
-    </section>
-    ${requestTable(sandbox.requests())} ${deliveryTable(sandbox.deliveries())}
+    <dl class="facts">
+      ${facts.map(
+        ([word, value]) =>
+          html`<div>
+            <dt>${word}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>
+    <dl class="tiles">
+      ${tile('requests', all, '')} ${tile('completed', requests.COMPLETED, 'done')}
+      ${tile('in progress', requests.RECEIVED + requests.IN_PROGRESS + requests.PARTIAL, 'active')}
+      ${tile('ended in ERROR', requests.ERROR, requests.ERROR === 0 ? 'done' : 'bad')}
+    </dl>
+    <div class="charts">
+      <section aria-labelledby="status-title">
+        <h2 id="status-title">Statuses</h2>
+        ${statusChart(chartOrder.map((status) => [status, requests[status]]))}
+      </section>
+      <section aria-labelledby="quota-title">
+        <h2 id="quota-title">Quota of the key</h2>
+        ${quota.map((window) => gauge(window, now))}
+      </section>
+    </div>
   `
 }
 
-function gauge(window: Overview['quota'][number], now: number): Piece {
-  const { calls, seconds: length, used, ends_at: endsAt } = window
-  const name = `${used} of ${calls} calls in ${seconds(length)}`
-  const rest =
-    endsAt === null ? '' : `, free again in ${seconds(Math.max(0, Math.ceil((endsAt - now) / 1000)))}`
-  return html`<p class="gauge">
-    <meter
-      min="0"
-      max="${String(calls)}"
-      high="${String(calls * 0.8)}"
-      value="${String(Math.min(used, calls))}"
-      aria-label="${name}"
-    ></meter>
-    ${name}${rest}
-  </p>`
+const chartOrder = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS', 'RECEIVED', 'ERROR', 'CANCELLED'] as const
+
+function tile(what: string, count: number, tone: string): Piece {
+  return html`<div class="${tone}">
+    <dt>${what}</dt>
+    <dd>${String(count)}</dd>
+  </div>`
+}
+
+function gauge(
+  { calls, seconds: length, used, ends_at: endsAt }: Overview['quota'][number],
+  now: number,
+): Piece {
+  const left = endsAt === null ? undefined : seconds(Math.max(0, Math.ceil((endsAt - now) / 1000)))
+  return quotaBar({
+    name: `${calls} in ${seconds(length)}`,
+    used: Math.min(used, calls),
+    calls,
+    rest: left === undefined ? '' : `, free again in ${left}`,
+  })
 }
 
 function controls({ clock }: Overview): Piece {
@@ -173,7 +183,7 @@ function requestTable(all: readonly RequestResource[]): Piece {
   const newest = all.slice(-mostRequests).reverse()
   return html`<section aria-labelledby="requests-title">
     <h2 id="requests-title">Requests</h2>
-    <div class="wide" id="requests" tabindex="0" role="region" aria-labelledby="requests-title">
+    <div class="overflow-auto" id="requests" tabindex="0" role="region" aria-label="Table of requests">
       <table>
         <caption>
           ${newest.length === all.length ? `${all.length} in all` : `The newest ${newest.length} of ${all.length}`}
@@ -209,9 +219,9 @@ function requestRow({
   return html`<tr>
     <th scope="row">${name}<br /><small>${recipient.email}</small></th>
     <td>${String(packageId)}</td>
-    <td><strong>${status}</strong></td>
+    <td>${pill(status)}</td>
     <td>
-      ${checks.map((check) => html`<div>${check.type === 'reference' ? 'references' : (check.check_name ?? check.type)}: ${check.status}</div>`)}
+      ${checks.map((check) => html`<div>${check.type === 'reference' ? 'References' : (check.check_name ?? check.type)} ${pill(check.status)}</div>`)}
     </td>
     <td><code>${id}</code></td>
     <td>
@@ -235,7 +245,7 @@ function deliveryTable(all: readonly DeliveryRecord[]): Piece {
   const newest = all.slice(-mostDeliveries).reverse()
   return html`<section aria-labelledby="deliveries-title">
     <h2 id="deliveries-title">Webhook deliveries</h2>
-    <div class="wide" tabindex="0" role="region" aria-labelledby="deliveries-title">
+    <div class="overflow-auto" tabindex="0" role="region" aria-label="Table of deliveries">
       <table>
         <caption>
           ${all.length === 0 ? 'None yet' : `The newest ${newest.length} of ${all.length}`}
@@ -253,8 +263,8 @@ function deliveryTable(all: readonly DeliveryRecord[]): Piece {
           ${newest.map(
             ({ id, request_id, status, state, attempts, outcome }) =>
               html`<tr>
-                <th scope="row">${status}<br /><code>${request_id}</code></th>
-                <td>${state}</td>
+                <th scope="row">${pill(status)}<br /><code>${request_id}</code></th>
+                <td>${pill(state, state.replaceAll('_', ' '))}</td>
                 <td>${String(attempts)}</td>
                 <td>${outcome ?? '-'}</td>
                 <td>

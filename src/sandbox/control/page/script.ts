@@ -1,5 +1,5 @@
 /**
- * The page's script, as it is sent. It asks for the page again and puts its live part in place, so that
+ * The page's script, as it is sent. It asks for the page again and puts its live parts in place, so that
  * only the server draws; the focus stays where it was. Texts go in as texts.
  */
 export const script = `
@@ -21,13 +21,14 @@ async function post(control, body, done) {
 
 async function refresh() {
   const fresh = new DOMParser().parseFromString(await (await fetch('/')).text(), 'text/html')
-  const live = document.getElementById('live')
-  const next = fresh.getElementById('live')
-  if (next === null) return
-  const focused = live.contains(document.activeElement) ? document.activeElement.id : ''
-  const scrolled = [...live.querySelectorAll('.wide')].map((each) => each.scrollLeft)
-  live.replaceChildren(...next.childNodes)
-  live.querySelectorAll('.wide').forEach((each, at) => { each.scrollLeft = scrolled[at] ?? 0 })
+  const parts = ['live', 'tables'].map((id) => [document.getElementById(id), fresh.getElementById(id)])
+  if (parts.some(([, next]) => next === null)) return
+  const focused = parts.some(([part]) => part.contains(document.activeElement)) ? document.activeElement.id : ''
+  for (const [part, next] of parts) {
+    const scrolled = [...part.querySelectorAll('.overflow-auto')].map((each) => each.scrollLeft)
+    part.replaceChildren(...next.childNodes)
+    part.querySelectorAll('.overflow-auto').forEach((each, at) => { each.scrollLeft = scrolled[at] ?? 0 })
+  }
   if (focused !== '') (document.getElementById(focused) ?? document.getElementById('requests'))?.focus()
   const from = Number(log.dataset.next)
   const freshLog = fresh.getElementById('log')

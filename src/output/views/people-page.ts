@@ -1,0 +1,223 @@
+import { html } from 'hono/html'
+
+import {
+  type Attention,
+  type AttentionGroup,
+  type AttentionKind,
+  groupedAttention,
+} from '../../domain/overview/attention.ts'
+import { type PersonRow, statusCounts } from '../../domain/overview/people.ts'
+import { timelineOf } from '../../domain/overview/timeline.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
+import { localDay, localTime } from '../../domain/wording/local-time.ts'
+import { sanitize } from '../../host/text.ts'
+import { percent, statusChart, timeline } from '../../html/charts.ts'
+import { type Piece, standalonePage } from '../../html/document.ts'
+import { pill } from '../../html/pill.ts'
+import { tableScript } from '../../html/table-script.ts'
+import { attentionWords, nameOf } from './overview.ts'
+
+export interface PeoplePage {
+  title: string
+  /** What the page is about, each with its word: service, package, who ordered. */
+  facts: readonly (readonly [word: string, value: string])[]
+  /** ISO 8601. */
+  readAt: string
+  people: readonly PersonRow[]
+  /** How many there are where not all of them are listed. */
+  total: number
+  attention: readonly Attention[]
+  /** Names of packages by id, as far as they are known. */
+  packages: ReadonlyMap<number, string>
+  /** Whether they are of several packages, so that each row says which. */
+  isMixed: boolean
+  /** Made with; for the foot. */
+  version: string
+}
+
+/** People who are named of a group that needs somebody. */
+const mostNamed = 4
+
+/** People and their checks as one page that needs nothing else: to open, to print, to file. */
+export function peoplePage(page: PeoplePage): Promise<string> {
+  const { title, facts, readAt, people } = page
+  const body = html`<header class="container">
+      <p class="kind">Background and reference checks</p>
+      <h1>${sanitize(title)}</h1>
+      <dl class="facts">
+        ${[...facts, ['Read', localTime(readAt)] as const].map(
+          ([word, value]) =>
+            html`<div>
+              <dt>${word}</dt>
+              <dd>${sanitize(value)}</dd>
+            </div>`,
+        )}
+      </dl>
+    </header>
+    <main class="container">
+      ${tiles(page)} ${attentionSection(page)}
+      <div class="charts">
+        <section aria-labelledby="statuses">
+          <h2 id="statuses">Statuses</h2>
+          ${statusChart(statusCounts(people))}
+        </section>
+        ${timeSection(people)}
+      </div>
+      ${peopleSection(page)}
+    </main>
+    <footer class="container">
+      Read ${localTime(readAt)} from the store of refcheck ${page.version}, without a call to the service:
+      statuses are as last heard. This page holds personal data.
+    </footer>`
+  return standalonePage({ title, body, script: tableScript })
+}
+
+function tiles({ people, total, attention }: PeoplePage): Piece {
+  const counts = new Map(statusCounts(people))
+  const sum = (...statuses: string[]): number =>
+    statuses.reduce((all, status) => all + (counts.get(status) ?? 0), 0)
+  const completed = sum('COMPLETED')
+  const open = sum('RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'sending')
+  const persons = attention.length
+  return html`<dl class="tiles">
+    <div>
+      <dt>${total === 1 ? 'person' : 'people'}</dt>
+      <dd>${String(total)}</dd>
+    </div>
+    <div class="done">
+      <dt>completed</dt>
+      <dd>${String(completed)} <small>${percent(completed, people.length)}</small></dd>
+    </div>
+    <div class="active">
+      <dt>in progress</dt>
+      <dd>${String(open)}</dd>
+    </div>
+    <div class="${persons === 0 ? 'done' : 'bad'}">
+      <dt>${persons === 1 ? 'needs a person' : 'need a person'}</dt>
+      <dd>${String(persons)}</dd>
+    </div>
+  </dl>`
+}
+
+function attentionSection({ attention, title }: PeoplePage): Piece {
+  const groups = groupedAttention(attention)
+  return html`<section aria-labelledby="attention">
+    <h2 id="attention">Needs a person</h2>
+    ${
+      groups.length === 0
+        ? html`<p>Nothing needs a person.</p>`
+        : html`<ul class="todo">
+            ${groups.map((group) => attentionItem(group, title))}
+          </ul>`
+    }
+  </section>`
+}
+
+/** What each means for whoever reads the page and does not know the program. */
+const meanings: Readonly<Record<AttentionKind, string>> = {
+  unknown: 'Sent without an answer: it may or may not have been ordered. It is never sent again by itself.',
+  halted: 'The rest was not sent.',
+  error: 'The request could not be processed. No checks were made.',
+  rejected: 'The service refused the order. Nothing was ordered.',
+  invalid: 'The row breaks a rule. Nothing was sent.',
+  held: 'Somebody similar was ordered before. It waits until somebody says whether it is the same person.',
+  stopped: 'The rest was not sent.',
+  waiting: 'Ordered long ago and not finished: a referee or a partner may not have answered.',
+}
+
+function attentionItem({ kind, batch, items, command }: AttentionGroup, title: string): Piece {
+  const isOfBatch = kind === 'halted' || kind === 'stopped'
+  const named = items.slice(0, mostNamed).map(nameOf)
+  const rest = items.length - named.length
+  const who = isOfBatch ? sanitize(batch ?? '') : `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  const reasons = [...new Set(items.flatMap(({ reason }) => reason ?? []))]
+  return html`<li>
+    <p>
+      ${pill(kind, `${isOfBatch ? '' : `${items.length} `}${attentionWords[kind]}`)}
+      <strong><bdi>${who}</bdi></strong>
+      ${isOfBatch || batch === null || batch === title ? '' : html`<small>in ${sanitize(batch)}</small>`}<br />
+      <small>${meanings[kind]} ${reasons.slice(0, 2).map((reason) => html`${sanitize(reason)} `)}</small>
+    </p>
+    <code>${command}</code>
+  </li>`
+}
+
+function timeSection(people: readonly PersonRow[]): Piece | string {
+  const ordered = people.flatMap(({ ordered_at: at }) => (at === null ? [] : Date.parse(at)))
+  const completed = people.flatMap(({ status, heard_at: at }) =>
+    status === 'COMPLETED' && at !== null ? Date.parse(at) : [],
+  )
+  const found = timelineOf(ordered, completed)
+  if (found === undefined) return ''
+  return html`<section aria-labelledby="time">
+    <h2 id="time">Orders and completions by ${found.per}</h2>
+    ${timeline(found.buckets, found.per)}
+  </section>`
+}
+
+function peopleSection({ people, total, isMixed, packages }: PeoplePage): Piece {
+  const statuses = statusCounts(people)
+  const heads = ['Person', 'E-mail', ...(isMixed ? ['Package'] : []), 'Status', 'Ordered', 'Heard', 'Request']
+  return html`<section aria-labelledby="people">
+    <h2 id="people">People</h2>
+    <div class="tools" hidden>
+      <label>Find <input type="search" placeholder="name, e-mail, request" /></label>
+      <label
+        >Status
+        <select>
+          <option value="">all</option>
+          ${statuses.map(([status, count]) => html`<option value="${status}">${status} (${String(count)})</option>`)}
+        </select>
+      </label>
+      <output></output>
+    </div>
+    <div class="overflow-auto" role="region" aria-label="Table of people" tabindex="0">
+      <table data-sorts>
+        <caption>
+          ${people.length === total ? countInWords(total, 'person', 'people') : `The newest ${people.length} of ${total}; the rest with: refcheck request list --csv`}.
+          A request is named by the first 8 characters of its id, which commands take too.
+        </caption>
+        <thead>
+          <tr>
+            ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${people.map((each) => personLine(each, isMixed ? packages : undefined))}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+}
+
+function personLine(row: PersonRow, packages: ReadonlyMap<number, string> | undefined): Piece {
+  const { name, email, status, ordered_at: orderedAt, heard_at: heardAt, request_id: requestId } = row
+  const of = packages === undefined ? undefined : packageText(row.package_id, packages)
+  const shown = name === '' ? (email === '' ? `row ${row.row}` : '-') : name
+  return html`<tr
+    data-status="${status}"
+    data-find="${sanitize(`${name} ${email} ${requestId ?? ''} ${of ?? ''}`)}"
+  >
+    <th scope="row"><bdi>${sanitize(shown)}</bdi></th>
+    <td>${sanitize(email)}</td>
+    ${of === undefined ? '' : html`<td>${sanitize(of)}</td>`}
+    <td>${pill(status)}</td>
+    ${moment(orderedAt)} ${moment(heardAt)}
+    <td class="id">
+      ${requestId === null ? '' : html`<code title="${sanitize(requestId)}">${sanitize(requestId.slice(0, 8))}</code>`}
+    </td>
+  </tr> `
+}
+
+function moment(at: string | null): Piece {
+  if (at === null) return html`<td class="when" data-key=""></td>`
+  return html`<td class="when" data-key="${at}">
+    <time datetime="${at}" title="${localTime(at)}">${localDay(at)}</time>
+  </td>`
+}
+
+export function packageText(id: number | null, packages: ReadonlyMap<number, string>): string {
+  if (id === null) return ''
+  const name = packages.get(id)
+  return name === undefined ? String(id) : `${id} ${name}`
+}

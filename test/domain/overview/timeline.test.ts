@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+
+import { timelineOf } from '../../../src/domain/overview/timeline.ts'
+
+const at = (text: string): number => new Date(text).getTime()
+
+test('nothing happened: there is no line', () => {
+  expect(timelineOf([], [])).toBe(undefined)
+})
+
+test('one day is drawn by the hour, and an hour in which nothing happened keeps its place', () => {
+  expect(
+    timelineOf([at('2026-11-20T09:59:59'), at('2026-11-20T09:00:00')], [at('2026-11-20T11:30:00')]),
+  ).toEqual({
+    per: 'hour',
+    buckets: [
+      { label: '09:00', ordered: 2, completed: 0 },
+      { label: '10:00', ordered: 0, completed: 0 },
+      { label: '11:00', ordered: 0, completed: 1 },
+    ],
+  })
+})
+
+test.each([
+  ['2026-11-20T00:00:00', '2026-11-21T00:00:01', 'day', 2, '11-20'],
+  ['2026-10-16T12:00:00', '2026-11-20T12:00:00', 'day', 36, '10-16'],
+  ['2026-06-03T12:00:00', '2026-11-20T12:00:00', 'week', 25, '06-01'],
+  ['2024-12-31T12:00:00', '2026-11-20T12:00:00', 'month', 24, '2024-12'],
+])('from %s to %s by the %s', (first, last, per, bars, label) => {
+  const found = timelineOf([at(first)], [at(last)])
+  expect(found).toMatchObject({ per })
+  expect(found?.buckets).toHaveLength(bars)
+  expect(found?.buckets[0]).toEqual({ label, ordered: 1, completed: 0 })
+  expect(found?.buckets.at(-1)).toMatchObject({ ordered: 0, completed: 1 })
+})

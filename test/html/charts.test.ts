@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+
+import { percent, quotaBar, statusChart, timeline } from '../../src/html/charts.ts'
+
+test('what is little is never nothing, and what is nearly all not all', () => {
+  expect([percent(0, 10), percent(1, 1000), percent(999, 1000), percent(1000, 1000), percent(0, 0)]).toEqual([
+    '0 %',
+    '1 %',
+    '99 %',
+    '100 %',
+    '0 %',
+  ])
+})
+
+test('a chart says in words what it draws, and escapes them', async () => {
+  const chart = String(
+    await statusChart([
+      ['COMPLETED', 3],
+      ['PARTIAL', 0],
+      ['<NEW>', 1],
+    ]),
+  )
+  expect(chart).toContain('aria-label="Statuses: 3 COMPLETED, 1 &lt;NEW&gt;"')
+  expect(chart).not.toContain('PARTIAL')
+  expect(String(await statusChart([]))).toContain('aria-label="Statuses: none"')
+  const buckets = [{ label: '11-20', ordered: 2, completed: 1 }]
+  expect(String(await timeline(buckets, 'day'))).toContain(
+    '2 orders and 1 completions by day, 11-20 to 11-20',
+  )
+})
+
+test('a window of the quota that is nearly used up is told by colour and by number', async () => {
+  const full = String(
+    await quotaBar({ name: '60 in 60 s', used: 60, calls: 60, rest: ', free again in 9 s' }),
+  )
+  expect(full).toContain('class="bad"')
+  expect(full).toContain('60 used, 0 left, free again in 9 s')
+})

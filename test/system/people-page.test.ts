@@ -1,0 +1,178 @@
+/// <reference lib="dom" />
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { PDFDocument } from '@cantoo/pdf-lib'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+import { ManualClock } from '../harness/manual-clock.ts'
+import type { Outcome } from '../harness/run-command.ts'
+import { world } from '../harness/world.ts'
+import { violations } from './accessibility.ts'
+import { openChromium } from './chromium.ts'
+
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await openChromium()
+})
+afterAll(() => browser.close())
+
+const minuteMs = 60_000
+const firstNames = [
+  'Ana',
+  'Bartholomew',
+  'Chi',
+  'Zoë',
+  'Dmitri',
+  'Eun-ji',
+  'Fátima',
+  'Guðrún',
+  'Mei',
+  'Olúwaṣeun',
+]
+const lastNames = [
+  'Silva',
+  'O’Brien-Smith',
+  'Nguyen',
+  'van der Meer',
+  'Tanaka',
+  'Featherstonehaugh',
+  'Sánchez',
+  'Ng',
+]
+
+interface Place {
+  folder: string
+  clock: ManualClock
+  type: (line: string) => Promise<Outcome>
+}
+
+async function place(): Promise<Place> {
+  const clock = new ManualClock({ auto: true })
+  const { folder, run } = await world({ clock, seed: 'page', quota: [{ calls: 100_000, seconds: 1 }] })
+  return {
+    folder,
+    clock,
+    type: (line) => run(line.split(' '), { clock, env: { REFCHECK_QUOTA: '100000/1' } }),
+  }
+}
+
+/** 80 people, of whom each became something else; the batch's id. */
+async function eighty({ type, folder, clock }: Place): Promise<string> {
+  const tags = ['', '', '', '', '+stuck', '+stalled', '+slow-referees', '+declined', '+error', '+mixed']
+  const rows = Array.from({ length: 80 }, (_, at) => {
+    const tag = at === 40 ? '+cut-before' : (tags[at % tags.length] ?? '')
+    const [first, last] = [firstNames[(at * 7) % 10] ?? '', lastNames[(at * 3) % 8] ?? '']
+    return `${first}${at},${last},${'abcdefghij'[at % 10]}${at}${tag}@example.com,+6149${String(1_000_000 + at * 7919)}`
+  })
+  const people = ['first_name,last_name,email,phone', ...rows, 'Bad,,bad,1', ''].join('\n')
+  writeFileSync(join(folder, 'graduates-march.csv'), people)
+  const run = 'batch run graduates-march.csv --package 102 --yes --on-invalid skip --json'
+  for (const most of [30, 25, 15, 11]) {
+    await type(`${run} --max ${most}`)
+    await clock.advance(27 * 60 * minuteMs)
+    await type('request list --refresh --json')
+  }
+  await clock.advance(5 * 24 * 60 * minuteMs)
+  return ((await type('batch list --json')).json() as { batch_id: string }[])[0]?.batch_id ?? ''
+}
+
+interface Look {
+  width?: number
+  colorScheme?: 'light' | 'dark'
+  script?: boolean
+}
+
+/** A page from a file, as a manager opens it; nothing may be asked for. */
+async function opened(
+  path: string,
+  { width = 1280, colorScheme = 'light', script = true }: Look = {},
+): Promise<Page> {
+  const context = await browser.newContext({
+    colorScheme,
+    viewport: { width, height: 900 },
+    javaScriptEnabled: script,
+  })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
+  page.on('pageerror', (error) => void complaints.push(error.message))
+  page.on('dialog', () => void complaints.push('a dialog'))
+  page.on('request', (request) => {
+    if (!/^(?:file|data):/.test(request.url())) complaints.push(request.url())
+  })
+  onTestFinished(() => expect(complaints).toEqual([]))
+  await page.goto(`file://${path}`)
+  return page
+}
+
+test('80 people in a browser: wide and narrow, light and dark, in at most 3 printed pages', async () => {
+  const here = await place()
+  const path = join(here.folder, 'march.html')
+  const id = await eighty(here)
+  expect((await here.type(`batch export ${id} --format html --output march.html`)).code).toBe(0)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  for (const width of [1280, 400])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await opened(path, { width, colorScheme })
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    }
+  const page = await opened(path)
+  const paper = await page.pdf({ preferCSSPageSize: true, printBackground: true })
+  expect((await PDFDocument.load(paper)).getPageCount()).toBeLessThanOrEqual(3)
+  await here.type('status --html all.html')
+  const all = await opened(join(here.folder, 'all.html'))
+  expect(await violations(all)).toEqual([])
+
+  // Found by any part of a name, without its accents; sorted by whichever column.
+  const rows = page.locator('tbody tr:visible')
+  await page.getByLabel('Find').fill('sanchez')
+  expect(await rows.allInnerTexts()).toHaveLength(
+    await page.locator('tbody tr', { hasText: 'Sánchez' }).count(),
+  )
+  await page.getByLabel('Find').fill('')
+  await page.locator('.tools select').selectOption('ERROR')
+  expect(await rows.locator('.pill').allInnerTexts()).toEqual(Array.from({ length: 8 }, () => 'ERROR'))
+  expect(await page.locator('output').innerText()).toBe('8 of 81 shown')
+  await page.locator('.tools select').selectOption('')
+  for (const direction of ['ascending', 'descending']) {
+    await page.getByRole('button', { name: 'E-mail' }).click()
+    expect(await page.getByRole('columnheader', { name: 'E-mail' }).getAttribute('aria-sort')).toBe(direction)
+    const emails = await page.locator('tbody td:nth-child(2)').allInnerTexts()
+    const sorted = emails.toSorted(new Intl.Collator('en', { numeric: true }).compare)
+    expect(emails).toEqual(direction === 'ascending' ? sorted : sorted.toReversed())
+  }
+
+  const plain = await opened(path, { script: false })
+  expect(await plain.locator('tbody tr').count()).toBe(81)
+  expect(await plain.getByLabel('Find').isVisible()).toBe(false)
+})
+
+test('a hostile name is a name, in the table, the list of what to do and the title', async () => {
+  const here = await place()
+  const names = ['<img src=x onerror=alert(1)>', '"><script>alert(2)</script>', "' onmouseover='alert(3)"]
+  const people = names.map((name, at) => [name, `a${at}+stuck@example.com`])
+  // What hides in text is refused in a file, and harmless on a page.
+  const rows = [...people, ['Ana', 'x\u202Ey\u0007@example.com']].map(([name, email], at) => ({
+    first_name: name,
+    last_name: 'Row',
+    email,
+    phone: `+6149100000${at}`,
+  }))
+  writeFileSync(join(here.folder, '<b>march.json'), JSON.stringify(rows))
+  const run = 'batch run <b>march.json --package 102 --yes --json --on-invalid skip'
+  const { batch_id: id } = JSON.parse((await here.type(run)).stdout) as { batch_id: string }
+  await here.clock.advance(9 * 24 * 60 * minuteMs)
+  await here.type(`batch export ${id} --output odd.html`)
+  const page = await opened(join(here.folder, 'odd.html'))
+  expect(await page.title()).toBe('<b>march.json')
+  expect(await page.locator('tbody th').allInnerTexts()).toEqual([...names.map((name) => `${name} Row`), '-'])
+  expect(await page.locator('tbody td').allInnerTexts()).toContain('x\uFFFDy\uFFFD@example.com')
+  await page.locator('tbody tr').nth(2).hover()
+  expect(await page.locator('main img, main script, h1 b').count()).toBe(0)
+  expect(await violations(page)).toEqual([])
+})
