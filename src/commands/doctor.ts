@@ -1,18 +1,41 @@
 import { BaseCommand } from '../cli/base-command.ts'
-import { diagnose } from '../compose/doctor.ts'
+import { diagnose, reportOn } from '../compose/doctor.ts'
+import { outputPlace, writeOutput } from '../compose/output-file.ts'
+import { Flags } from '../cli/oclif.ts'
 import { timeoutFlag } from '../cli/flags/duration.ts'
 import { doctorView } from '../output/views/doctor.ts'
 
 export default class Doctor extends BaseCommand<typeof Doctor> {
   static override summary = 'Check the setup, and show what to fix'
   static override description =
-    'Checks Node, folders, certificates, proxy, store, profile, service, clock, key and quota. Makes two pings and one call (GET /v1/users). Changes nothing except the permissions of private files; where commands write, it writes a file and removes it. Exit 0 if nothing fails, else the code of the first failure.'
-  static override examples = ['<%= config.bin %> doctor', '<%= config.bin %> doctor --json']
-  static override flags = { timeout: timeoutFlag }
+    'Checks Node, folders, certificates, proxy, store, retention, profile, service, clock, key and quota. Makes two pings and one call (GET /v1/users). Changes nothing except the permissions of private files; where commands write, it writes a file and removes it. Exit 0 if nothing fails, else the code of the first failure. With --report it also writes a file for a bug report: versions, counts and results, and no name, address, path or key.'
+  static override examples = [
+    '<%= config.bin %> doctor',
+    '<%= config.bin %> doctor --json',
+    '<%= config.bin %> doctor --report refcheck-report.json',
+  ]
+  static override flags = {
+    report: Flags.string({
+      summary: 'Write a file for a bug report, with nothing personal in it',
+      helpValue: 'FILE',
+    }),
+    timeout: timeoutFlag,
+  }
 
   async run(): Promise<void> {
     const needed = this.config.pjson.engines?.node ?? ''
-    const { findings, failure } = await diagnose(this.scope, { needed, signal: this.signal })
-    this.answer(doctorView(findings), failure)
+    const { report: typed } = this.flags
+    const flag = '--report'
+    const place =
+      typed === undefined
+        ? undefined
+        : await outputPlace(this.context, typed, { overwrite: false, binary: false, flag })
+    const found = await diagnose(this.scope, { needed, signal: this.signal })
+    if (place !== undefined) {
+      const report = await reportOn(this.scope, found)
+      await writeOutput(this.context, place, [Buffer.from(`${JSON.stringify(report, undefined, 2)}\n`)])
+      if (typed !== undefined) this.scope.reporter.note(`Wrote ${typed}. Read it before you send it.`)
+    }
+    this.answer(doctorView(found.findings, place?.path), found.failure)
   }
 }

@@ -1,6 +1,7 @@
 import { BaseCommand } from '../cli/base-command.ts'
 import { durationFlag } from '../cli/flags/duration.ts'
 import { Flags } from '../cli/oclif.ts'
+import { retirement } from '../compose/retention.ts'
 import { store } from '../compose/store.ts'
 import { workerProfiles, workerQuota } from '../compose/worker.ts'
 import { serveHealth } from '../compose/worker-health.ts'
@@ -13,7 +14,7 @@ const usualRefreshMs = 900_000
 export default class Worker extends BaseCommand<typeof Worker> {
   static override summary = 'Send queued batches, and keep requests and reports up to date'
   static override description = [
-    'Runs until it is stopped. It orders the rows of batches queued with "refcheck batch queue", within the quota of each key, and reads unfinished requests again. Any number of workers on any number of machines can share one PostgreSQL store.',
+    'Runs until it is stopped. It orders the rows of batches queued with "refcheck batch queue", within the quota of each key, reads unfinished requests again, and once a day removes personal data that is older than the setting retention. Any number of workers on any number of machines can share one PostgreSQL store.',
     'Its log, on stdout, is one JSON document per line, without names, e-mails or what was sent. SIGTERM or Ctrl-C ends it with exit 0, after the row in flight is finished (at most 60 s). With --health-port it answers /healthz, /readyz and /metrics (Prometheus).',
   ].join('\n\n')
   static override examples = [
@@ -66,6 +67,8 @@ export default class Worker extends BaseCommand<typeof Worker> {
     }
     const { batches, inbox } = await store(scope)
     const refreshMs = flags.refresh ?? usualRefreshMs
-    await work({ batches, inbox, profiles: members, clock, signal, refreshMs, once: flags.once, onEvent })
+    const retire = retirement(scope)
+    const own = { batches, inbox, profiles: members, retire, clock, signal }
+    await work({ ...own, refreshMs, once: flags.once, onEvent })
   }
 }

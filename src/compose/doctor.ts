@@ -7,11 +7,14 @@ import { connector, governor, publicApi } from './api.ts'
 import { http } from './http.ts'
 import { sessionSources, setting } from './session.ts'
 import { chosenStore, store } from './store.ts'
+import { type BugReport, bugReport } from '../domain/doctor/bug-report.ts'
+import { variable } from '../host/env.ts'
+import { retention } from './retention.ts'
 import { looseMode, openToOthers } from '../disk/private-modes.ts'
 import { tryWrite } from '../disk/try-write.ts'
 import type { MachineReport } from '../domain/doctor/finding.ts'
 import type { Paths } from '../host/paths.ts'
-import { hasFileModes, nodeVersion } from '../host/runtime.ts'
+import { hasFileModes, machineKind, nodeVersion } from '../host/runtime.ts'
 import { proxySettings } from '../http/proxy.ts'
 import { storeLocation } from '../store/ledger/options.ts'
 import { checkMachine } from '../usecases/doctor/check-machine.ts'
@@ -48,15 +51,20 @@ export async function diagnose(
       return writtenPlaces(paths, files.slice(0, 1).map(dirname), reports)
     },
     tryWrite,
+    retention: async () => {
+      const limit = await retention(scope)
+      if (limit === undefined || !(await isStoreThere(await location()))) return { text: limit?.text, due: 0 }
+      const { maintenance } = await store(scope)
+      const { rows, events } = await maintenance.purge(limit, { dryRun: true, completely: false })
+      return { text: limit.text, due: rows + events }
+    },
     privatePlaces,
     looseMode: async (path) => (hasFileModes() ? looseMode(path) : undefined),
     unreadable,
     proxy: () => proxyInUse(env),
     store: async () => {
       const path = await location()
-      const isDatabase = path.startsWith('postgres://')
-      const isThere =
-        isDatabase || (path !== ':memory:' && (await stat(path).catch(() => undefined)) !== undefined)
+      const isThere = await isStoreThere(path)
       const [file] = placesOf(path)
       const folder = file === undefined ? undefined : dirname(file)
       const why = folder === undefined ? undefined : await openToOthers(folder)
@@ -82,6 +90,33 @@ export async function diagnose(
     signal,
   })
   return checkMachine([...machine, ...service])
+}
+
+/** What a bug report may say of all that. */
+export async function reportOn(scope: Scope, report: MachineReport): Promise<BugReport> {
+  const { settings } = await sessionSources(scope)
+  const sound = report.findings.some(({ check, level }) => check === 'store' && level !== 'fail')
+  const path = storeLocation({ chosen: await chosenStore(scope), paths: scope.paths, cwd: scope.context.cwd })
+  return bugReport({
+    version: scope.options.version,
+    machine: machineKind(),
+    isSet: (name) => variable(scope.context.env, name) !== undefined,
+    settings: await settings.values().then(
+      (values) => [...values.keys()],
+      () => [],
+    ),
+    profiles: await settings.profiles().then(
+      ({ size }) => size,
+      () => null,
+    ),
+    report,
+    store: sound && (await isStoreThere(path)) ? await (await store(scope)).maintenance.info() : undefined,
+  })
+}
+
+async function isStoreThere(path: string): Promise<boolean> {
+  if (path.startsWith('postgres://')) return true
+  return path !== ':memory:' && (await stat(path).catch(() => undefined)) !== undefined
 }
 
 /** `ofStore`: the folder of its file; none of a database. */

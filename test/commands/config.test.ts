@@ -51,6 +51,7 @@ test('config set, get, list and unset', async () => {
     timeout          -      -         Longest total wait for retries and quota
     encoding         -      -         Encoding of batch files that are not UTF-8
     default-country  -      -         Country of phone numbers without a country code
+    retention        -      -         How long the store keeps personal data of what ended: 365d, 24mo, 7y
     exit 0
 
     $ refcheck config unset package
@@ -116,6 +117,12 @@ test('config set, get, list and unset', async () => {
         "value": null,
         "from": null,
         "meaning": "Country of phone numbers without a country code"
+      },
+      {
+        "key": "retention",
+        "value": null,
+        "from": null,
+        "meaning": "How long the store keeps personal data of what ended: 365d, 24mo, 7y"
       }
     ]
     exit 0
@@ -165,12 +172,12 @@ test('refused with exit 2 and a hint', async () => {
 
     $ refcheck config set nope 1
     2> Error: no setting named "nope"
-    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country, retention
     exit 2
 
     $ refcheck config set __proto__ 1
     2> Error: no setting named "__proto__"
-    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country, retention
     exit 2
 
     $ refcheck config set package
@@ -180,12 +187,12 @@ test('refused with exit 2 and a hint', async () => {
 
     $ refcheck config get nope
     2> Error: no setting named "nope"
-    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country, retention
     exit 2
 
     $ refcheck config unset nope
     2> Error: no setting named "nope"
-    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country
+    2> Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country, retention
     exit 2
   `)
 })

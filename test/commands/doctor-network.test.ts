@@ -17,6 +17,7 @@ test('a clock that is off, certificates that are not checked, authorities that a
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     warn  clock         this machine’s clock is 3600 s ahead of the service’s
@@ -36,6 +37,7 @@ test('a clock that is off, certificates that are not checked, authorities that a
                         Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.
     ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
@@ -54,6 +56,7 @@ test('a clock that is off, certificates that are not checked, authorities that a
                         Node ignores it. Correct the path, or unset it.
     ok    proxy         proxy.example.com:3128, from HTTPS_PROXY; this machine’s own addresses are called directly
     ok    store         sound: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
@@ -71,6 +74,7 @@ test('a clock that is off, certificates that are not checked, authorities that a
     fail  proxy         HTTPS_PROXY in the environment is not the address of an http or https proxy
                         Set it like this: HTTPS_PROXY=http://proxy.example.com:3128
     ok    store         sound: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock

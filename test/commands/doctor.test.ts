@@ -19,6 +19,7 @@ test('all is well: a line for each thing, exit 0', async () => {
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
@@ -41,6 +42,7 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     fail  profile       you are not logged in
                         Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login
     fail  service       the base URL is missing
@@ -99,6 +101,12 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
           "hint": null
         },
         {
+          "check": "retention",
+          "level": "ok",
+          "message": "no limit: personal data is kept until it is purged (refcheck help privacy)",
+          "hint": null
+        },
+        {
           "check": "profile",
           "level": "fail",
           "message": "you are not logged in",
@@ -154,6 +162,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:9 as olive.owner@example.com, key ****MaGM from the environment
     fail  service       127.0.0.1:9: connection refused
                         Check the base URL, and that the service is running.
@@ -173,6 +182,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****xxxx from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
@@ -192,6 +202,7 @@ test('the service is away, the key is not accepted, or the user is not one: each
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as nobody@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
@@ -218,6 +229,7 @@ test('a store that is no store: exit 1, and the rest is looked at', async () => 
     ok    proxy         none; calls go directly
     fail  store         cannot use the store "HOME/notes.txt": it is not a refcheck store, or is damaged
                         Choose another file with REFCHECK_STORE, or restore a backup.
+    warn  retention     not checked, because "store" failed
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
@@ -249,6 +261,7 @@ test('a store whose pages are damaged: exit 1', async () => {
     ok    proxy         none; calls go directly
     fail  store         cannot use the store "HOME/data/ledger.sqlite": it is damaged
                         Keep the damaged file, since it may still hold orders, and restore a backup.
+    warn  retention     not checked, because "store" failed
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
@@ -277,6 +290,7 @@ test('a private file that others can read is reported, and made private', async 
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     ok    store         sound: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
@@ -298,6 +312,7 @@ test('a quota that is none, and settings that are damaged, are findings; everyth
     ok    certificates  checked against Node’s own authorities
     ok    proxy         none; calls go directly
     ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
+    ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     ok    service       http://127.0.0.1:PORT answers in # ms
     ok    clock         agrees with the service’s clock
@@ -320,6 +335,7 @@ test('a quota that is none, and settings that are damaged, are findings; everyth
     ok    proxy         none; calls go directly
     fail  store         "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
                         It was not changed. Correct it with an editor, or move it away and log in again with: refcheck auth login
+    warn  retention     not checked, because "store" failed
     ok    profile       none; everything comes from the environment: http://127.0.0.1:PORT as olive.owner@example.com, key ****MaGM from the environment
     fail  service       "HOME/config/config.json" is damaged: it is not JSON (line 1 column 2)
                         It was not changed. Correct it with an editor, or move it away and log in again with: refcheck auth login

@@ -56,6 +56,7 @@ test('while another process reads, older pages stay: exit 10, and the same comma
       "events": 0,
       "kept": 0,
       "drafts": 0,
+      "plans": 0,
       "dry_run": false
     }
     exit 0

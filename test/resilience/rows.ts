@@ -51,6 +51,7 @@ export const faults = {
   container: { fault: 'a locked-down container', right: 'works with what is given, or says what fails' },
   poison: { fault: 'an event that is always refused', right: 'given up; others never wait' },
   upgrade: { fault: 'an upgrade under a long-lived command', right: 'goes on with what it is' },
+  report: { fault: 'a bundle for a bug report', right: 'nothing personal in it' },
 } as const satisfies Record<string, Fault>
 
 export type FaultId = keyof typeof faults

@@ -22,6 +22,9 @@ WHAT IS KEPT
                   and keyed fingerprints, and the key of the fingerprints, which
                   is in the store too. It names nobody.
 
+  Copies          of schemas and of names of packages, in the data folder; they
+                  name nobody.
+
   These files can be read only by you (mode 0600). If other users could read
   one, refcheck corrects that and says so.
 
@@ -36,16 +39,19 @@ WHAT IS NEVER SHOWN
   command-line arguments.
 
 REMOVE DATA
-  One person, by e-mail or by a request of theirs:
+  One person, by e-mail or by a request of theirs, with drafts and order plans:
 
     $ refcheck store purge --email priya@example.com
     $ refcheck store purge --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
 
-  Everything that ended long ago, for example every night from cron:
+  Everything that ended long ago: set for how long the store keeps it. Nothing
+  is set at first. A worker removes what is older once a day; without a worker
+  run the second line every night from cron. "refcheck doctor" shows the limit.
 
-    $ refcheck store purge --older-than 365d --yes
+    $ refcheck config set retention 24mo
+    $ refcheck store purge --yes
 
-  Count first, without removing anything:
+  Another limit once, and only a count of what it would remove:
 
     $ refcheck store purge --older-than 365d --dry-run
 
@@ -57,8 +63,8 @@ REMOVE DATA
 
 WHAT PURGE DOES NOT REACH
   Remove these yourself: results files and exports, reports and their manifests,
-  your own input files, plans, captured events, backups of the store, what was
-  forwarded to a receiver, and the data at the service.
+  your own input files, files of batch plan, captured events, backups of the
+  store, what was forwarded to a receiver, and the data at the service.
 
 BACKUPS
   A backup holds the same personal data as the store. Keep it as private:

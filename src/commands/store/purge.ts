@@ -4,19 +4,22 @@ import { momentFlag } from '../../cli/flags/moment.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { forgotten, notScrubbed } from '../../domain/store/forget.ts'
 import { purgeQuestion, storePurgeView } from '../../output/views/store.ts'
-import { draftsOf } from '../../usecases/store/purge-drafts.ts'
+import { draftsOf, plansOf } from '../../usecases/store/purge-drafts.ts'
+import { orderPlans } from '../../compose/approval.ts'
+import { retention } from '../../compose/retention.ts'
 import { drafts } from '../../compose/drafts.ts'
 import { store } from '../../compose/store.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
   static override summary = 'Remove a person, or old data, from the store'
   static override description = [
-    'Removes names, addresses, order bodies, received events, and file names that contain the person’s name, from the database and its journal, and kept answers of orders that were not finished. Rows that were not sent yet are cancelled. What remains names nobody: ids, statuses, and keyed fingerprints, so that an old file run again orders no person twice. Somebody who has the store and knows a person’s details can confirm with the fingerprints that the person was in it; --completely removes these too, and an old file then orders the person again. Rows in flight or unknown are kept.',
-    'Nothing is removed by itself; run this from cron to keep to a time limit. It does not reach: the service, results files and other exports, PDFs and their manifests, input files, plans, backups of the store, captured events, and what was forwarded to a receiver.',
+    'Removes names, addresses, order bodies, received events, and file names that contain the person’s name, from the database and its journal, kept answers of orders that were not finished, and plans of agents that wait. Rows that were not sent yet are cancelled. What remains names nobody: ids, statuses, and keyed fingerprints, so that an old file run again orders no person twice. Somebody who has the store and knows a person’s details can confirm with the fingerprints that the person was in it; --completely removes these too, and an old file then orders the person again. Rows in flight or unknown are kept.',
+    'Without --email, --request-id and --older-than it removes what is older than the setting retention (refcheck config set retention 24mo), as a worker does once a day; nothing else removes by itself. It does not reach: the service, results files and other exports, PDFs and their manifests, input files, files of batch plan, backups of the store, captured events, and what was forwarded to a receiver.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> store purge --email priya@example.com',
     '<%= config.bin %> store purge --older-than 365d --yes',
+    '<%= config.bin %> store purge --yes',
   ]
   static override flags = {
     email: Flags.string({
@@ -40,23 +43,26 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     const who = forgotten({
       email,
       requestId: this.flags['request-id'],
-      endedBefore: this.flags['older-than'],
+      endedBefore: this.flags['older-than'] ?? (await retention(this.scope))?.endedBefore,
     })
     const { completely } = this.flags
     const { maintenance, ledger, location } = await store(this.scope)
     const kept = await drafts(this.scope)
     const own = await draftsOf({ drafts: kept, ledger }, who)
     const found = await maintenance.purge(who, { dryRun: true, completely })
-    const isNothing = found.rows + found.events + own.length === 0
+    const plans = await orderPlans(this.scope)
+    const planned = await plansOf({ plans, ledger }, who)
+    const isNothing = found.rows + found.events + own.length + planned.length === 0
     if (dryRun || (isNothing && found.isScrubbed && !completely))
-      return this.answer(storePurgeView({ ...found, drafts: own.length }, dryRun))
+      return this.answer(storePurgeView({ ...found, drafts: own.length, plans: planned.length }, dryRun))
     if (!isNothing || completely) {
-      await this.confirm(purgeQuestion({ ...found, drafts: own.length }), yes)
+      await this.confirm(purgeQuestion({ ...found, drafts: own.length, plans: planned.length }), yes)
     }
     for (const id of own) await kept.drop(id)
+    for (const code of planned) await plans.drop(code)
     const purged = await maintenance.purge(who, { dryRun: false, completely })
     this.answer(
-      storePurgeView({ ...purged, drafts: own.length }, false),
+      storePurgeView({ ...purged, drafts: own.length, plans: planned.length }, false),
       purged.isScrubbed ? undefined : notScrubbed(location, purged),
     )
   }

@@ -1,4 +1,5 @@
 import { storeAddress } from '../store/address.ts'
+import { keptSince } from '../store/retention.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 
 /** A default that a person sets once, as `config list` shows it. */
@@ -74,6 +75,11 @@ function country(text: string): string {
   throw refused('default-country', text, 'a two-letter country code')
 }
 
+function retention(text: string): string {
+  if (keptSince(text, 0) !== undefined) return text
+  throw refused('retention', text, 'a number of days, months or years')
+}
+
 /** Its form alone: whether there is such an encoding is looked up when it is set. */
 function encoding(text: string): string {
   if (/^[a-z0-9][a-z0-9_:.-]{1,39}$/i.test(text)) return text.toLowerCase()
@@ -136,6 +142,13 @@ export const settingDefinitions: readonly SettingDefinition[] = [
     example: 'AU',
     path: false,
     parse: country,
+  },
+  {
+    key: 'retention',
+    meaning: 'How long the store keeps personal data of what ended: 365d, 24mo, 7y',
+    example: '24mo',
+    path: false,
+    parse: retention,
   },
 ]
 

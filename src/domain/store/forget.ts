@@ -11,8 +11,8 @@ export function forgotten(given: {
   if (email !== undefined) return { email: email.trim() }
   if (requestId !== undefined) return { requestId }
   if (endedBefore !== undefined) return { endedBefore }
-  throw new UsageError('--email, --request-id or --older-than is required', {
-    hint: 'For example: refcheck store purge --older-than 365d --dry-run',
+  throw new UsageError('--email, --request-id or --older-than is required, as no retention is set', {
+    hint: 'For example: refcheck store purge --older-than 365d --dry-run, or set one: refcheck config set retention 24mo',
   })
 }
 

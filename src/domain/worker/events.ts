@@ -17,6 +17,8 @@ export type WorkerEvent =
   | { name: 'batch-without-profile'; batchId: string }
   | { name: 'refreshed'; profile: string; code: string | undefined }
   | { name: 'filed'; profile: string; reports: number; code: string | undefined }
+  /** What was older than the retention. */
+  | { name: 'purged'; rows: number; events: number; code: string | undefined }
   | { name: 'store-waits'; code: string }
   | { name: 'stopping' }
   | { name: 'stopped' }

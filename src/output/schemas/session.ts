@@ -78,4 +78,5 @@ export const doctor = z.strictObject({
       hint: textOrNull,
     }),
   ),
+  report: z.string().optional(),
 })

@@ -35,6 +35,7 @@ export const purged = z.strictObject({
   events: count,
   kept: count,
   drafts: count,
+  plans: count,
   dry_run: z.boolean(),
 })
 export const sameService = z.strictObject({ urls: z.tuple([z.string(), z.string()]), same: z.boolean() })

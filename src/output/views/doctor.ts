@@ -8,10 +8,10 @@ const styles: Readonly<Record<Level, Style>> = { ok: 'green', warn: 'yellow', fa
 const widestCheck = 12
 const indent = ' '.repeat(6 + widestCheck + 2)
 
-/** A line for each thing looked at; below it what to do. */
-export function doctorView(findings: readonly Finding[]): View {
+/** A line for each thing looked at; below it what to do. `report`: the file that was written besides. */
+export function doctorView(findings: readonly Finding[], report?: string): View {
   return {
-    json: { checks: findings },
+    json: { checks: findings, ...(report !== undefined && { report }) },
     text: (terminal) => findings.map((finding) => findingText(finding, terminal)).join('\n'),
   }
 }

@@ -108,25 +108,29 @@ interface Removed {
   events: number
   /** Kept answers of orders that were not finished. */
   drafts: number
+  /** Plans of agents that waited. */
+  plans: number
   /** Rows that were left as they are. */
   kept: number
 }
 
-/** `2 rows and 1 event`; drafts where there are some. */
-function removedText({ rows, events, drafts }: Omit<Removed, 'kept'>): string {
+/** `2 rows and 1 event`; drafts and plans where there are some. */
+function removedText({ rows, events, drafts, plans }: Omit<Removed, 'kept'>): string {
   const found = [countInWords(rows, 'row'), countInWords(events, 'event')]
-  return drafts === 0 ? found.join(' and ') : `${found.join(', ')} and ${countInWords(drafts, 'draft')}`
+  if (drafts > 0) found.push(countInWords(drafts, 'draft'))
+  if (plans > 0) found.push(countInWords(plans, 'plan'))
+  return `${found.slice(0, -1).join(', ')} and ${found.at(-1) ?? ''}`
 }
 
 export const purgeQuestion = (found: Removed): string =>
   `Remove personal data of ${removedText(found)}, for good?`
 
 export function storePurgeView(purged: Removed, dryRun: boolean): View {
-  const { rows, events, drafts, kept } = purged
+  const { rows, events, drafts, plans, kept } = purged
   return {
-    json: { rows, events, kept, drafts, dry_run: dryRun },
+    json: { rows, events, kept, drafts, plans, dry_run: dryRun },
     text: ({ columns }) => {
-      if (rows + events + drafts + kept === 0) return 'Nothing to remove: no personal data was found.'
+      if (rows + events + drafts + plans + kept === 0) return 'Nothing to remove: no personal data was found.'
       const did = dryRun ? 'Would remove' : 'Removed'
       const left =
         kept === 0

@@ -28,6 +28,8 @@ export interface OrderPlans {
   claim(code: string, now: number): Promise<UsedPlan | undefined>
   /** What came of a claimed plan. */
   settle(used: UsedPlan): Promise<void>
+  /** Removes a plan that waits, so that nobody approves it. */
+  drop(code: string): Promise<void>
   /** Removes what nobody can approve or wants to know of any more. */
   sweep(now: number): Promise<void>
 }
@@ -95,6 +97,10 @@ export function openOrderPlans({ paths, random, onNotice }: OrderPlansOptions): 
       return claimed
     },
     settle: async (settled) => writeWhole(usedPath(settled.code), JSON.stringify(settled), { random }),
+    async drop(code) {
+      await rm(waitingPath(code), { force: true })
+      await flushFolder(folder)
+    },
     async sweep(now) {
       for (const name of (await names()).filter((each) => knownName.test(each))) {
         const path = join(folder, name)

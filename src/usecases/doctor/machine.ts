@@ -4,6 +4,7 @@ import type { Store } from '../../store/ledger/store.ts'
 import { replicationText } from '../../domain/store/replication.ts'
 import type { StoreServer } from '../../domain/store/told.ts'
 import { IoError } from '../../errors/kinds.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import type { Check } from './check-machine.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/env.ts'
@@ -26,6 +27,8 @@ export interface MachineParts {
   /** Why a file cannot be read; undefined where it can. */
   unreadable: (path: string) => Promise<string | undefined>
   /** Throws where the environment's values make no sense. */
+  /** How long the store keeps personal data, and how many rows and events are older. */
+  retention: () => Promise<{ text: string | undefined; due: number }>
   proxy: () => { host: string; variable: string } | undefined
   store: () => Promise<StoreLook>
 }
@@ -57,6 +60,7 @@ export function machineChecks(parts: MachineParts): Check[] {
     { name: 'certificates', look: () => certificates(parts) },
     { name: 'proxy', look: async () => proxyRemark(parts.proxy()) },
     { name: 'store', after: ['writing'], look: () => storeRemark(parts) },
+    { name: 'retention', after: ['writing', 'store'], look: () => retentionRemark(parts) },
   ]
 }
 
@@ -108,6 +112,20 @@ async function certificates({ env, unreadable }: MachineParts): Promise<Remark> 
     level: 'warn',
     message: `the file that NODE_EXTRA_CA_CERTS names cannot be read: ${why}`,
     hint: 'Node ignores it. Correct the path, or unset it.',
+  }
+}
+
+async function retentionRemark({ retention }: MachineParts): Promise<Remark> {
+  const { text, due } = await retention()
+  if (text === undefined) {
+    return { message: 'no limit: personal data is kept until it is purged (refcheck help privacy)' }
+  }
+  const message = `personal data is kept for ${text}`
+  if (due === 0) return { message: `${message}; nothing is older` }
+  return {
+    level: 'warn',
+    message: `${message}; ${countInWords(due, 'row or event', 'rows or events')} ${due === 1 ? 'is' : 'are'} older`,
+    hint: 'Remove them with: refcheck store purge',
   }
 }
 

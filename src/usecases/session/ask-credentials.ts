@@ -47,7 +47,11 @@ export async function askKey(prompter: Prompter): Promise<string> {
 }
 
 /** A choice of the organisation's users where they are known, else whatever is typed. */
-export async function askEmail(prompter: Prompter, offered: readonly string[], typed?: string): Promise<string> {
+export async function askEmail(
+  prompter: Prompter,
+  offered: readonly string[],
+  typed?: string,
+): Promise<string> {
   const other = ''
   if (offered.length > 0) {
     const chosen = await prompter.select({

@@ -26,7 +26,10 @@ const wrongPart: Partial<Record<RefcheckError['code'], keyof Given>> = {
  * Logs in with what was given, and asks for the rest: the base URL, which is tried at once, the key, the e-mail. What
  * the service refuses is asked for again, alone. A profile that is there needs its new key alone.
  */
-export async function loginAsking(given: Given, sources: AskSources): Promise<LoginResult & { baseUrl: string }> {
+export async function loginAsking(
+  given: Given,
+  sources: AskSources,
+): Promise<LoginResult & { baseUrl: string }> {
   const { prompter } = sources
   const formed = checkedForm(given)
   if (prompter === undefined) {

@@ -23,6 +23,8 @@ export interface WorkPorts {
   batches: Pick<Batches, 'queued' | 'recordQueued'>
   profiles: readonly WorkerProfile[]
   clock: Clock
+  /** Removes personal data that is older than the retention; undefined where none is set. */
+  retire: () => Promise<{ rows: number; events: number } | undefined>
   /** Where it can be told of new work by others. */
   inbox: Pick<Inbox, 'onArrival'>
   /** Ends it: rows in flight are finished. */
@@ -35,6 +37,7 @@ export interface WorkPorts {
 }
 
 const lookEveryMs = 2_000
+const retireEveryMs = 24 * 60 * 60 * 1000
 /** After a batch that could not even be begun. */
 const restMs = 60_000
 
@@ -52,6 +55,7 @@ class Worker {
   readonly #readAt = new Map<string, number>()
   readonly #homeless = new Set<string>()
   readonly #news: News
+  #retiredAt: number | undefined
 
   constructor(ports: WorkPorts) {
     this.#ports = ports
@@ -64,6 +68,7 @@ class Worker {
     await this.#listen()
     while (!signal.aborted) {
       await this.#look()
+      await this.#retire()
       for (const profile of profiles) this.#keepFresh(profile)
       if (once && this.#sending.size + this.#reading.size === 0) break
       await (once ? Promise.race([...this.#sending.values(), ...this.#reading.values()]) : this.#pause())
@@ -94,6 +99,18 @@ class Worker {
       for (const batch of await batches.queued()) await this.#turn(batch)
     } catch (error) {
       onEvent({ name: 'store-waits', code: codeOf(error) })
+    }
+  }
+
+  async #retire(): Promise<void> {
+    const { clock, retire, onEvent } = this.#ports
+    if (this.#retiredAt !== undefined && clock.monotonic() - this.#retiredAt < retireEveryMs) return
+    this.#retiredAt = clock.monotonic()
+    try {
+      const { rows, events } = (await retire()) ?? { rows: 0, events: 0 }
+      if (rows + events > 0) onEvent({ name: 'purged', rows, events, code: undefined })
+    } catch (error) {
+      onEvent({ name: 'purged', rows: 0, events: 0, code: codeOf(error) })
     }
   }
 

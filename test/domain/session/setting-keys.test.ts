@@ -13,6 +13,7 @@ test('the settings, each with its meaning in one line', () => {
       "timeout: Longest total wait for retries and quota",
       "encoding: Encoding of batch files that are not UTF-8",
       "default-country: Country of phone numbers without a country code",
+      "retention: How long the store keeps personal data of what ended: 365d, 24mo, 7y",
     ]
   `)
 })
@@ -107,7 +108,7 @@ test('an unknown setting: the known ones are named', () => {
     expect.objectContaining({
       code: 'usage',
       message: 'no setting named "__proto__"',
-      hint: 'Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country',
+      hint: 'Settings: package, output-dir, store, account, concurrency, timeout, encoding, default-country, retention',
     }),
   )
 })

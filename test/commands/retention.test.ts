@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { connectAgent } from '../harness/agent.ts'
+import { orderBody } from '../harness/planned.ts'
+import { session } from '../harness/session.ts'
+
+const day = 86_400_000
+
+test('what is older than the retention is due, a purge without a selection removes it, and so does a worker', async () => {
+  const here = await session()
+  peopleFile(here.folder, emails(2))
+  await here.type('batch run people.csv --package 102 --yes')
+  for (const { request_id } of here.sandbox.requests()) {
+    const isOver = () =>
+      here.sandbox.requests().find((each) => each.request_id === request_id)?.status === 'COMPLETED'
+    while (!isOver()) here.sandbox.advanceRequest(request_id)
+  }
+  await here.type('request list --refresh')
+  const retention = async () =>
+    /^.* {2}retention .*(?:\n {8,}.*)*$/m.exec((await here.type('doctor')).stdout)?.[0]
+  expect(await here.type('store purge --yes')).toMatchInlineSnapshot(`
+    $ refcheck store purge --yes
+    2> Error: --email, --request-id or --older-than is required, as no retention is set
+    2> For example: refcheck store purge --older-than 365d --dry-run, or set one: refcheck config set retention 24mo
+    exit 2
+  `)
+  expect(await retention()).toMatchInlineSnapshot(
+    `"ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)"`,
+  )
+  expect(await here.all(['config set retention soon', 'config set retention 2mo'])).toMatchInlineSnapshot(`
+    $ refcheck config set retention soon
+    2> Error: retention: "soon" is not a number of days, months or years
+    2> For example: refcheck config set retention 24mo
+    exit 2
+
+    $ refcheck config set retention 2mo
+    retention is 2mo
+    exit 0
+  `)
+  expect(await retention()).toMatchInlineSnapshot(
+    `"ok    retention     personal data is kept for 2mo; nothing is older"`,
+  )
+  await here.clock.advance(70 * day)
+  expect(await retention()).toMatchInlineSnapshot(`
+    "warn  retention     personal data is kept for 2mo; 2 rows or events are older
+                        Remove them with: refcheck store purge"
+  `)
+  expect(await here.all(['store purge', 'store purge --dry-run'])).toMatchInlineSnapshot(`
+    $ refcheck store purge
+    2> Error: there is no terminal to confirm on
+    2> Nothing was done. Run it again with --yes to skip the confirmation.
+    exit 2
+
+    $ refcheck store purge --dry-run
+    Would remove personal data of 2 rows and 0 events.
+    exit 0
+  `)
+  const { stdout } = await here.type('worker --once')
+  expect(stdout).toMatch(/"event":"purged","rows":2,"events":0/)
+  expect(await retention()).toMatchInlineSnapshot(
+    `"ok    retention     personal data is kept for 2mo; nothing is older"`,
+  )
+  expect(await here.type('store purge --yes')).toMatchInlineSnapshot(`
+    $ refcheck store purge --yes
+    Nothing to remove: no personal data was found.
+    exit 0
+  `)
+})
+
+test('a purge of a person takes the plan of an agent that holds them', async () => {
+  const here = await session()
+  const agent = await connectAgent(here, [], { clock: here.clock })
+  const planned = await agent.call('plan_order', { body: JSON.parse(orderBody('Priya')) as unknown })
+  const { code } = planned.data as { code: string }
+  expect(await here.type('store purge --email PRIYA@example.com --yes')).toMatchInlineSnapshot(`
+    $ refcheck store purge --email PRIYA@example.com --yes
+    Removed personal data of 0 rows, 0 events and 1 plan.
+    exit 0
+  `)
+  expect((await here.type(['approve', code])).stderr).not.toContain('Priya')
+})
