@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+
+import { bugReport } from '../../../src/domain/doctor/bug-report.ts'
+import { IoError } from '../../../src/errors/kinds.ts'
+
+const observed = {
+  version: '0.1.0',
+  machine: { node: '24.21.0', platform: 'linux', architecture: 'x64', release: '6.1' },
+  isSet: (variable: string) => variable === 'REFCHECK_API_KEY',
+  settings: ['package'],
+  profiles: null,
+  report: {
+    findings: [{ check: 'store', level: 'fail' as const, message: '/home/ana is full', hint: 'ask Ana' }],
+    failure: new IoError('/home/ana is full'),
+  },
+  store: undefined,
+}
+
+test('of a finding the check and its level, of a failure its code: no message, no hint', () => {
+  const report = bugReport(observed)
+  expect(report).toMatchObject({
+    environment: ['REFCHECK_API_KEY'],
+    checks: [{ check: 'store', level: 'fail' }],
+    failure: 'io',
+    store: null,
+  })
+  expect(JSON.stringify(report)).not.toMatch(/ana/i)
+})
