@@ -9,6 +9,7 @@ import { SIZE } from '../harness/filters.ts'
 import { pdfsIn } from '../harness/ordered.ts'
 import { type Session, session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
+import StorePurge from '../../src/commands/store/purge.ts'
 
 faultRow('at-rest', 'found after a purge', { of: /completely|name of a file|sync|re-read|wait/ })
 faultRow('purge-read', 'said to be removed too early', { of: /while another/ })
@@ -187,4 +188,19 @@ test('completely: no fingerprint is left, in the store or in the list of its att
     exit 0
   `)
   expect(here.ordered()).toEqual([zelda, ...emails(2), zelda])
+})
+
+test('help names what a purge does not reach', () => {
+  const said = StorePurge.description.split('It does not reach: ')[1]
+  for (const each of [
+    'the service',
+    'results files',
+    'PDFs',
+    'input files',
+    'plans',
+    'backups',
+    'captured events',
+    'forwarded',
+  ])
+    expect(said).toContain(each)
 })

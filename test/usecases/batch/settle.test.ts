@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { rowsOf, statesOf, takenIn } from './runner.ts'
+import { rowsOf, runThree, statesOf, takenIn } from './runner.ts'
 import {
   expectFree,
   idOf,
@@ -20,7 +20,7 @@ import { orderRows } from '../../store/ledger/files.ts'
 import type { ProvidersAnswer } from '../../../src/domain/batch/decision.ts'
 import type { Change } from '../../../src/domain/submission/change.ts'
 import type { RowVersion } from '../../../src/domain/submission/submission.ts'
-import { UnavailableError } from '../../../src/errors/kinds.ts'
+import { IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { settleManually } from '../../../src/usecases/batch/settle.ts'
 
@@ -365,6 +365,18 @@ describe('what the provider said', () => {
     const { id } = await answer({ kind: 'leave' })
     expect((await answer(has, { ...reading(), batchId: id })).states).toEqual(['accepted'])
   })
+})
+
+test('an order that was accepted and could not be recorded is handed back by its id, the same way', async () => {
+  const disk = new IoError('no space is left')
+  const { end, batch } = await runThree(store, {
+    creates: [taken(idOf(1))],
+    ledger: { moveAndBegin: () => Promise.reject(disk) },
+  })
+  const hint = expect.stringContaining(`${batch.id} --row 1 --request-id ${idOf(1)}`) as string
+  expect(end).toMatchObject({ thrown: { hint } })
+  const { states } = await answer(has, { ...reading(), batchId: batch.id })
+  expect(states).toEqual(['accepted', 'pending', 'pending'])
 })
 
 test('a service that is away settles nothing', async () => {
