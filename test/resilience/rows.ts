@@ -52,6 +52,7 @@ export const faults = {
   poison: { fault: 'an event that is always refused', right: 'given up; others never wait' },
   upgrade: { fault: 'an upgrade under a long-lived command', right: 'goes on with what it is' },
   report: { fault: 'a bundle for a bug report', right: 'nothing personal in it' },
+  parsers: { fault: 'random input to every parser', right: 'read or refused' },
 } as const satisfies Record<string, Fault>
 
 export type FaultId = keyof typeof faults
