@@ -91,6 +91,7 @@ test('with a profile that works at hand, the e-mails of the organisation are off
         'ada.admin@example.com',
         'sam.support@example.com',
         'max.member@example.com',
+        'cora.contributor@example.com',
         'Another e-mail',
       ],
     },

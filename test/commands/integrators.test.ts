@@ -27,7 +27,7 @@ test('--jq prints what jq makes of the JSON, strings raw, a result a line', asyn
     exit 0
 
     $ refcheck users list --jq 'length, .[0].teams'
-    4
+    5
     [{"id":"ID_1","name":"Hiring"},{"id":"ID_2","name":"Compliance"}]
     exit 0
   `)

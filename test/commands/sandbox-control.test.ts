@@ -110,6 +110,7 @@ test('inject: a scenario for the next request, a fault for the next call, and bo
     ada.admin@example.com
     sam.support@example.com
     max.member@example.com
+    cora.contributor@example.com
     exit 0
   `)
 })
@@ -121,6 +122,7 @@ test('scenarios and rules need no sandbox', async () => {
     TAG                 CHANGES   WHAT
     +declined           progress  The recipient declines after 12 minutes: all checks CANCELLED.
     +stopped            progress  Someone stops the request after 13 minutes: all checks CANCELLED.
+    +deleted            progress  Someone deletes the request after 11 minutes: all checks CANCELLED.
     +expired            progress  Nobody answers: all checks CANCELLED at the end of the hour.
     +mixed              progress  One check is CANCELLED, the others are COMPLETED: COMPLETED.
     +check-error        progress  One check ends in ERROR, the others are COMPLETED: COMPLETED.
@@ -129,6 +131,7 @@ test('scenarios and rules need no sandbox', async () => {
     +no-referees        progress  Nobody is nominated; the reference check is CANCELLED.
     +slow-referees      progress  The referees answer three days later.
     +referee-cancelled  progress  One referee is CANCELLED, the others answer.
+    +unnamed            progress  Referees have no name and no e-mail, background checks no name and no provider: null.
     +report-never       progress  Checks are COMPLETED, their reports never become available.
     +report-later       progress  Reports become available half an hour after completion.
     +stuck              progress  Stays RECEIVED for ever.
@@ -170,6 +173,13 @@ test('scenarios and rules need no sandbox', async () => {
     referee-id-form          digits           digits | uuid                    Whether a referee_id is digits or a UUID.
     body-limit               1 MiB            1 MiB | 64 KiB | none            How large the body of a request may be.
     text-limit               none             none | 255                       How many characters a text field may have.
+    blank-text               refused          refused | accepted               Whether a required text may be empty or blank.
+    control-characters       refused          refused | accepted               Whether a name may hold control characters such as NUL.
+    null-values              refused          refused | left-out               Whether null for something optional is refused, or counts as left out.
+    email-form               ascii            ascii | international            Whether an e-mail address may hold letters beyond ASCII.
+    content-type             exact            exact | json-suffix              Whether a JSON type of a vendor, which ends in +json, is taken as well.
+    repeated-parameters      refused          refused | first                  Whether a query parameter given twice, each time with a good value, is refused, or the first counts.
+    id-case                  ignored          ignored | exact                  Whether the id of a request or check in capital letters is the same id.
     exit 0
   `)
 })
@@ -268,7 +278,7 @@ test('refused with one line and a hint', async () => {
 
     $ refcheck sandbox inject nope
     2> Error: no scenario named "nope"
-    2> Scenarios: declined, stopped, expired, mixed, check-error, all-errors, error, no-referees, slow-referees, referee-cancelled, report-never, report-later, stuck, stalled, instant, 500-before, 500-after, 502-html, cut-before, cut-after, hang-before, hang-after, no-id, throttled, report-truncated, report-html, event-twice, event-late, event-unordered, event-forged
+    2> Scenarios: declined, stopped, deleted, expired, mixed, check-error, all-errors, error, no-referees, slow-referees, referee-cancelled, unnamed, report-never, report-later, stuck, stalled, instant, 500-before, 500-after, 502-html, cut-before, cut-after, hang-before, hang-after, no-id, throttled, report-truncated, report-html, event-twice, event-late, event-unordered, event-forged
     exit 2
 
     $ refcheck sandbox inject declined --clear
@@ -293,7 +303,7 @@ test('refused with one line and a hint', async () => {
 
     $ refcheck sandbox rules nope=1
     2> Error: no rule named "nope"
-    2> Rules: quota-window-start, refused-calls-count, hidden-package-schema, disabled-package-schema, support-creates, error-checks, error-from, leaving-received, report-ready, event-on-acceptance, webhook-retries, repeated-events, error-reason-form, created-at-form, referee-id-form, body-limit, text-limit
+    2> Rules: quota-window-start, refused-calls-count, hidden-package-schema, disabled-package-schema, support-creates, error-checks, error-from, leaving-received, report-ready, event-on-acceptance, webhook-retries, repeated-events, error-reason-form, created-at-form, referee-id-form, body-limit, text-limit, blank-text, control-characters, null-values, email-form, content-type, repeated-parameters, id-case
     exit 2
 
     $ refcheck sandbox restore nope.json

@@ -6,11 +6,12 @@ test('users list: everybody, a role, a team, both', async () => {
   const { type } = await session()
   expect(await type('users list')).toMatchInlineSnapshot(`
     $ refcheck users list
-    EMAIL                    FIRST NAME  LAST NAME  ROLE     TEAMS               JOB TITLE
-    olive.owner@example.com  Olive       Owner      owner    Hiring; Compliance  Head of People
-    ada.admin@example.com    Ada         Admin      admin    Compliance          Screening Manager
-    sam.support@example.com  Sam         Support    support  -                   -
-    max.member@example.com   Max         Member     member   Hiring              Recruiter
+    EMAIL                         FIRST NAME  LAST NAME    ROLE     TEAMS               JOB TITLE
+    olive.owner@example.com       Olive       Owner        owner    Hiring; Compliance  Head of People
+    ada.admin@example.com         Ada         Admin        admin    Compliance          Screening Manager
+    sam.support@example.com       Sam         Support      support  -                   -
+    max.member@example.com        Max         Member       member   Hiring              Recruiter
+    cora.contributor@example.com  Cora        Contributor  member   Compliance          Referee Coordinator
     exit 0
   `)
   expect(await type('users list --role OWNER --json')).toMatchInlineSnapshot(`

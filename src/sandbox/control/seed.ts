@@ -9,6 +9,7 @@ export const people = {
   admin: 'ada.admin@example.com',
   support: 'sam.support@example.com',
   member: 'max.member@example.com',
+  contributor: 'cora.contributor@example.com',
   inactive: 'ivy.inactive@example.com',
   stranger: 'stan.stranger@example.net',
 } as const
@@ -97,6 +98,11 @@ function users(rng: SeededRandom, home: Organisation, other: Organisation, teams
       permissions: { reference: 3, exit: 0, bgc: 3, pulse: 5, integration: 1 },
       team_ids: inTeams(hiring, former),
       job_title: 'Recruiter',
+    }),
+    user(people.contributor, 'member', {
+      permissions: { reference: 4, exit: 2, bgc: 4, pulse: 0, integration: 5 },
+      team_ids: inTeams(compliance),
+      job_title: 'Referee Coordinator',
     }),
     user(people.inactive, 'member', { permissions: { reference: 3, bgc: 3 }, active: false }),
     user(people.stranger, 'owner', { organisation_id: other.id }),

@@ -23,7 +23,8 @@ export function startingSettings({ seed, rules, clock, data }: SandboxOptions): 
   const manual = clock instanceof ManualClock
   return {
     seed: chosen,
-    rules: { ...(kept?.rules ?? usualRules()), ...chosenRules(rules, chosen) },
+    // Data of an earlier version knows fewer rules.
+    rules: { ...usualRules(), ...kept?.rules, ...chosenRules(rules, chosen) },
     clock: manual ? (kept?.clock ?? clock.now()) : null,
   }
 }

@@ -13,7 +13,10 @@ const checkStatus = z.enum(['RECEIVED', 'IN_PROGRESS', 'COMPLETED', 'CANCELLED',
 const refereeStatus = z.enum(['IN_PROGRESS', 'COMPLETED', 'CANCELLED'])
 
 const rules = z.object(
-  Object.fromEntries(Object.entries(ruleTable).map(([name, { choices }]) => [name, z.enum(choices)])),
+  // A snapshot of an earlier version knows fewer rules.
+  Object.fromEntries(
+    Object.entries(ruleTable).map(([name, { choices }]) => [name, z.enum(choices).default(choices[0])]),
+  ),
 )
 
 const organisation = z.object({

@@ -2,6 +2,7 @@ import { refusals } from './answer.ts'
 import { readBody } from './body.ts'
 import { authenticate, type Call, visiblePackage } from './call.ts'
 import type { Caller, PackageRecord, RequestRecord } from './records.ts'
+import type { Choices } from './rules.ts'
 import { createFault, scenariosOf } from './scenarios.ts'
 import { appliesBeforeService } from './apply-fault.ts'
 import { checkAdditionalInformation } from './validation/additional-information.ts'
@@ -15,8 +16,9 @@ export async function createRequest(request: Request, call: Call): Promise<Reque
   const { service, now } = call
   const { rules } = service.state.settings
   const caller = authenticate(request.headers, call)
-  const contentType = request.headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase()
-  if (contentType !== 'application/json') throw refusals.invalid('Content-Type', 'must be application/json')
+  if (!isJson(request.headers.get('Content-Type') ?? '', rules)) {
+    throw refusals.invalid('Content-Type', 'must be application/json')
+  }
   const body = parseCreateBody(await readBody(request, service.rule('body-limit')), rules)
   const pack = visiblePackage(body.package_id, caller, service)
   if (pack.status === 'DISABLED') throw refusals.notFound()
@@ -28,6 +30,12 @@ export async function createRequest(request: Request, call: Call): Promise<Reque
   call.fault ??= createFault(scenarios)
   if (call.fault !== undefined && appliesBeforeService(call.fault)) return undefined
   return service.accept(body, caller, pack, scenarios, now)
+}
+
+function isJson(header: string, rules: Choices): boolean {
+  const [type = ''] = header.toLowerCase().split(';')
+  if (type.trim() === 'application/json') return true
+  return rules['content-type'] === 'json-suffix' && /^application\/[\w.-]+\+json$/.test(type.trim())
 }
 
 /** Members need to be requestor or administrator of every product in the package. */

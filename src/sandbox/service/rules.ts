@@ -117,6 +117,49 @@ export const ruleTable = {
     open: 'How many characters a text field may have.',
     choices: ['none', '255'],
   },
+  'blank-text': {
+    section: 'POST /v1/requests',
+    sentence: 'recipient.first_name | string | Yes |',
+    open: 'Whether a required text may be empty or blank.',
+    choices: ['refused', 'accepted'],
+  },
+  'control-characters': {
+    section: 'POST /v1/requests',
+    sentence: 'recipient.first_name | string | Yes |',
+    open: 'Whether a name may hold control characters such as NUL.',
+    choices: ['refused', 'accepted'],
+  },
+  'null-values': {
+    section: 'POST /v1/requests',
+    sentence: 'additional_information | array | No |',
+    open: 'Whether null for something optional is refused, or counts as left out.',
+    choices: ['refused', 'left-out'],
+  },
+  'email-form': {
+    section: 'POST /v1/requests',
+    sentence: 'recipient.email | string | Yes | Must be a valid email address.',
+    open: 'Whether an e-mail address may hold letters beyond ASCII.',
+    choices: ['ascii', 'international'],
+  },
+  'content-type': {
+    section: 'POST /v1/requests',
+    sentence: 'Headers: the two authentication headers and `Content-Type: application/json`, all required.',
+    open: 'Whether a JSON type of a vendor, which ends in +json, is taken as well.',
+    choices: ['exact', 'json-suffix'],
+  },
+  'repeated-parameters': {
+    section: 'GET /v1/packages',
+    sentence:
+      'status | string | No | Filter. Allowed: active, inactive, disabled. An unsupported value gives 400.',
+    open: 'Whether a query parameter given twice, each time with a good value, is refused, or the first counts.',
+    choices: ['refused', 'first'],
+  },
+  'id-case': {
+    section: 'Request',
+    sentence: 'request_id | string (UUID) | Identifier.',
+    open: 'Whether the id of a request or check in capital letters is the same id.',
+    choices: ['ignored', 'exact'],
+  },
 } as const satisfies Record<string, Rule>
 
 export type RuleName = keyof typeof ruleTable

@@ -22,6 +22,11 @@ export const scenarioTable: readonly Scenario[] = [
     what: 'Someone stops the request after 13 minutes: all checks CANCELLED.',
   },
   {
+    tag: 'deleted',
+    changes: 'progress',
+    what: 'Someone deletes the request after 11 minutes: all checks CANCELLED.',
+  },
+  {
     tag: 'expired',
     changes: 'progress',
     what: 'Nobody answers: all checks CANCELLED at the end of the hour.',
@@ -41,6 +46,11 @@ export const scenarioTable: readonly Scenario[] = [
   { tag: 'no-referees', changes: 'progress', what: 'Nobody is nominated; the reference check is CANCELLED.' },
   { tag: 'slow-referees', changes: 'progress', what: 'The referees answer three days later.' },
   { tag: 'referee-cancelled', changes: 'progress', what: 'One referee is CANCELLED, the others answer.' },
+  {
+    tag: 'unnamed',
+    changes: 'progress',
+    what: 'Referees have no name and no e-mail, background checks no name and no provider: null.',
+  },
   {
     tag: 'report-never',
     changes: 'progress',

@@ -47,6 +47,11 @@ export class Service {
     return this.state.settings.rules[name]
   }
 
+  /** An id of a request or check as it is kept. */
+  idOf(text: string): string {
+    return this.rule('id-case') === 'ignored' ? text.toLowerCase() : text
+  }
+
   /** The only door to a change. */
   commit(change: Change): void {
     this.#options.onChange?.(change)

@@ -48,7 +48,7 @@ test('the same report is the same bytes every time', async () => {
 })
 
 test('a name in any script makes a report', async () => {
-  const where = visit()
+  const where = visit({ rules: { 'control-characters': 'accepted' } })
   const recipient = { ...jane, first_name: '花子', last_name: 'Łukasz\n😀' }
   const id = await where.order({ ...simpleOrder, recipient })
   await where.clock.advance(hour)

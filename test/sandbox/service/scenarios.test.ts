@@ -215,3 +215,29 @@ test('+error tells an error_reason, only with the status ERROR', async () => {
     },
   ])
 })
+
+test('unnamed: referees and background checks are shown without what may be null', async () => {
+  const { order, read, clock, get } = visit()
+  const id = await order({ ...fullOrder, recipient: { ...jane, email: 'jane+unnamed@example.com' } })
+  await clock.advance(hour)
+  const { status, checks } = await read(id)
+  expect(status).toBe('COMPLETED')
+  const referees = checks.flatMap(({ references = [] }) => references)
+  expect(referees.length).toBeGreaterThan(0)
+  for (const referee of referees) expect(referee).toMatchObject({ referee_name: null, referee_email: null })
+  const backgrounds = checks.filter(({ type }) => type === 'background')
+  for (const check of backgrounds) expect(check).toMatchObject({ check_name: null, partner_name: null })
+  for (const { report_pdf_url: url } of [...referees, ...backgrounds]) {
+    expect((await get(url ?? '', {})).status).toBe(200)
+  }
+})
+
+test('deleted: all checks are CANCELLED', async () => {
+  const { order, read, clock } = visit()
+  const id = await order({ ...fullOrder, recipient: { ...jane, email: 'jane+deleted@example.com' } })
+  await clock.advance(11 * 60_000)
+  const { status, checks } = await read(id)
+  expect([status, ...checks.map((check) => check.status)]).toEqual(
+    Array.from({ length: 4 }, () => 'CANCELLED'),
+  )
+})

@@ -16,17 +16,21 @@ test('the active users of the organisation are returned, inactive ones and stran
     ['ada.admin@example.com', 'admin'],
     ['sam.support@example.com', 'support'],
     ['max.member@example.com', 'member'],
+    ['cora.contributor@example.com', 'member'],
   ])
 })
 
 test('permissions are present only when the role is member', async () => {
   const listed = await users()
-  expect(listed.filter((user) => 'permissions' in user).map(({ role }) => role)).toEqual(['member'])
+  expect(listed.filter((user) => 'permissions' in user).map(({ role }) => role)).toEqual(['member', 'member'])
 })
 
 test('permissions are <product>.<level> in alphabetical order, and level 1 is never returned', async () => {
-  const member = (await users()).find(({ role }) => role === 'member')
-  expect(member?.permissions).toEqual(['bgc.requestor', 'exit.none', 'pulse.analyst', 'reference.requestor'])
+  const members = (await users()).filter(({ role }) => role === 'member')
+  expect(members.map(({ permissions }) => permissions)).toEqual([
+    ['bgc.requestor', 'exit.none', 'pulse.analyst', 'reference.requestor'],
+    ['bgc.contributor', 'exit.administrator', 'integration.analyst', 'pulse.none', 'reference.contributor'],
+  ])
 })
 
 test('teams have id and name, and inactive teams are excluded', async () => {
@@ -36,7 +40,7 @@ test('teams have id and name, and inactive teams are excluded', async () => {
 
 test('job_title is an empty string when not set', async () => {
   const titles = (await users()).map((user) => user.job_title)
-  expect(titles).toEqual(['Head of People', 'Screening Manager', '', 'Recruiter'])
+  expect(titles).toEqual(['Head of People', 'Screening Manager', '', 'Recruiter', 'Referee Coordinator'])
 })
 
 test('a user has the fields of the document and no other', async () => {

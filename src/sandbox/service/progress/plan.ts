@@ -20,7 +20,11 @@ export function plan(course: ProgressPlan): Pick<RequestRecord, 'checks' | 'step
   return { checks, steps: inOrder(byRules(steps, course.rules)) }
 }
 
-function plannedChecks({ pack, dice }: ProgressPlan): CheckRecord[] {
+/** "string or null": the scenario that shows the null. */
+const isUnnamed = ({ scenarios }: ProgressPlan): boolean => scenarios.includes('unnamed')
+
+function plannedChecks(course: ProgressPlan): CheckRecord[] {
+  const { pack, dice } = course
   const checks: CheckRecord[] = []
   const add = (part: Pick<CheckRecord, 'type' | 'check_name' | 'partner_name'>): void => {
     checks.push({
@@ -33,7 +37,8 @@ function plannedChecks({ pack, dice }: ProgressPlan): CheckRecord[] {
     })
   }
   if (pack.reference_survey !== null) add({ type: 'reference', check_name: null, partner_name: null })
-  for (const background of pack.background_checks) add({ type: 'background', ...background })
+  const unnamed = isUnnamed(course) ? { check_name: null, partner_name: null } : {}
+  for (const background of pack.background_checks) add({ type: 'background', ...background, ...unnamed })
   return checks
 }
 
@@ -92,15 +97,16 @@ const minutes = (count: number): number => Math.round(count * minute)
 
 const firstNames = ['Remy', 'Robin', 'Casey', 'Jordan', 'Alexis', 'Morgan', 'Taylor', 'Quinn'] as const
 
-function plannedReferees({ pack, dice, rules }: ProgressPlan): RefereeRecord[] {
+function plannedReferees(course: ProgressPlan): RefereeRecord[] {
+  const { pack, dice, rules } = course
   const count = Math.max(1, pack.reference_survey?.min_referees ?? 1)
   const first = 10 * Math.floor(dice.between(10_000, 100_000))
   return Array.from({ length: count }, (_, place) => {
     const name = dice.pick(firstNames)
     return {
       referee_id: rules['referee-id-form'] === 'digits' ? String(first + place) : dice.uuid(),
-      referee_name: `${name} Referee`,
-      referee_email: `${name.toLowerCase()}.referee.${place + 1}@example.com`,
+      referee_name: isUnnamed(course) ? null : `${name} Referee`,
+      referee_email: isUnnamed(course) ? null : `${name.toLowerCase()}.referee.${place + 1}@example.com`,
       status: 'IN_PROGRESS',
       report_at: null,
     }

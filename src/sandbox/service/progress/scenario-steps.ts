@@ -11,6 +11,7 @@ const day = 24 * 60 * minute
 const shapes: Record<string, Shape> = {
   declined: (steps, checks) => abandon(steps, checks, 12 * minute),
   stopped: (steps, checks) => abandon(steps, checks, 13 * minute),
+  deleted: (steps, checks) => abandon(steps, checks, 11 * minute),
   expired: (steps, checks) => abandon(steps, checks, longest),
   mixed: (steps, checks) =>
     checks.length < 2 ? steps : finishAs('CANCELLED', lastBackground(checks), steps, checks),

@@ -21,8 +21,8 @@ export function addPackageRoutes(app: Hono<CallEnv>): void {
 function list(context: Context<CallEnv>): Response {
   const { service } = context.env
   const caller = authenticate(context.req.raw.headers, context.env)
-  const status = wantedStatus(context.req.query('status'))
-  const id = wantedId(context.req.query('id'))
+  const status = wanted('status', context, statusOf)
+  const id = wanted('id', context, idOf)
   const all = [...(service.state.packages.get(caller.organisation.id)?.values() ?? [])]
   const packages = all
     .filter((pack) => isVisible(pack, caller.user))
@@ -33,16 +33,23 @@ function list(context: Context<CallEnv>): Response {
   return ok({ packages })
 }
 
-function wantedStatus(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined
-  const status = statuses.get(value)
+/** A filter's value; every one that is given has to be good. */
+function wanted<T>(name: string, context: Context<CallEnv>, read: (text: string) => T): T | undefined {
+  const [first, ...more] = (context.req.queries(name) ?? []).map(read)
+  if (more.length > 0 && context.env.service.rule('repeated-parameters') === 'refused') {
+    throw refusals.invalid(name, 'must be given once')
+  }
+  return first
+}
+
+function statusOf(text: string): string {
+  const status = statuses.get(text)
   if (status === undefined) throw refusals.invalid('status', 'must be one of active, inactive, disabled')
   return status
 }
 
-function wantedId(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const id = integerOf(value)
+function idOf(text: string): number {
+  const id = integerOf(text)
   if (id === undefined) throw refusals.invalid('id', 'must be an integer')
   return id
 }

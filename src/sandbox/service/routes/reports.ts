@@ -10,15 +10,16 @@ import { backgroundReport, refereeReport } from '../token.ts'
 
 export function addReportRoutes(app: Hono<CallEnv>): void {
   app.get('/v1/reports/:check', (context) => {
-    const id = context.req.param('check')
+    const id = context.env.service.idOf(context.req.param('check'))
     return download(context, backgroundReport(id), ({ check }) => check.type === 'background')
   })
   app.get('/v1/reports/:check/referees/:referee', (context) => {
-    const { check: checkId, referee: refereeId } = context.req.param()
+    const { check, referee: refereeId } = context.req.param()
+    const checkId = context.env.service.idOf(check)
     return download(
       context,
       refereeReport(checkId, refereeId),
-      ({ check }) => check.type === 'reference',
+      (found) => found.check.type === 'reference',
       refereeId,
     )
   })
@@ -41,14 +42,17 @@ function download(
   refereeId?: string,
 ): Promise<Response> {
   const { service, now } = context.env
-  const token = context.req.query('t')
+  const tokens = context.req.queries('t') ?? []
   let organisation: string | undefined
-  if (token === undefined) {
+  if (tokens.length === 0) {
     organisation = authenticate(context.req.raw.headers, context.env).organisation.id
-  } else if (!service.tokens.accepts(token, report, now)) {
+  } else if (
+    (tokens.length > 1 && service.rule('repeated-parameters') === 'refused') ||
+    !tokens.every((token) => service.tokens.accepts(token, report, now))
+  ) {
     throw refusals.invalidToken()
   }
-  const found = find(context.req.param('check') ?? '', refereeId, context.env)
+  const found = find(service.idOf(context.req.param('check') ?? ''), refereeId, context.env)
   if (found === undefined || !fits(found)) throw refusals.notFound()
   if (organisation !== undefined && found.request.organisation_id !== organisation) throw refusals.notFound()
   context.env.fault ??= reportFault(found.request.scenarios)

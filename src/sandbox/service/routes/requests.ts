@@ -20,7 +20,7 @@ export function addRequestRoutes(app: Hono<CallEnv>): void {
 function read(context: Context<CallEnv>, renderings: Renderings): Response {
   const { service, now, publicUrl } = context.env
   const { organisation } = authenticate(context.req.raw.headers, context.env)
-  const request = service.state.requests.get((context.req.param('id') ?? '').toLowerCase())
+  const request = service.state.requests.get(service.idOf(context.req.param('id') ?? ''))
   if (request === undefined || request.organisation_id !== organisation.id) throw refusals.notFound()
   service.bringUpToDate(request, now)
   const url = context.req.url

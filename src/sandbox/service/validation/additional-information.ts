@@ -41,9 +41,21 @@ function checkFields(
   for (const name of Object.keys(fields)) {
     const definition = fields[name]
     if (definition === undefined) continue
-    if (Object.hasOwn(values, name)) checkValue(values[name], definition, `${path}.${name}`, rules)
+    if (isGiven(values, name, definition, rules))
+      checkValue(values[name], definition, `${path}.${name}`, rules)
     else if (definition.required) throw refusals.invalid(`${path}.${name}`, 'is required')
   }
+}
+
+/** null for something optional counts as left out where the rule says so. */
+function isGiven(
+  values: AdditionalInformation['fields'],
+  name: string,
+  { required }: FieldDefinition,
+  rules: Choices,
+): boolean {
+  if (!Object.hasOwn(values, name)) return false
+  return values[name] !== null || required || rules['null-values'] === 'refused'
 }
 
 const articles: Record<string, string> = { integer: 'an integer', array: 'an array', object: 'an object' }
@@ -51,7 +63,8 @@ const articles: Record<string, string> = { integer: 'an integer', array: 'an arr
 function checkValue(value: unknown, { type, required }: FieldDefinition, path: string, rules: Choices): void {
   if (!hasType(value, type)) throw refusals.invalid(path, `must be ${articles[type] ?? `a ${type}`}`)
   if (typeof value !== 'string') return
-  if (required && value.trim() === '') throw refusals.invalid(path, 'must not be empty')
+  if (required && value.trim() === '' && rules['blank-text'] === 'refused')
+    throw refusals.invalid(path, 'must not be empty')
   if (rules['text-limit'] === '255' && value.length > 255) {
     throw refusals.invalid(path, 'must be at most 255 characters')
   }

@@ -23,7 +23,7 @@ export function parseCreateBody(text: string, rules: Choices): CreateBody {
   return {
     package_id: packageId as number,
     recipient: parseRecipient(required(body, 'recipient', 'recipient'), rules),
-    additional_information: parseInformation(body['additional_information']),
+    additional_information: parseInformation(body['additional_information'], rules),
   }
 }
 
@@ -41,7 +41,12 @@ function parseRecipient(value: unknown, rules: Choices): Recipient {
   const text = (name: (typeof recipientFields)[number]): string => {
     const path = `recipient.${name}`
     const given = asText(required(recipient, name, path), path, rules)
-    if (given.trim() === '') throw refusals.invalid(path, 'must not be empty')
+    if (given.trim() === '' && rules['blank-text'] === 'refused') {
+      throw refusals.invalid(path, 'must not be empty')
+    }
+    if (/\p{Cc}/u.test(given) && rules['control-characters'] === 'refused') {
+      throw refusals.invalid(path, 'must not hold control characters')
+    }
     return given
   }
   const parsed: Recipient = {
@@ -50,7 +55,8 @@ function parseRecipient(value: unknown, rules: Choices): Recipient {
     email: text('email'),
     phone: text('phone'),
   }
-  if (!isEmail(parsed.email)) throw refusals.invalid('recipient.email', 'must be a valid email address')
+  if (!isEmail(parsed.email, rules))
+    throw refusals.invalid('recipient.email', 'must be a valid email address')
   if (!isPhone(parsed.phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
   return parsed
 }
@@ -60,21 +66,31 @@ function isPhone(text: string): boolean {
   return /^\+[1-9]\d{1,14}$/.test(text)
 }
 
-/** An address as mail takes it: a dot-atom of RFC 5322, an @, a domain of two labels or more. */
-function isEmail(text: string): boolean {
+/** What a dot-atom of RFC 5322 consists of, and a label of a domain. */
+const ascii = {
+  atom: /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/,
+  label: /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/i,
+}
+/** The same with what RFC 6531 adds: letters, marks and digits of every script. */
+const international = {
+  atom: /^[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+(\.[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+)*$/u,
+  label: /^[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u,
+}
+
+/** An address as mail takes it: a dot-atom, an @, a domain of two labels or more. */
+function isEmail(text: string, rules: Choices): boolean {
   if (text.length > 254) return false
+  const { atom, label } = rules['email-form'] === 'international' ? international : ascii
   const at = text.lastIndexOf('@')
   const local = text.slice(0, at)
-  if (at < 1 || local.length > 64 || !/^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/.test(local)) {
-    return false
-  }
+  if (at < 1 || local.length > 64 || !atom.test(local)) return false
   const labels = text.slice(at + 1).split('.')
-  return labels.length > 1 && labels.every((label) => /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/i.test(label))
+  return labels.length > 1 && labels.every((part) => label.test(part))
 }
 
 /** The array as sent: codes are told apart, their fields are checked later against the schema. */
-function parseInformation(value: unknown): AdditionalInformation[] {
-  if (value === undefined) return []
+function parseInformation(value: unknown, rules: Choices): AdditionalInformation[] {
+  if (value === undefined || (value === null && rules['null-values'] === 'left-out')) return []
   if (!Array.isArray(value)) throw refusals.invalid('additional_information', 'must be an array')
   const seen = new Set<string>()
   return value.map((entry: unknown, index) => {
@@ -108,6 +124,7 @@ function required(object: Json, name: string, path: string): unknown {
   return object[name]
 }
 
+/** "400 for an unknown or missing field" (GET /v1/packages/{id}/schema). */
 function refuseUnknown(object: Json, known: readonly string[], prefix: string): void {
   const unknown = Object.keys(object).find((name) => !known.includes(name))
   if (unknown !== undefined) throw refusals.invalid(prefix + unknown, 'is not a known field')
