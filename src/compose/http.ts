@@ -5,12 +5,19 @@ import { exchangeText } from '../output/views/notices.ts'
 import { usage } from './usage.ts'
 
 /** The bare wire as this process's environment wants it, with a warning where that is odd. */
-export const http = once(made)
+export const http = once(plain)
 
 /** The same connections for another scope, such as a profile's own. */
-export const shareHttp = (from: Scope, to: Scope): void => to.share(from, made)
+export const shareHttp = (from: Scope, to: Scope): void => to.share(from, plain)
 
-async function made(scope: Scope): Promise<HttpClient> {
+function plain(scope: Scope): Promise<HttpClient> {
+  return made(scope)
+}
+
+/** The same with one more certificate authority (PEM), for one receiver. */
+export const httpTrusting = (scope: Scope, authority: string): Promise<HttpClient> => made(scope, authority)
+
+async function made(scope: Scope, authority?: string): Promise<HttpClient> {
   const { HttpClient } = await import('../http/client.ts')
   const { reporter, options, context } = scope
   const { clock, env } = context
@@ -22,6 +29,7 @@ async function made(scope: Scope): Promise<HttpClient> {
   const client = new HttpClient({
     clock,
     env,
+    authority,
     userAgent: `refcheck/${options.version}`,
     onExchange(report) {
       usage(scope).exchange(report.url)

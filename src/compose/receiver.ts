@@ -2,16 +2,18 @@ import { redact } from '../cli/redact.ts'
 import type { Scope } from '../cli/scope.ts'
 import { UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
-import { http } from './http.ts'
+import { http, httpTrusting } from './http.ts'
 
 /**
  * A receiver that is going to be sent events: https, or http to this machine; anything else is a UsageError
- * that does not repeat what may be a secret. `source` is the flag or argument it was given as.
+ * that does not repeat what may be a secret. `source` is the flag or argument it was given as; `authority` a certificate
+ * (PEM) that is trusted for it.
  */
 export async function receiverAt(
   scope: Scope,
   text: string,
   source: string,
+  authority?: string,
 ): Promise<{ http: HttpClient; url: string }> {
   if (!URL.canParse(text)) {
     throw new UsageError(`${source}: "${redact(text)}" is not a URL`, {
@@ -20,5 +22,5 @@ export async function receiverAt(
   }
   const { secureUrl } = await import('../http/transport.ts')
   const { href } = secureUrl(text, source)
-  return { http: await http(scope), url: href }
+  return { http: await (authority === undefined ? http(scope) : httpTrusting(scope, authority)), url: href }
 }

@@ -57,10 +57,13 @@ export async function listenPorts(
   scope: Scope,
   {
     forwardTo,
+    forwardCa,
     exec,
     secret,
   }: {
     forwardTo: string | undefined
+    /** A certificate (PEM) that is trusted for it. */
+    forwardCa: string | undefined
     exec: readonly string[] | undefined
     secret: string
   },
@@ -71,7 +74,8 @@ export async function listenPorts(
   ])
   const { clock, env } = scope.context
   const { inbox } = await store(scope)
-  const to = forwardTo === undefined ? undefined : await receiverAt(scope, forwardTo, '--forward-to')
+  const to =
+    forwardTo === undefined ? undefined : await receiverAt(scope, forwardTo, '--forward-to', forwardCa)
   const ports: DeliverPorts = {
     to: to && { ...to, clock, secret },
     program:

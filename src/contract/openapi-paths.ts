@@ -2,6 +2,13 @@ export type Json = Record<string, unknown>
 
 export const uuid = { type: 'string', format: 'uuid' }
 
+/** As exact as JSON numbers are. */
+export const integer = {
+  type: 'integer',
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+}
+
 /** Every property required. */
 export function object(properties: Json): Json {
   return { type: 'object', properties, required: Object.keys(properties) }
@@ -20,6 +27,7 @@ const failures: Record<string, Json> = {
   '403': response('Forbidden'),
   '404': response('NotFound'),
   '429': response('Throttled'),
+  '4XX': response('Unavailable'),
   '5XX': response('ServerError'),
 }
 
@@ -41,7 +49,10 @@ function answers(success: { status: '200' | '201'; schema: string }, ...statuses
 export function openApiPaths(): Json {
   const paths = { ...packagePaths(), ...requestPaths(), ...reportPaths() } as Record<string, Json>
   for (const operations of Object.values(paths)) {
-    for (const operation of Object.values(operations)) Object.assign(operation as Json, { tags: ['service'] })
+    for (const operation of Object.values(operations) as Json[]) {
+      const { summary } = operation
+      Object.assign(operation, { tags: ['service'], description: operation['description'] ?? summary })
+    }
   }
   return paths
 }
@@ -53,7 +64,7 @@ function packagePaths(): Json {
         operationId: 'ping',
         summary: 'Is the API up?',
         security: [],
-        responses: answers({ status: '200', schema: 'Ping' }, '5XX'),
+        responses: answers({ status: '200', schema: 'Ping' }, '4XX', '5XX'),
       },
     },
     '/v1/packages': {
@@ -61,8 +72,12 @@ function packagePaths(): Json {
         operationId: 'listPackages',
         summary: 'Packages available to the organisation and the user.',
         parameters: [
-          { name: 'status', in: 'query', schema: { enum: ['active', 'inactive', 'disabled'] } },
-          { name: 'id', in: 'query', schema: { type: 'integer' } },
+          {
+            name: 'status',
+            in: 'query',
+            schema: { type: 'string', enum: ['active', 'inactive', 'disabled'] },
+          },
+          { name: 'id', in: 'query', schema: integer },
         ],
         responses: answers({ status: '200', schema: 'PackageList' }, '400', '401', '403', '429', '5XX'),
       },
@@ -71,7 +86,7 @@ function packagePaths(): Json {
       get: {
         operationId: 'packageSchema',
         summary: 'The input schema of a package.',
-        parameters: [inPath('id', { type: 'integer' })],
+        parameters: [inPath('id', integer)],
         responses: answers({ status: '200', schema: 'PackageSchema' }, '401', '403', '404', '429', '5XX'),
       },
     },
@@ -118,7 +133,7 @@ function reportPaths(): Json {
     '/v1/reports/{check_id}/referees/{referee_id}': {
       get: report('downloadRefereeReport', 'The PDF of one referee.', [
         inPath('check_id', uuid),
-        inPath('referee_id', { type: ['string', 'integer'] }),
+        inPath('referee_id', { type: 'string' }),
       ]),
     },
     '/v1/users': {
@@ -135,15 +150,30 @@ function inPath(name: string, schema: Json): Json {
   return { name, in: 'path', required: true, schema }
 }
 
+const reportToken = {
+  name: 't',
+  in: 'query',
+  description: 'Signed token of `report_pdf_url`: valid 1 hour; replaces the authentication headers.',
+  schema: { type: 'string' },
+}
+
+/** Bytes, as generators know them. */
+const pdf = { type: 'string', format: 'binary' }
+
 function report(operationId: string, summary: string, parameters: Json[]): Json {
   const statuses = ['401', '403', '404', '429', '5XX']
   return {
     operationId,
     summary,
-    security: [{ reportToken: [] }, { apiKey: [], userEmail: [] }],
-    parameters,
+    // `t` replaces the headers; as a scheme of security a client might put its key there.
+    security: [{ apiKey: [], userEmail: [] }, {}],
+    parameters: [...parameters, reportToken],
     responses: {
-      '200': { description: 'The PDF.', headers: cacheHeaders, content: { 'application/pdf': {} } },
+      '200': {
+        description: 'The PDF.',
+        headers: cacheHeaders,
+        content: { 'application/pdf': { schema: pdf } },
+      },
       ...Object.fromEntries(statuses.map((status) => [status, failures[status]])),
     },
   }

@@ -1,14 +1,5 @@
-import { z } from 'zod'
-
-import { ping } from './envelope.ts'
-import { webhookEvent } from './event.ts'
-import { cacheHeaders, type Json, object, openApiPaths, uuid } from './openapi-paths.ts'
-import { fieldDefinition, fieldTypes, packageSchema } from './package-schema.ts'
-import { packageList, packageStatuses } from './package.ts'
-import { requestBody } from './request-body.ts'
-import { createdRequest, requestResource } from './request.ts'
-import { checkStatuses, refereeStatuses, requestStatuses } from './statuses.ts'
-import { userList } from './user.ts'
+import { cacheHeaders, type Json, openApiPaths } from './openapi-paths.ts'
+import { schemas } from './openapi-schemas.ts'
 
 /** The service as OpenAPI 3.1, made of the same contract that the program reads it by; `baseUrl` is where it is served. */
 export function openApi(baseUrl: string): Json {
@@ -19,6 +10,7 @@ export function openApi(baseUrl: string): Json {
       version: '1.0.0',
       description:
         'Order reference and background checks, follow them, download the reports, receive webhook events.',
+      contact: { name: 'The provider of the API' },
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: baseUrl }],
@@ -30,82 +22,9 @@ export function openApi(baseUrl: string): Json {
   }
 }
 
-/** A contract shape as JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
-function schemaOf(shape: z.ZodType): Json {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
-  return schema
-}
-
-/**
- * The same with what the contract leaves open, because a later server may send more: the values that the
- * document lists, by the path of the property that has them.
- */
-function documented(shape: z.ZodType, open: Readonly<Record<string, Json>>): Json {
-  const schema = schemaOf(shape)
-  for (const [path, values] of Object.entries(open)) {
-    const steps = path.split('.').flatMap((name) => (name === '[]' ? ['items'] : ['properties', name]))
-    const last = steps.pop() ?? ''
-    const holder = steps.reduce((at, step) => at[step] as Json, schema)
-    holder[last] = { ...(holder[last] as Json), ...values }
-  }
-  return schema
-}
-
-const one = (values: readonly string[]): Json => ({ enum: [...values] })
-const format = (name: string): Json => ({ format: name })
-
-function schemas(): Json {
-  const request = {
-    status: one(requestStatuses),
-    'checks.[].type': one(['reference', 'background']),
-    'checks.[].status': one(checkStatuses),
-    'checks.[].references.[].status': one(refereeStatuses),
-    'checks.[].id': format('uuid'),
-    'checks.[].report_pdf_url': format('uri'),
-    'checks.[].references.[].report_pdf_url': format('uri'),
-    created_at: format('date-time'),
-    'requester.email': format('email'),
-  }
-  return {
-    Ping: schemaOf(ping),
-    PackageList: documented(packageList, { 'packages.[].status': one(packageStatuses) }),
-    PackageSchema: documented(packageSchema, {
-      // The contract reads these names by hand, since the service chooses them.
-      'fields.additional_information.[].fields': {
-        type: 'object',
-        additionalProperties: documented(fieldDefinition, { type: one(fieldTypes) }),
-      },
-    }),
-    RequestBody: documented(requestBody, { 'recipient.email': format('email') }),
-    CreatedRequest: documented(createdRequest, { status: { const: 'RECEIVED' } }),
-    Request: documented(requestResource, request),
-    UserList: documented(userList, {
-      'users.[].id': format('uuid'),
-      'users.[].email': format('email'),
-      'users.[].teams.[].id': format('uuid'),
-    }),
-    WebhookEvent: documented(webhookEvent, {
-      event: { const: 'request.updated' },
-      request_id: uuid,
-      status: one(requestStatuses),
-    }),
-    Failure: object({
-      data: { type: 'null' },
-      status_message: { enum: ['client_error', 'server_error'] },
-      message: { type: 'string', minLength: 1 },
-    }),
-  }
-}
-
 const securitySchemes = {
   apiKey: { type: 'apiKey', in: 'header', name: 'X-Service-API-Key' },
   userEmail: { type: 'apiKey', in: 'header', name: 'X-Service-User-Email' },
-  reportToken: {
-    type: 'apiKey',
-    in: 'query',
-    name: 't',
-    description: 'Signed, valid 1 hour; report downloads only.',
-  },
 }
 
 const headers = {
@@ -125,6 +44,7 @@ const failed = (description: string, more: Json = {}): Json => ({
 })
 
 const responses = {
+  Unavailable: failed('A non-200 response may mean the API is unavailable.'),
   BadRequest: failed(
     'A missing or invalid field, bad JSON, or an unsupported query value; `<field path>: <reason>`.',
   ),

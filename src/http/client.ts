@@ -20,6 +20,8 @@ export interface HttpClientOptions {
   onExchange?: ((report: ExchangeReport) => void) | undefined
   /** Whether plain http may go to a URL of another machine; by default to none. */
   isApproved?: ((url: URL) => boolean) | undefined
+  /** A certificate (PEM) that is trusted besides those of this machine. */
+  authority?: string | undefined
 }
 
 /**
@@ -32,7 +34,7 @@ export class HttpClient {
 
   constructor(options: HttpClientOptions) {
     this.#options = options
-    this.#transport = new Transport(options.env)
+    this.#transport = new Transport(options.env, options.authority)
   }
 
   /** One exchange, the body read whole. Throws TransportError, or the signal's reason. */

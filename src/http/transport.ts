@@ -1,3 +1,5 @@
+import { getCACertificates } from 'node:tls'
+
 import { Agent, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 
 import { InternalError, UsageError } from '../errors/kinds.ts'
@@ -29,6 +31,11 @@ export function secureUrl(text: string, source = 'this', isApproved?: (url: URL)
   })
 }
 
+/** Authorities in place of the usual ones, if any. */
+interface Trust {
+  ca?: string[]
+}
+
 /** A way out, and what closes every socket it opened, also one that still connects. */
 interface Route {
   dispatcher: Dispatcher
@@ -41,12 +48,15 @@ interface Route {
  */
 export class Transport {
   readonly #env: Environment
+  readonly #trust: Trust
   readonly #kept = new Map<'loopback' | 'network', Route>()
   #proxies: ProxySettings | undefined
   #closed = false
 
-  constructor(env: Environment) {
+  /** `authority`: a certificate (PEM) that is trusted besides those of this machine. */
+  constructor(env: Environment, authority?: string) {
     this.#env = env
+    this.#trust = authority === undefined ? {} : { ca: [...getCACertificates(), authority] }
     skipContinues()
   }
 
@@ -64,7 +74,10 @@ export class Transport {
     const place = isLoopbackHost(url.hostname) ? 'loopback' : 'network'
     let route = this.#kept.get(place)
     if (route === undefined) {
-      route = place === 'loopback' ? loopbackRoute(limits) : networkRoute(limits, this.#settings())
+      route =
+        place === 'loopback'
+          ? loopbackRoute(limits, this.#trust)
+          : networkRoute(limits, this.#settings(), this.#trust)
       this.#kept.set(place, route)
     }
     return route.dispatcher
@@ -74,8 +87,8 @@ export class Transport {
   fresh(url: URL, limits: HttpLimits): Route {
     this.#requireOpen()
     return isLoopbackHost(url.hostname)
-      ? loopbackConnection(url, limits)
-      : networkRoute(limits, this.#settings())
+      ? loopbackConnection(url, limits, this.#trust)
+      : networkRoute(limits, this.#settings(), this.#trust)
   }
 
   /** For good: what is repeated after this opens nothing again. */
@@ -97,23 +110,23 @@ export class Transport {
 }
 
 /** The signal reaches into every socket: undici alone would leave one that still connects to its time-out. */
-function loopbackRoute({ connectMs }: HttpLimits): Route {
+function loopbackRoute({ connectMs }: HttpLimits, trust: Trust): Route {
   const sockets = new AbortController()
-  const connect = { timeout: connectMs, signal: sockets.signal }
+  const connect = { ...trust, timeout: connectMs, signal: sockets.signal }
   return closing(new Agent({ allowH2: false, connect }), sockets)
 }
 
 /** For a single exchange: no agent and no pool are made only to be thrown away. */
-function loopbackConnection({ origin }: URL, { connectMs }: HttpLimits): Route {
+function loopbackConnection({ origin }: URL, { connectMs }: HttpLimits, trust: Trust): Route {
   const sockets = new AbortController()
-  const connect = { timeout: connectMs, signal: sockets.signal }
+  const connect = { ...trust, timeout: connectMs, signal: sockets.signal }
   return closing(new Client(origin, { allowH2: false, connect }), sockets)
 }
 
-function networkRoute({ connectMs }: HttpLimits, proxies: ProxySettings): Route {
+function networkRoute({ connectMs }: HttpLimits, proxies: ProxySettings, trust: Trust): Route {
   const sockets = new AbortController()
   // NODE_TLS_REJECT_UNAUTHORIZED=0 counts on this machine only: over a network a key would go to anybody.
-  const tls = { rejectUnauthorized: true, signal: sockets.signal }
+  const tls = { ...trust, rejectUnauthorized: true, signal: sockets.signal }
   const agent = new EnvHttpProxyAgent({
     ...proxies,
     allowH2: false,

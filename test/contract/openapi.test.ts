@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 
 import { openApi } from '../../src/contract/openapi.ts'
 import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
+import { undocumented } from '../harness/documented.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 import { type Answer, fullOrder, hour, jane, simpleOrder, visit } from '../sandbox/visit.ts'
@@ -33,7 +34,7 @@ test('every endpoint of the document, with the failures it names', () => {
     ),
   )
   expect(operations).toEqual([
-    'GET /v1/ping 200 5XX',
+    'GET /v1/ping 200 4XX 5XX',
     'GET /v1/packages 200 400 401 403 429 5XX',
     'GET /v1/packages/{id}/schema 200 401 403 404 429 5XX',
     'POST /v1/requests 201 400 401 403 404 429 5XX',
@@ -46,25 +47,51 @@ test('every endpoint of the document, with the failures it names', () => {
 })
 
 test('ids, addresses and times are told by their formats', () => {
-  const { RequestBody, Request, UserList, WebhookEvent } = document.components.schemas
+  const { RequestBody, Request, BackgroundCheck, Referee, User, StatusEvent } = document.components.schemas
   const text = (name: string) => ({ type: 'string', format: name })
   const orNull = (name: string) => ({ type: ['string', 'null'], format: name })
   expect(RequestBody).toMatchObject({
     properties: { recipient: { properties: { email: text('email') } } },
   })
-  const referee = { properties: { report_pdf_url: orNull('uri') } }
-  const check = { id: orNull('uuid'), report_pdf_url: orNull('uri'), references: { items: referee } }
-  expect(Request).toMatchObject({
-    properties: {
-      request_id: text('uuid'),
-      created_at: text('date-time'),
-      checks: { items: { properties: check } },
-    },
+  expect(Request).toMatchObject({ properties: { request_id: text('uuid'), created_at: text('date-time') } })
+  expect(BackgroundCheck).toMatchObject({ properties: { id: orNull('uuid'), report_pdf_url: orNull('uri') } })
+  expect(Referee).toMatchObject({
+    properties: { referee_id: { type: 'string' }, report_pdf_url: orNull('uri') },
   })
-  expect(UserList).toMatchObject({
-    properties: { users: { items: { properties: { id: text('uuid'), email: text('email') } } } },
-  })
-  expect(WebhookEvent).toMatchObject({ properties: { request_id: text('uuid') } })
+  expect(User).toMatchObject({ properties: { id: text('uuid'), email: text('email') } })
+  expect(StatusEvent).toMatchObject({ properties: { request_id: text('uuid') } })
+})
+
+test('a check is what its type says, and an event has a reason only where it is of an ERROR', () => {
+  const fits = (name: string, value: object): boolean =>
+    ajv.validate({ $ref: `openapi#/components/schemas/${name}` }, value)
+  const id = '00000000-0000-4000-8000-000000000000'
+  const background = { id, type: 'background', status: 'COMPLETED', partner_name: null, check_name: null }
+  expect(fits('Check', { ...background, report_pdf_url: null })).toBe(true)
+  expect(fits('Check', background)).toBe(false)
+  expect(fits('Check', { id, type: 'reference', status: 'COMPLETED', references: [] })).toBe(true)
+  expect(fits('Check', { id, type: 'reference', status: 'COMPLETED' })).toBe(false)
+  expect(fits('Check', { ...background, report_pdf_url: null, type: 'other' })).toBe(false)
+  const event = { event: 'request.updated', request_id: id }
+  expect(fits('WebhookEvent', { ...event, status: 'ERROR', error_reason: 'x' })).toBe(true)
+  expect(fits('WebhookEvent', { ...event, status: 'ERROR' })).toBe(true)
+  expect(fits('WebhookEvent', { ...event, status: 'COMPLETED' })).toBe(true)
+  expect(fits('WebhookEvent', { ...event, status: 'COMPLETED', error_reason: 'x' })).toBe(false)
+})
+
+test('a report can be asked for with its token, and is bytes', () => {
+  const reports = Object.entries(document.paths).filter(([path]) => path.startsWith('/v1/reports/'))
+  expect(reports).toHaveLength(2)
+  for (const [, { get }] of reports) {
+    expect(get).toMatchObject({
+      parameters: expect.arrayContaining([
+        expect.objectContaining({ name: 't', in: 'query', schema: { type: 'string' } }),
+      ]) as unknown,
+      responses: {
+        200: { content: { 'application/pdf': { schema: { type: 'string', format: 'binary' } } } },
+      },
+    })
+  }
 })
 
 interface Media {
@@ -97,10 +124,9 @@ function expectDocumented(method: string, path: string, answer: Answer): void {
   expect(answer.headers.get('Content-Type')).toBe(type)
   expect(Object.keys(headers).filter((name) => answer.headers.get(name) === null)).toEqual([])
   expect(answer.bytes.toString('latin1', 0, 5) === '%PDF-').toBe(type === 'application/pdf')
-  // A PDF has no schema, and anything fits that.
   const schema = JSON.parse(JSON.stringify(media?.schema ?? {}).replaceAll('"#/', '"openapi#/')) as object
   const fits = ajv.compile(schema)
-  const body = type === 'application/pdf' ? undefined : answer.envelope()
+  const body = type === 'application/pdf' ? answer.bytes.toString('latin1') : answer.envelope()
   expect([`${method} ${path} ${answer.status}`, fits(body), fits.errors]).toEqual([
     `${method} ${path} ${answer.status}`,
     true,
@@ -184,8 +210,40 @@ test('what the sandbox delivers is the event of the document', async () => {
 test('a body that the document forbids does not fit its schema', () => {
   const fits = ajv.compile({ $ref: 'openapi#/components/schemas/RequestBody' })
   expect(fits(fullOrder)).toBe(true)
-  expect(fits({ ...fullOrder, recipient: { ...jane, phone: '0400 000 000' } })).toBe(false)
+  const recipients = [
+    { ...jane, phone: '0400 000 000' },
+    { ...jane, first_name: ' ' },
+    { ...jane, last_name: 'Do\0e' },
+    { ...jane, email: 'jane@example' },
+    { ...jane, middle_name: 'X' },
+  ]
+  for (const recipient of recipients)
+    expect([recipient, fits({ ...fullOrder, recipient })]).toEqual([recipient, false])
+  expect(fits({ ...fullOrder, callback: 'x' })).toBe(false)
+  expect(fits({ ...fullOrder, additional_information: null })).toBe(false)
   expect(fits({ package_id: 102 })).toBe(false)
+})
+
+test('an exchange that the document says otherwise of is told, whichever side is wrong', () => {
+  const exchange = (sent: object, status: number, message = '') => {
+    const request = new Request('http://127.0.0.1/v1/requests', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{}',
+    })
+    const data =
+      status === 201 ? { request_id: '00000000-0000-4000-8000-000000000000', status: 'RECEIVED' } : null
+    const status_message = status === 201 ? 'ok' : 'client_error'
+    const answer = Response.json({}, { status })
+    const said = JSON.stringify({ data, status_message, message })
+    return undocumented({ request, sent: JSON.stringify(sent), answer, said }, true)
+  }
+  expect(exchange(simpleOrder, 201)).toBeUndefined()
+  expect(exchange({}, 400, 'package_id: is required')).toBeUndefined()
+  expect(exchange({}, 201)).toContain('accepted, but ')
+  expect(exchange(simpleOrder, 400, 'recipient.first_name: is odd')).toContain('it fits its schema')
+  expect(exchange(simpleOrder, 409, 'twice')).toContain('this status is not documented')
+  expect(exchange(simpleOrder, 404)).toContain('message must NOT have fewer than 1 characters')
 })
 
 test('it is served beside the service and printed by the command', async () => {

@@ -7,6 +7,7 @@ import { expect, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts'
 import { listen } from '../../src/server/listen.ts'
+import { documentedFetch } from './documented.ts'
 import { type Outcome, refcheck, type RunOptions } from './run-command.ts'
 
 /** What stands between the program and the service: it answers itself, or asks the service something. */
@@ -46,8 +47,9 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
   const folder = temporaryFolder()
   const sandbox = createSandbox({ clock: systemClock, ...options })
   let between: Between | undefined
+  const documented = documentedFetch(sandbox)
   const listener = await listen((request, connection) => {
-    const ask = (asked: Request) => sandbox.fetch(asked, connection)
+    const ask = (asked: Request) => documented(asked, connection)
     return between === undefined ? ask(request) : between(request, ask)
   })
   onTestFinished(async () => {

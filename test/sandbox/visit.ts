@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 
 import type { RequestResource } from '../../src/contract/request.ts'
+import { documentedFetch } from '../harness/documented.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/create-sandbox.ts'
 
@@ -66,13 +67,14 @@ export function visit(options: Partial<SandboxOptions> = {}): Visit {
   const clock = new ManualClock(start)
   const sandbox = createSandbox({ clock, ...options })
   onTestFinished(() => sandbox.close())
+  const documented = documentedFetch(sandbox)
   const signedIn = (email = sandbox.credentials.userEmail): HeaderRecord => ({
     'X-Service-API-Key': sandbox.credentials.apiKey,
     'X-Service-User-Email': email,
   })
   const send = async (path: string, init: RequestInit): Promise<Answer> => {
     const url = path.startsWith('http') ? path : origin + path
-    const response = await sandbox.fetch(new Request(url, init))
+    const response = await documented(new Request(url, init))
     const bytes = Buffer.from(await response.arrayBuffer())
     return {
       status: response.status,

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
@@ -26,6 +27,25 @@ export async function tlsPair(
   // One after the other, so that the first of two that are missing is named.
   const cert = await pem(resolve(cwd, certFile), certFile)
   return { cert, key: await pem(resolve(cwd, keyFile), keyFile) }
+}
+
+/** The certificates of a PEM file that a flag names; undefined where it names none. */
+export async function authorityOf(
+  { cwd }: Pick<Context, 'cwd'>,
+  file: string | undefined,
+  flag: string,
+): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  const text = await pem(resolve(cwd, file), file)
+  try {
+    void new X509Certificate(text)
+  } catch (cause) {
+    throw new UsageError(`${flag}: ${file} holds no certificate`, {
+      hint: 'Give a PEM file with the certificate of the authority, or the self-signed one itself.',
+      cause,
+    })
+  }
+  return text
 }
 
 async function pem(path: string, typed: string): Promise<string> {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 
 import { BaseCommand } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/secret-file.ts'
-import { tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
+import { authorityOf, tlsFlags, tlsPair } from '../../cli/flags/tls.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenPorts, webhookSecrets } from '../../compose/webhook.ts'
@@ -33,6 +33,11 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     path: Flags.string({ summary: 'Path that receives deliveries', default: '/', helpValue: 'PATH' }),
     ...tlsFlags,
     'forward-to': Flags.string({ summary: 'Forward each event to this URL', helpValue: 'URL' }),
+    'forward-ca': Flags.string({
+      summary: 'Authority, or self-signed certificate, to trust for --forward-to (PEM)',
+      helpValue: 'FILE',
+      dependsOn: ['forward-to'],
+    }),
     exec: Flags.string({ summary: 'Run this command for each event, without a shell', helpValue: 'COMMAND' }),
     'max-attempts': Flags.integer({
       summary: 'Drop an event after this many failed forwards, so that later ones of its request go on',
@@ -64,6 +69,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const ports = await listenPorts(scope, {
       secret,
       forwardTo: flags['forward-to'],
+      forwardCa: await authorityOf(this.context, flags['forward-ca'], '--forward-ca'),
       exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
     })
     const listening = await startListening(ports, {

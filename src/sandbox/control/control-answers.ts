@@ -23,7 +23,14 @@ export const state = z.object({
   credits: count.nullable(),
   trial: z.enum(['none', 'running', 'expired']),
   subscription: z.enum(['active', 'inactive']),
-  requests: z.record(status, count),
+  requests: z.object({
+    RECEIVED: count,
+    IN_PROGRESS: count,
+    PARTIAL: count,
+    COMPLETED: count,
+    ERROR: count,
+    CANCELLED: count,
+  }),
   deliveries: z.object({ waiting: count, delivered: count, given_up: count }),
   quota: z.array(
     z.object({ calls: count, seconds: z.number(), used: count, ends_at: z.number().nullable() }),

@@ -73,7 +73,8 @@ function operation(verb: 'read' | 'tell', { name, summary, answer }: Control): J
   const [first = '', ...rest] = words
   return {
     operationId: first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(''),
-    summary: `${summary}.`,
+    summary,
+    description: `${summary}. JSON in and out, beside the service: no API key, no quota.`,
     tags: ['sandbox'],
     security: [{}, { controlToken: [] }],
     responses: {

@@ -37,7 +37,7 @@ const settings: Readonly<Record<string, Setting>> = {
 }
 
 /** What `sandbox set` takes, a line each: the name and its values. */
-export const settingNames: readonly string[] = Object.keys(settings)
+const settingNames: readonly string[] = Object.keys(settings)
 
 /** Changes one setting of a running sandbox. Throws UsageError where there is no such setting or value. */
 export async function setInSandbox(

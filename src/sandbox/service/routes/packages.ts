@@ -55,7 +55,7 @@ function idOf(text: string): number {
 }
 
 function integerOf(text: string): number | undefined {
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined
+  return /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined
 }
 
 function packageView(pack: PackageRecord): Package {

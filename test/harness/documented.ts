@@ -1,0 +1,171 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { expect, onTestFinished } from 'vitest'
+
+import { openApi } from '../../src/contract/openapi.ts'
+import type { Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
+import { ruleTable } from '../../src/sandbox/service/rules.ts'
+
+interface Media {
+  schema: object
+}
+interface Described {
+  $ref?: string
+  content?: Record<string, Media>
+}
+interface Parameter {
+  name: string
+  in: string
+  schema: { type: string; enum?: string[] }
+}
+interface Operation {
+  operationId: string
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, Described>
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: { responses: Record<string, Described> }
+}
+
+const document = openApi('http://127.0.0.1:4280') as unknown as Document
+const ajv = new Ajv2020({ strict: false })
+formats.default(ajv)
+ajv.addSchema(document, 'openapi')
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    operation,
+    method: method.toUpperCase(),
+    path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  })),
+)
+
+/** Choices by which a sandbox takes more than the document names; its OpenAPI is that of the usual ones. */
+const widening = [
+  'blank-text',
+  'control-characters',
+  'null-values',
+  'email-form',
+  'content-type',
+  'repeated-parameters',
+] as const
+
+/** What the service refuses and no JSON Schema can: other fields, another package, sizes, what is no JSON. */
+const unsayable =
+  /^(?:body: |package_id: package is not ACTIVE|additional_information.*(?:is not a check code|appears more than once|\.fields\.)|.*must be at most 255|recipient\.email: .*$)/
+
+const compiled = new Map<object, ValidateFunction>()
+
+function validator(schema: object): ValidateFunction {
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const made = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object)
+  compiled.set(schema, made)
+  return made
+}
+
+/** What went between a client and a sandbox. */
+interface Exchange {
+  request: Request
+  sent: string
+  answer: Response
+  said: string
+}
+
+/** Why an exchange is not as the OpenAPI document says; undefined where it is, or where that says nothing of it. */
+export function undocumented(exchange: Exchange, isUsual: boolean): string | undefined {
+  const { request, answer, said } = exchange
+  const { pathname } = new URL(request.url)
+  const found = operations.find(({ method, path }) => method === request.method && path.test(pathname))
+  if (found === undefined || said.includes('plain HTTP requests are rejected')) return undefined
+  const what = `${request.method} ${pathname} ${answer.status}`
+  const wrong =
+    wrongAnswer(found.operation, exchange) ?? (isUsual ? wrongRequest(found.operation, exchange) : undefined)
+  return wrong === undefined ? undefined : `${what}: ${wrong}`
+}
+
+function wrongAnswer({ responses }: Operation, { answer, said }: Exchange): string | undefined {
+  const status = String(answer.status)
+  const named = responses[status] ?? responses[`${status.slice(0, 1)}XX`]
+  const described =
+    named?.$ref === undefined ? named : document.components.responses[named.$ref.split('/').pop() ?? '']
+  if (described?.content === undefined) return 'this status is not documented'
+  const type = answer.headers.get('Content-Type') ?? ''
+  const media = described.content[type]
+  if (media === undefined) return `the type ${type} is not documented`
+  if (type !== 'application/json') return undefined
+  const fits = validator(media.schema)
+  return fits(JSON.parse(said)) ? undefined : `${ajv.errorsText(fits.errors)}: ${said}`
+}
+
+/** What is accepted has to fit its schema, and what is refused with 400 must not. */
+function wrongRequest(operation: Operation, exchange: Exchange): string | undefined {
+  const { answer, said } = exchange
+  if (answer.status < 300) {
+    const refused = refusedBySchema(operation, exchange)
+    return refused === undefined ? undefined : `accepted, but ${refused}: ${exchange.sent}`
+  }
+  if (answer.status !== 400 || refusedBySchema(operation, exchange) !== undefined) return undefined
+  const { message } = JSON.parse(said) as { message: string }
+  return unsayable.test(message)
+    ? undefined
+    : `refused (${message}), but it fits its schema: ${exchange.sent}`
+}
+
+function refusedBySchema(operation: Operation, { request, sent }: Exchange): string | undefined {
+  const query = new URL(request.url).searchParams
+  for (const { name, in: place, schema } of operation.parameters ?? []) {
+    const values = place === 'query' ? query.getAll(name) : []
+    const isGood = (value: string): boolean =>
+      schema.type === 'integer'
+        ? Number.isSafeInteger(Number(value)) && /^-?\d+$/.test(value)
+        : (schema.enum?.includes(value) ?? true)
+    if (values.length > 1 || !values.every(isGood)) return `${name} does not fit`
+  }
+  if (operation.requestBody === undefined) return undefined
+  const [type = ''] = (request.headers.get('Content-Type') ?? '').split(';')
+  const media = operation.requestBody.content[type.trim().toLowerCase()]
+  if (media === undefined) return `no body of the type "${type}" is documented`
+  const fits = validator(media.schema)
+  try {
+    return fits(JSON.parse(sent)) ? undefined : ajv.errorsText(fits.errors)
+  } catch {
+    return 'the body is no JSON'
+  }
+}
+
+/** The sandbox, every exchange held against its OpenAPI document, in both directions; the test fails by what is not as that says. */
+export function documentedFetch(sandbox: Pick<Sandbox, 'fetch' | 'log' | 'rules'>): Sandbox['fetch'] {
+  const wrong: string[] = []
+  onTestFinished(() => expect(wrong).toEqual([]))
+  return async (request, connection) => {
+    if (!new URL(request.url).pathname.startsWith('/v1/')) return sandbox.fetch(request, connection)
+    // Read beside the service: one half of a cloned body cannot be given up while the other waits.
+    const sending = request.method === 'POST' ? request.clone().text() : Promise.resolve('')
+    sending.catch(() => '')
+    let isFaulty = false
+    const stop = sandbox.log.subscribe((entry) => {
+      if (entry.kind === 'call' && entry.fault !== null) isFaulty = true
+    })
+    try {
+      const answer = await sandbox.fetch(request, connection)
+      if (isFaulty) return answer
+      const isUsual = sandbox
+        .rules()
+        .every(
+          ({ name, current }) =>
+            !widening.some((each) => each === name) || current === ruleTable[name].choices[0],
+        )
+      const isPdf = answer.headers.get('Content-Type') === 'application/pdf'
+      const said = isPdf ? '' : await answer.clone().text()
+      const sent = await sending.catch(() => '')
+      const found = undocumented({ request, sent, answer, said }, isUsual)
+      if (found !== undefined) wrong.push(found)
+      return answer
+    } finally {
+      stop()
+    }
+  }
+}

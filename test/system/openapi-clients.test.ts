@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+import { systemClock } from '../../src/host/clock.ts'
+import { createSandbox } from '../../src/sandbox/control/create-sandbox.ts'
+import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
+import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
+import { listen } from '../../src/server/listen.ts'
+
+const run = promisify(execFile)
+const vectors = join(import.meta.dirname, '..', 'vectors', 'openapi')
+
+/**
+ * Together 138 MB, and a TypeScript of their own: more than every clone of the project should carry. They are
+ * installed for this test alone, from the registry, by their exact versions.
+ */
+const tools = [
+  '@stoplight/spectral-cli@6.16.3',
+  '@redocly/cli@2.77.0',
+  'openapi-typescript@7.13.0',
+  'openapi-fetch@0.17.0',
+  '@hey-api/openapi-ts@0.99.0',
+  'typescript@5.9.3',
+  '@types/node@24.19.2',
+]
+
+let folder = ''
+
+/** A program of a package, in the folder; what it prints. */
+async function tool(script: string, ...argv: string[]): Promise<string> {
+  const { stdout, stderr } = await run(process.execPath, [join(folder, 'node_modules', script), ...argv], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], CI: '1' },
+  }).catch((error: unknown) => error as { stdout: string; stderr: string })
+  return stdout + stderr
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'refcheck-openapi-'))
+  writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
+  await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tools], { cwd: folder })
+  writeFileSync(
+    join(folder, 'openapi.json'),
+    JSON.stringify(sandboxOpenApi('http://127.0.0.1:4280'), null, 2),
+  )
+  writeFileSync(join(folder, '.spectral.yaml'), 'extends: ["spectral:oas"]\n')
+}, 600_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('Spectral has nothing to say, not even a hint', async () => {
+  const said = await tool(
+    '@stoplight/spectral-cli/dist/index.js',
+    'lint',
+    'openapi.json',
+    '--fail-severity',
+    'hint',
+  )
+  expect(said).toContain("No results with a severity of 'hint' or higher found!")
+})
+
+test('nor has Redocly, by its strict rules', async () => {
+  const said = await tool(
+    '@redocly/cli/bin/cli.js',
+    'lint',
+    'openapi.json',
+    '--extends',
+    'recommended-strict',
+  )
+  expect(said).toContain('Your API description is valid.')
+  expect(said).not.toMatch(/warning|error/i)
+})
+
+/** Where the generated clients call: a sandbox that they steer themselves. */
+async function service(): Promise<NodeJS.ProcessEnv> {
+  const sandbox = createSandbox({ clock: new ManualClock(systemClock.now()) })
+  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
+  onTestFinished(async () => {
+    await listener.close()
+    sandbox.close()
+  })
+  const { apiKey, userEmail } = sandbox.credentials
+  return { PATH: process.env['PATH'], BASE_URL: listener.url, API_KEY: apiKey, USER_EMAIL: userEmail }
+}
+
+const settings = {
+  target: 'es2024',
+  module: 'nodenext',
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  lib: ['es2024', 'dom', 'dom.iterable'],
+  types: ['node'],
+  outDir: 'out',
+}
+
+/** Compiles a program around a generated client strictly, and runs it against a sandbox. */
+async function tried(name: string): Promise<unknown> {
+  copyFileSync(join(vectors, `${name}.ts.txt`), join(folder, `${name}.ts`))
+  const project = { compilerOptions: settings, files: [`${name}.ts`] }
+  writeFileSync(join(folder, `${name}.json`), JSON.stringify(project))
+  expect(await tool('typescript/bin/tsc', '-p', `${name}.json`)).toBe('')
+  const { stdout } = await run(process.execPath, [join(folder, 'out', `${name}.js`)], {
+    env: await service(),
+  })
+  return JSON.parse(stdout)
+}
+
+const everything = {
+  status: 'COMPLETED',
+  reports: ['%PDF-', '%PDF-', '%PDF-', '%PDF-'],
+  refused: 404,
+  status_message: 'client_error',
+}
+
+test('a client of openapi-typescript and openapi-fetch compiles strictly and runs', async () => {
+  await tool('openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'schema.d.ts')
+  expect(await tried('openapi-fetch')).toEqual(everything)
+})
+
+test('a client of @hey-api/openapi-ts compiles strictly and runs', async () => {
+  mkdirSync(join(folder, 'client'), { recursive: true })
+  const config = {
+    input: 'openapi.json',
+    output: { path: 'client', importFileExtension: '.js' },
+    plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
+  }
+  writeFileSync(join(folder, 'openapi-ts.config.mjs'), `export default ${JSON.stringify(config)}\n`)
+  await tool('@hey-api/openapi-ts/bin/run.js', '-f', 'openapi-ts.config.mjs')
+  expect(await tried('hey-api')).toEqual(everything)
+})
