@@ -2,6 +2,7 @@ import { parseAst } from 'rolldown/parseAst'
 import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
+import { processorMs } from '../harness/processor-time.ts'
 import { shareOf } from '../harness/share.ts'
 import { sources } from '../house/sources.ts'
 
@@ -45,14 +46,12 @@ function hostile({ pattern }: Expression): string[] {
   return units.filter((unit) => unit !== '').map((unit) => `${unit.repeat(bytes / unit.length)}\u0000!`)
 }
 
-/** Milliseconds of this thread; the machine may be busy. A text grows, so that what is slow is given up early. */
+/** Milliseconds of processor time. A text grows, so that what is slow is given up early. */
 function slowest({ pattern, flags }: Expression, text: string): number {
   let took = 0
   for (const part of [16, 4, 1]) {
     const cut = text.slice(0, text.length / part) + text.slice(-2)
-    const since = process.threadCpuUsage().user
-    cut.replace(new RegExp(pattern, flags), '')
-    took = (process.threadCpuUsage().user - since) / 1000
+    took = processorMs(() => cut.replace(new RegExp(pattern, flags), ''))
     if (took > mostMs) return took * part
   }
   return took

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { processorMs } from '../../harness/processor-time.ts'
 import { masked, maskEmail, maskName, maskPhone, maskText, namesIn } from '../../../src/domain/agent/mask.ts'
 
 test.each([
@@ -107,14 +108,15 @@ test('a path leads where it led, a name in it aside; what was made here stays', 
 })
 
 test('a long text is masked in no time', () => {
-  const before = performance.now()
-  for (const text of [
+  const texts = [
     'a'.repeat(100_000),
     '1 '.repeat(50_000),
     'a@'.repeat(50_000),
     'x ('.repeat(30_000),
     ', '.repeat(50_000),
-  ])
-    maskText(text, new Set(['priya']))
-  expect(performance.now() - before).toBeLessThan(2_000)
+  ]
+  const took = processorMs(() => {
+    for (const text of texts) maskText(text, new Set(['priya']))
+  })
+  expect(took).toBeLessThan(2_000)
 })
