@@ -29,9 +29,7 @@ function entries(): Record<string, string> {
   return Object.fromEntries([
     ...from('src/commands', '**/*.ts', 'commands'),
     ...['start/start', 'help', 'command-not-found'].flatMap((path) => from('src/cli', `${path}.ts`, 'cli')),
-    ...['help', 'autocomplete'].flatMap((name) =>
-      from(`node_modules/@oclif/plugin-${name}/lib/commands`, '**/*.js', 'commands'),
-    ),
+    ...from('node_modules/@oclif/plugin-help/lib/commands', '**/*.js', 'commands'),
     ...lazyChunkEntries(),
   ])
 }

@@ -1,11 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
 
-import type { Command } from '@oclif/core'
 import { CommandHelp, Help } from '@oclif/core/help'
 
 import { terminalOf } from '../output/terminal.ts'
 import { currentContext } from './context.ts'
-import { inOurWords } from './plugin-words.ts'
 import { commandNames, unknownHelp } from './suggest.ts'
 import { pageNames, topicPage } from './topic-pages.ts'
 import { usageLines } from './usage-lines.ts'
@@ -24,7 +22,7 @@ START HERE
   refcheck report sync              Download all finished reports
 
 COMMANDS
-  api  approve  auth  autocomplete  batch  config  doctor  mcp  packages  ping
+  api  approve  auth  batch  completion  config  doctor  mcp  packages  ping
   quota  reference  report  request  sandbox  schema  status  store  users
   webhook  worker
 
@@ -53,10 +51,6 @@ export default class StreamedHelp extends Help {
       if (!(error instanceof Error) || !/^Command .* not found\.$/s.test(error.message)) throw error
       throw unknownHelp(words, commandNames(this.config), pageNames)
     }
-  }
-
-  override async showCommandHelp(command: Command.Loadable): Promise<void> {
-    await super.showCommandHelp(inOurWords(command))
   }
 
   protected override async showRootHelp(): Promise<void> {

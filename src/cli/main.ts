@@ -93,10 +93,6 @@ async function throughOclif(
       userPlugins: false,
       devPlugins: false,
     })
-    if (argv[0] === 'autocomplete') {
-      const { setUpInOurWords } = await import('./plugin-words.ts')
-      await setUpInOurWords(config)
-    }
     await run([...argv], config)
   })
 }
@@ -120,7 +116,7 @@ export function packageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
     dependencies: { ...pjson.dependencies, ...pjson.devDependencies },
     oclif: {
       ...pjson.oclif,
-      plugins: ['@oclif/plugin-help', '@oclif/plugin-autocomplete'],
+      plugins: ['@oclif/plugin-help'],
       commands: './src/commands',
       helpClass: './src/cli/help.ts',
       hooks: { command_not_found: './src/cli/command-not-found.ts' },

@@ -41,7 +41,7 @@ function commandOf(words: readonly string[]): string | undefined {
     .find((id) => manifest.commands[id] !== undefined)
 }
 
-const ofPlugins = new Set(['help', 'autocomplete'])
+const ofPlugins = new Set(['help'])
 const globalFlags = ['json', 'profile', 'no-color', 'quiet', 'verbose', 'help', 'version']
 
 test.each(documents)('every command and flag in %s is there', (path) => {

@@ -50,7 +50,9 @@ test('a renewed key asks for the key alone: of the profile that is named, or cho
   const { type, url, sandbox } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
   await type(`auth login --base-url ${url} --email ${owner} --profile main --with-key`, { stdin: apiKey })
-  await type(`auth login --base-url ${url} --email max.member@example.com --profile max --with-key`, { stdin: apiKey })
+  await type(`auth login --base-url ${url} --email max.member@example.com --profile max --with-key`, {
+    stdin: apiKey,
+  })
   const key: Answer = { ask: /API key/, secret: apiKey }
   expect(await type('auth login --profile main', { answers: [key] })).toMatchInlineSnapshot(`
     $ refcheck auth login --profile main
@@ -90,7 +92,9 @@ test('auth switch without a name offers the list; where nobody can be asked it i
     exit 2
   `)
   for (const name of ['main', 'spare']) {
-    await type(`auth login --base-url ${url} --email ${owner} --profile ${name} --with-key`, { stdin: apiKey })
+    await type(`auth login --base-url ${url} --email ${owner} --profile ${name} --with-key`, {
+      stdin: apiKey,
+    })
   }
   const answers: Answer[] = [{ ask: 'Which profile?', choose: /^main:/ }]
   expect(await type('auth switch', { answers })).toMatchInlineSnapshot(`

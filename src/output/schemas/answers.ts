@@ -4,6 +4,7 @@ import { envelope } from '../../contract/envelope.ts'
 import { packageResource } from '../../contract/package.ts'
 import { packageSchema } from '../../contract/package-schema.ts'
 import { user } from '../../contract/user.ts'
+import { shells } from '../views/completion.ts'
 import * as batches from './batches.ts'
 import { count } from './document.ts'
 import * as overview from './overview.ts'
@@ -54,6 +55,10 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'batch run': batches.standing,
   'batch status': batches.standing,
   'batch validate': batches.check,
+  completion: z.union([
+    z.strictObject({ setup: z.record(z.enum(shells), z.string()) }),
+    z.strictObject({ shell: z.enum(shells), script: z.string() }),
+  ]),
   'config get': session.setting,
   'config list': session.settings,
   'config set': session.changedSetting,

@@ -5,7 +5,11 @@ export interface CommandManifest {
   summary?: string
   description?: string
   examples?: (string | { command: string; description?: string })[]
-  args: Record<string, { name: string; description?: string; required?: boolean }>
+  hidden?: boolean
+  args: Record<
+    string,
+    { name: string; description?: string; required?: boolean; multiple?: boolean; options?: string[] }
+  >
   flags: Record<string, FlagManifest>
 }
 
@@ -25,7 +29,7 @@ interface FlagManifest {
 }
 
 /** Those that come with oclif have a help of their own. */
-const isOurs = (id: string): boolean => !/^(help|autocomplete)\b/.test(id)
+const isOurs = (id: string): boolean => !/^(help|complete)$/.test(id)
 
 /** The whole surface: Markdown for people, the same with JSON Schemas for programs. */
 export function referenceView(

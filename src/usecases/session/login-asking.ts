@@ -36,23 +36,22 @@ export async function loginAsking(
     const credentials = complete(formed, sources.profile)
     return { ...(await login({ ...sources, ...credentials })), baseUrl: credentials.baseUrl }
   }
-  const { profile, ...begun } = await renewed(prompter, formed, sources)
-  let known = begun
-  let refused: Partial<Given> = {}
+  const { profile, ...known } = await renewed(prompter, formed, sources)
+  const refused: Partial<Given> = {}
   for (;;) {
     try {
       const baseUrl = known.baseUrl ?? (await askedUrl(prompter, refused.baseUrl, sources))
       const apiKey = known.apiKey ?? (await askKey(prompter))
-      known = { ...known, baseUrl, apiKey }
+      Object.assign(known, { baseUrl, apiKey })
       const email = known.email ?? (await askedEmail(prompter, { baseUrl, apiKey }, refused.email, sources))
-      known = { ...known, email }
+      known.email = email
       return { ...(await login({ ...sources, profile, baseUrl, apiKey, email })), baseUrl }
     } catch (error) {
       const part = error instanceof RefcheckError ? wrongPart[error.code] : undefined
       if (part === undefined || !(error instanceof RefcheckError)) throw error
       sources.onRefused(error)
-      refused = { ...refused, [part]: known[part] }
-      known = { ...known, [part]: undefined }
+      refused[part] = known[part]
+      known[part] = undefined
     }
   }
 }

@@ -1,0 +1,84 @@
+import type { Candidate, LiveKind } from '../../domain/completion/wanted.ts'
+import { personOf } from '../../domain/submission/duplicate.ts'
+import { localTime } from '../../domain/wording/local-time.ts'
+import type { Profile } from '../../domain/session/profile.ts'
+import type { Store } from '../../store/ledger/store.ts'
+
+/** Where values come from; each is asked for its own kind alone. */
+export interface LiveSources {
+  packages: () => Promise<ReadonlyMap<number, string>>
+  profiles: () => Promise<ReadonlyMap<string, Profile>>
+  /** Undefined where there is none yet: completing makes none. */
+  store: () => Promise<Pick<Store, 'batches' | 'ledger' | 'inbox'> | undefined>
+  mappings: () => Promise<readonly string[]>
+  settings: () => readonly Candidate[]
+  plans: () => Promise<readonly string[]>
+  commands: () => readonly Candidate[]
+}
+
+/** More than anybody reads in a list. */
+const most = 50
+
+/** Values of one kind that begin with what was typed, the newest first where they have a time. */
+export async function liveValues(
+  kind: LiveKind,
+  sources: LiveSources,
+  current: string,
+): Promise<Candidate[]> {
+  const all = await valuesOf(kind, sources)
+  return all.filter(({ value }) => value.startsWith(current)).slice(0, most)
+}
+
+async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly Candidate[]> {
+  const bare = (values: readonly string[]): Candidate[] => values.map((value) => ({ value, about: '' }))
+  switch (kind) {
+    case 'package':
+      return [...(await sources.packages())].map(([id, name]) => ({ value: String(id), about: name }))
+    case 'profile':
+      return [...(await sources.profiles())].map(([name, { userEmail, baseUrl }]) => ({
+        value: name,
+        about: `${userEmail} at ${baseUrl}`,
+      }))
+    case 'batch':
+      return batches(sources)
+    case 'request':
+      return requests(sources)
+    case 'event':
+      return events(sources)
+    case 'mapping':
+      return bare(await sources.mappings())
+    case 'setting':
+      return sources.settings()
+    case 'plan':
+      return bare(await sources.plans())
+    case 'command':
+      return sources.commands()
+  }
+}
+
+async function batches({ store }: LiveSources): Promise<Candidate[]> {
+  const all = (await (await store())?.batches.list()) ?? []
+  return all
+    .toSorted((one, other) => other.addedAt - one.addedAt)
+    .map(({ id, name, addedAt }) => ({ value: id, about: `${name ?? ''} ${localTime(addedAt)}`.trim() }))
+}
+
+async function requests({ store }: LiveSources): Promise<Candidate[]> {
+  const all = (await (await store())?.ledger.list({ states: ['accepted'] })) ?? []
+  return all.toReversed().flatMap((row) => {
+    const { requestId, requestStatus = '' } = row
+    return requestId === undefined
+      ? []
+      : [{ value: requestId, about: `${personOf(row)} ${requestStatus}`.trim() }]
+  })
+}
+
+async function events({ store }: LiveSources): Promise<Candidate[]> {
+  const inbox = (await store())?.inbox
+  const found: Candidate[] = []
+  if (inbox === undefined) return found
+  for await (const { id, status = '', receivedAt } of inbox.list()) {
+    found.push({ value: String(id), about: `${status} ${localTime(receivedAt)}`.trim() })
+  }
+  return found.toReversed()
+}

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+
+import { orderOf } from '../harness/people.ts'
+import { session } from '../harness/session.ts'
+
+test('completion says what to run once, and prints the script of each shell', async () => {
+  const { type } = await session({ newcomer: true })
+  expect(await type('completion')).toMatchInlineSnapshot(`
+    $ refcheck completion
+    Run these lines once, for your shell, and open a new terminal:
+
+    bash:
+
+      refcheck completion bash > ~/.refcheck-completion.bash
+      echo 'source ~/.refcheck-completion.bash' >> ~/.bashrc
+
+    zsh:
+
+      refcheck completion zsh > ~/.refcheck-completion.zsh
+      echo 'source ~/.refcheck-completion.zsh' >> ~/.zshrc
+
+    fish:
+
+      mkdir -p ~/.config/fish/completions
+      refcheck completion fish > ~/.config/fish/completions/refcheck.fish
+
+    PowerShell:
+
+      New-Item -Type Directory -Force (Split-Path -Parent $PROFILE)
+      refcheck completion powershell >> $PROFILE
+    exit 0
+  `)
+  for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
+    expect((await type(`completion ${shell}`)).stdout).toMatch(/refcheck complete ["-]/)
+  }
+  expect(await type('completion tcsh')).toMatchInlineSnapshot(`
+    $ refcheck completion tcsh
+    2> Error: "tcsh" is not one of: bash, zsh, fish, powershell
+    2> Show its help with: refcheck completion --help
+    exit 2
+  `)
+})
+
+test("PowerShell's script, which is not run here", async () => {
+  const { type } = await session({ newcomer: true })
+  expect((await type('completion powershell')).stdout).toMatchInlineSnapshot(`
+    "# PowerShell completion for refcheck
+    Register-ArgumentCompleter -Native -CommandName refcheck -ScriptBlock {
+      param($wordToComplete, $commandAst, $cursorPosition)
+      $before = @(
+        $commandAst.CommandElements |
+          Select-Object -Skip 1 |
+          Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
+          ForEach-Object { if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.ToString() } }
+      )
+      refcheck complete "--current=$wordToComplete" '--' @before 2>$null | ForEach-Object {
+        if ($_ -notlike ':*') {
+          $value, $about = $_ -split "\`t", 2
+          if (-not $about) { $about = $value }
+          $text = if ($value -match '[\\s''"$;,(){}&|]') { "'" + $value.Replace("'", "''") + "'" } else { $value }
+          [System.Management.Automation.CompletionResult]::new($text, $value, 'ParameterValue', $about)
+        }
+      }
+    }
+    "
+  `)
+})
+
+test('ids come from what this machine knows; nothing is called and nothing made', async () => {
+  const { type, calls } = await session()
+  const complete = (line: string, current = '') => [
+    'complete',
+    `--current=${current}`,
+    '--',
+    ...line.split(' '),
+  ]
+  expect(await type(complete('batch status'))).toMatchInlineSnapshot(`
+    $ refcheck complete --current= -- batch status
+    exit 0
+  `)
+  await type('packages list')
+  await type(orderOf('Priya'))
+  const before = calls().length
+  expect(await type(complete('schema show'))).toMatchInlineSnapshot(`
+    $ refcheck complete --current= -- schema show
+    101	Standard employment screen
+    102	Identity check only
+    103	Two references
+    104	Executive screen
+    105	Graduate screen (paused)
+    106	Volunteer screen (withdrawn)
+    exit 0
+  `)
+  expect(await type(complete('request get'))).toMatchInlineSnapshot(`
+    $ refcheck complete --current= -- request get
+    REQUEST_1	Priya Example (priya@example.com) RECEIVED
+    exit 0
+  `)
+  expect(await type(complete('request get', 'zzz'))).toMatchInlineSnapshot(`
+    $ refcheck complete --current=zzz -- request get
+    exit 0
+  `)
+  expect(calls()).toHaveLength(before)
+})

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+
+import { commandManifest } from '../../../src/compose/reference.ts'
+import { profileIn, wantedAt } from '../../../src/domain/completion/wanted.ts'
+
+const commands = commandManifest()
+
+/** What is wanted at the end of a line: the candidates' values, or what else. */
+function at(line: string): string {
+  const words = line.split(' ')
+  const wanted = wantedAt(commands, words.slice(0, -1), words.at(-1) ?? '')
+  if (wanted.kind === 'candidates') return wanted.candidates.map(({ value }) => value).join(' ')
+  return wanted.kind === 'live' ? `<${wanted.prefix}${wanted.of}>` : `<${wanted.kind}>`
+}
+
+test.each([
+  // Commands and topics.
+  ['we', 'webhook'],
+  ['webhook ev', 'events'],
+  ['webhook events d', 'drop'],
+  ['help webhook events d', 'drop'],
+  ['nothing such', ''],
+  ['compl', 'completion'],
+  // Flags, each once unless it may stand again, and their values.
+  ['request wait --fo', '--for'],
+  ['request wait --for ', 'partial completed report'],
+  ['request wait --for=p', '--for=partial'],
+  ['request wait --for partial --fo', ''],
+  ['request create --field a.b=1 --fie', '--field'],
+  ['request wait --json --q', '--quiet'],
+  ['request create --yes=', ''],
+  ['request create --phone ', ''],
+  // Files and folders.
+  ['batch run peo', '<files>'],
+  ['batch run --package 102 peo', '<files>'],
+  ['batch run --results ', '<files>'],
+  ['batch run --results=x', '<files>'],
+  ['report sync --output ', '<folders>'],
+  // What only this machine knows.
+  ['batch run --package ', '<package>'],
+  ['batch run --package=1', '<--package=package>'],
+  ['schema show ', '<package>'],
+  ['packages list --id ', '<package>'],
+  ['ping --profile ', '<profile>'],
+  ['auth switch ', '<profile>'],
+  ['batch status ', '<batch>'],
+  ['request list --batch ', '<batch>'],
+  ['request get ', '<request>'],
+  ['request get 1 ', '<request>'],
+  ['store purge --request-id ', '<request>'],
+  ['webhook events show ', '<event>'],
+  ['webhook events replay 3 ', '<event>'],
+  ['batch run --mapping ', '<mapping>'],
+  ['config set ', '<setting>'],
+  ['config set package ', ''],
+  ['approve ', '<plan>'],
+  ['reference --output-schema ', '<command>'],
+  ['completion f', 'fish'],
+])('%s', (line, wanted) => {
+  expect(at(line)).toBe(wanted)
+})
+
+test('a command without arguments offers its flags; one that goes on offers both', () => {
+  expect(at('packages list ')).toMatch(/^--json .*--status/)
+  expect(at('')).toMatch(/\bbatch\b.*\bworker\b/)
+  expect(at('')).not.toMatch(/\bcomplete\b/)
+})
+
+test('the profile that the line names', () => {
+  expect([
+    profileIn(['ping', '--profile', 'a']),
+    profileIn(['ping', '--profile=b']),
+    profileIn(['ping']),
+  ]).toEqual(['a', 'b', undefined])
+})

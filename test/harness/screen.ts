@@ -1,0 +1,82 @@
+import { spawn } from '@lydell/node-pty'
+import xterm from '@xterm/headless'
+import { onTestFinished } from 'vitest'
+
+export interface Screen {
+  /** Resolves once this stands on the screen below what stood there when keys were pressed last. */
+  until(text: string | RegExp): Promise<void>
+  press(keys: string): void
+  /** What a person sees now: at most 24 lines. */
+  seen(): string
+  /** All that came, from the start, as a terminal keeps it. */
+  whole(): string
+}
+
+export interface ScreenOptions {
+  cwd: string
+  env: Record<string, string>
+  rows?: number | undefined
+}
+
+/** Runs a program in a pseudo-terminal of 80x24, and keeps its screen as a terminal would draw it. Ends with the test. */
+export function openScreen(
+  program: string,
+  args: readonly string[],
+  { cwd, env, rows = 24 }: ScreenOptions,
+): Screen {
+  const terminal = new xterm.Terminal({ cols: 80, rows, scrollback: 5_000, allowProposedApi: true })
+  const process = spawn(program, [...args], { cols: 80, rows, cwd, env: { TERM: 'xterm-256color', ...env } })
+  let running = true
+  let look = (): void => undefined
+  process.onData((data) => terminal.write(data, () => look()))
+  process.onExit(() => {
+    running = false
+    look()
+  })
+  // What a program asks of a terminal, such as where the cursor is, is answered.
+  terminal.onData((answer) => running && process.write(answer))
+  onTestFinished(() => {
+    if (running) process.kill('SIGKILL')
+    terminal.dispose()
+  })
+
+  const lines = (from: number, to: number): string[] =>
+    Array.from({ length: to - from }, (_, at) =>
+      (terminal.buffer.active.getLine(from + at)?.translateToString(true) ?? '').trimEnd(),
+    )
+  const end = (): number => terminal.buffer.active.baseY + terminal.buffer.active.cursorY + 1
+  let since = 0
+  return {
+    until(text) {
+      const found = (): boolean => {
+        const now = lines(since, Math.max(end(), terminal.buffer.active.length)).join('\n')
+        return typeof text === 'string' ? now.includes(text) : text.test(now)
+      }
+      return new Promise((resolve, reject) => {
+        const give = (why: string): void => {
+          look = () => undefined
+          clearTimeout(deadline)
+          if (found()) resolve()
+          else
+            reject(new Error(`${why} ${String(text)} came; the screen was:\n${lines(0, end()).join('\n')}`))
+        }
+        const deadline = setTimeout(() => give('20 seconds passed before'), 20_000)
+        look = () => {
+          if (found() || !running) give('ended before')
+        }
+        look()
+      })
+    },
+    press(keys) {
+      since = Math.max(0, end() - 1)
+      process.write(keys)
+    },
+    seen() {
+      const { baseY } = terminal.buffer.active
+      return lines(baseY, baseY + rows)
+        .join('\n')
+        .trimEnd()
+    },
+    whole: () => lines(0, Math.max(end(), terminal.buffer.active.length)).join('\n').trimEnd(),
+  }
+}

@@ -1,0 +1,14 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { root } from '../house/sources.ts'
+
+/** A folder for PATH in which `refcheck` is the built program. */
+export function programFolder(below: string): string {
+  const folder = join(below, 'program')
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, 'refcheck')
+  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin', 'run.js')}' "$@"\n`)
+  chmodSync(file, 0o755)
+  return folder
+}
