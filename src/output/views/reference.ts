@@ -29,7 +29,7 @@ interface FlagManifest {
 }
 
 /** Those that come with oclif have a help of their own. */
-const isOurs = (id: string): boolean => !/^(help|complete)$/.test(id)
+export const isOurs = (id: string): boolean => !/^(help|complete)$/.test(id)
 
 /** The whole surface: Markdown for people, the same with JSON Schemas for programs. */
 export function referenceView(
@@ -41,8 +41,7 @@ export function referenceView(
   const commands = Object.entries(manifest)
     .filter(([id]) => isOurs(id))
     .map(([id, command]) => ({ name: id.replaceAll(':', ' '), command }))
-  const [first] = commands
-  const global = Object.values(first?.command.flags ?? {}).filter(isGlobal)
+  const global = globalFlags(manifest)
   return {
     json: {
       version,
@@ -80,10 +79,16 @@ export function referenceView(
 
 const isGlobal = ({ helpGroup }: FlagManifest): boolean => helpGroup === 'GLOBAL'
 
-const ownFlags = ({ flags }: CommandManifest): FlagManifest[] =>
+export const ownFlags = ({ flags }: CommandManifest): FlagManifest[] =>
   Object.values(flags).filter((flag) => !isGlobal(flag))
 
-const examplesOf = ({ examples = [] }: CommandManifest): string[] =>
+/** Flags that every command has. */
+export function globalFlags(manifest: Readonly<Record<string, CommandManifest>>): FlagManifest[] {
+  const [first] = Object.entries(manifest).filter(([id]) => isOurs(id))
+  return Object.values(first?.[1].flags ?? {}).filter(isGlobal)
+}
+
+export const examplesOf = ({ examples = [] }: CommandManifest): string[] =>
   examples.map((each) =>
     (typeof each === 'string' ? each : each.command).replaceAll('<%= config.bin %>', 'refcheck'),
   )
@@ -101,7 +106,7 @@ function flagJson(flag: FlagManifest) {
   }
 }
 
-function valueOf({ helpValue, options }: FlagManifest): string {
+export function valueOf({ helpValue, options }: FlagManifest): string {
   if (options !== undefined) return options.join('|')
   return [helpValue ?? 'VALUE'].flat().join(' ')
 }

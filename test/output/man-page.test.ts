@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { commandManifest } from '../../src/compose/reference.ts'
+import { manPage } from '../../src/output/views/man-page.ts'
+import { root } from '../house/sources.ts'
+
+test('the manual names every command and flag of the manifest', () => {
+  const manifest = commandManifest()
+  const page = manPage('1.2.3', manifest, []).replaceAll(String.raw`\-`, '-')
+  for (const [id, { flags, hidden }] of Object.entries(manifest)) {
+    if (id === 'help' || hidden === true) continue
+    expect(page).toContain(`.SS "refcheck ${id.replaceAll(':', ' ')}`)
+    for (const name of Object.keys(flags)) expect(page).toContain(`.B --${name}`)
+  }
+  expect(page).not.toContain('refcheck complete"')
+})
+
+test('what roff would take for its own is printed as it stands', () => {
+  const page = manPage('1', { x: { summary: ".a 'b' \\c", args: {}, flags: {} } }, ['TITLE\n  .nf\n'])
+  expect(page).toContain(String.raw`\&.a \(aqb\(aq \ec.`)
+  expect(page).toMatch(/\.SH TITLE\n\.nf\n\\&\.nf\n\.fi/)
+})
+
+test('npm installs the manual that the build writes', () => {
+  const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    man: string[]
+    files: string[]
+  }
+  expect(pjson.man).toEqual(['./dist/man/refcheck.1'])
+  expect(pjson.files).toContain('dist')
+  expect(readFileSync(join(root, 'dist/man/refcheck.1'), 'utf8')).toMatch(/^\.TH REFCHECK 1/)
+})
