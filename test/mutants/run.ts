@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
@@ -239,11 +239,17 @@ function forRooms(looked: readonly Told[]): Record<string, number[]> {
     const deepest = all
       .toSorted((one, other) => other.share - one.share || one.ms - other.ms)
       .slice(0, mostDeep)
-    for (const test of new Set([...shortest, ...deepest].map((each) => each.test))) {
+    const namesakes = all.filter((each) => each.test.includes(`/${namesake(mutants[mutant]?.path ?? '')}`))
+    for (const test of new Set([...shortest, ...deepest, ...namesakes].map((each) => each.test))) {
       ;(found[test] ??= []).push(mutant)
     }
   }
   return found
+}
+
+/** The tests of a file of rules or statements. */
+function namesake(path: string): string {
+  return `${basename(path, '.ts').replace('-statements', '')}.test.ts`
 }
 
 /** Whether a test that came across these files uses what a mutant changes in the constants of one. */

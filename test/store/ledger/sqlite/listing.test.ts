@@ -60,6 +60,7 @@ describe('between the commit and the POST', () => {
     if (row === undefined) throw new Error('no row is left')
     await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject({ code: 'io' })
     await hold?.release()
+    expect(await states(store, batchId)).toEqual(['sending', 'pending', 'pending', 'pending'])
   })
 
   test('a store that was replaced while in use sends nothing more', async () => {

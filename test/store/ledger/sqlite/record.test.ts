@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import type { BatchRow, NewRow } from '../../../../src/domain/batch/batch.ts'
+import type { Store } from '../../../../src/store/ledger/store.ts'
+import { addOne, batchOf, beginOne, newAttempt, personOf, someTime } from '../batches.ts'
+import { fileBatch, orderRow } from '../files.ts'
+import { type Scratch, scratch } from '../scratch.ts'
+
+let place: Scratch
+let store: Store
+beforeEach(async () => {
+  place = scratch()
+  store = await place.store()
+})
+afterEach(() => place.end())
+
+/** What a person finds who looks into the file, or does to it. */
+function inFile(sql: string): Record<string, unknown>[] {
+  const database = new DatabaseSync(place.path)
+  const rows = database.prepare(sql).all()
+  database.close()
+  return rows.map((row) => Object.assign({}, row))
+}
+
+const at = someTime + 100
+const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
+
+describe('what is kept beside the rows', () => {
+  test('of each attempt who made it, when it began and ended, and with what answer', async () => {
+    const ordered = await beginOne(store.ledger, 'ann@example.com')
+    const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED', answerStatus: 201 } as const
+    await store.ledger.move(ordered, accepted)
+    const lost = await beginOne(store.ledger, 'bob@example.com')
+    await store.ledger.move(lost, { to: 'unknown', at, reason: 'cut' })
+    await store.ledger.move(
+      { ...lost, state: 'unknown' },
+      { to: 'dropped', at: at + 1, reason: 'left', decision },
+    )
+    const began = { user_email: 'member@example.com', began_at: someTime + 10, began_monotonic: 1234.5 }
+    expect(inFile('SELECT * FROM attempts ORDER BY rowid')).toMatchObject([
+      {
+        ...began,
+        id: ordered.attemptId,
+        batch_id: ordered.batchId,
+        row_number: 1,
+        ended_at: at,
+        became: 'accepted',
+        answer_status: 201,
+        reason: null,
+      },
+      { ...began, id: lost.attemptId, ended_at: at, became: 'unknown', answer_status: null, reason: 'cut' },
+    ])
+  })
+
+  const decision = { by: 'owner@example.com', why: 'they looked twice' }
+
+  test('of each decision who made it, when and why', async () => {
+    const lost = await beginOne(store.ledger, 'bob@example.com')
+    await store.ledger.move(lost, { to: 'unknown', at, reason: 'cut' })
+    expect(inFile('SELECT * FROM decisions')).toEqual([])
+    await store.ledger.move(
+      { ...lost, state: 'unknown' },
+      { to: 'pending', at: at + 5, reason: 'again', decision },
+    )
+    expect(inFile('SELECT * FROM decisions')).toMatchObject([
+      {
+        batch_id: lost.batchId,
+        row_number: 1,
+        attempt_id: lost.attemptId,
+        became: 'pending',
+        made_at: at + 5,
+        made_by: 'owner@example.com',
+        why: 'they looked twice',
+      },
+    ])
+  })
+
+  test('of each release between whom, who said so and when', async () => {
+    const first = await addOne(store.ledger, 'ann@example.com')
+    const batch = fileBatch()
+    const recipient = { ...personOf('ann@example.com'), first_name: 'Anne' }
+    await store.batches.add(batch, [{ ...orderRow(1, 'ann@example.com'), recipient } as NewRow])
+    await store.waiting.release(batch.id, { kind: 'rows', rows: [1] }, { at, by: 'owner@example.com' })
+    expect(inFile('SELECT * FROM releases')).toEqual([
+      {
+        batch_id: batch.id,
+        row_number: 1,
+        other_batch: first.batchId,
+        other_row: 1,
+        made_at: at,
+        made_by: 'owner@example.com',
+      },
+    ])
+  })
+})
+
+describe('a row that was damaged is sent no more', () => {
+  const damaged = { code: 'io', message: expect.stringContaining('damaged') as string }
+
+  /** A pending row of a file, and one after it. */
+  async function pending(): Promise<{ rows: BatchRow[]; batchId: string }> {
+    const batch = fileBatch()
+    await store.batches.add(batch, [orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
+    const rows: BatchRow[] = []
+    for await (const row of store.batches.rows(batch.id)) rows.push(row)
+    return { rows, batchId: batch.id }
+  }
+
+  const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+
+  test.each([
+    ['body', `body = '{"for":"bob@example.com"}'`],
+    ['fingerprint of the person', `person_print = email_print`],
+    ['fingerprint of the e-mail', `email_print = phone_print`],
+    ['fingerprint of the phone', `phone_print = email_print`],
+  ])('by another %s', async (_, change) => {
+    const { rows } = await pending()
+    inFile(
+      `UPDATE submissions SET ${change.replace(/body = (.*)/, 'body = CAST($1 AS BLOB)')} WHERE row_number = 1`,
+    )
+    const [row] = rows
+    if (row === undefined) throw new Error('no row')
+    await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject(damaged)
+    await expect(store.ledger.beginInQuota(row, newAttempt(), room)).rejects.toMatchObject(damaged)
+    expect(inFile('SELECT count(*) AS count FROM attempts')).toEqual([{ count: 0 }])
+  })
+
+  test('takes nothing with it of the row before', async () => {
+    const { rows, batchId } = await pending()
+    inFile(`UPDATE submissions SET body = CAST('{}' AS BLOB) WHERE row_number = 2`)
+    const [one, two] = rows
+    const attempt = one && (await store.ledger.begin(one, newAttempt()))
+    if (attempt === undefined || two === undefined) throw new Error('not begun')
+    const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' } as const
+    expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)).toMatchObject({
+      moved: true,
+      attempt: undefined,
+    })
+    expect(await store.batches.counts(batchId)).toMatchObject({ accepted: 1, pending: 1 })
+  })
+
+  test('nor may the same person be ordered beside it: the e-mail tells them', async () => {
+    await addOne(store.ledger, 'ann@example.com')
+    inFile(`UPDATE submissions SET email_print = phone_print, person_print = phone_print`)
+    await expect(
+      store.ledger.add(batchOf(['Ann@example.com']), { allowDuplicate: false }),
+    ).rejects.toMatchObject(damaged)
+    expect(await store.ledger.add(batchOf(['bob@example.com']), { allowDuplicate: false })).toBeUndefined()
+  })
+})
+
+test('a rejected row whose person was removed is not queued again', async () => {
+  const batch = fileBatch()
+  await store.batches.add(batch, [orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
+  for (const number of [1, 2]) {
+    const row = await store.batches.nextPending(batch.id)
+    const attempt = row && (await store.ledger.begin(row, newAttempt()))
+    if (attempt === undefined) throw new Error(`row ${number} did not begin`)
+    await store.ledger.move(attempt, { to: 'rejected', at, reason: 'no' })
+  }
+  await store.maintenance.purge({ email: 'ann@example.com' }, { dryRun: false, completely: false })
+  expect(await store.batches.requeue(batch.id, at)).toBe(1)
+  expect(await store.batches.counts(batch.id)).toMatchObject({ rejected: 1, pending: 1 })
+})
+
+test('what many people share is said of a file’s own rows, when they come in and when they are sent', async () => {
+  const email = 'agency@example.com'
+  const member = (row: number, first_name: string): NewRow =>
+    ({
+      ...orderRow(row, email),
+      recipient: { ...personOf(`${first_name}@example.com`), first_name, email },
+    }) as NewRow
+  const batch = fileBatch({ shared: [email] })
+  await store.batches.add(batch, [member(1, 'Ann'), member(2, 'Bob')])
+  for await (const row of store.batches.rows(batch.id)) {
+    const attempt = await store.ledger.begin(row, newAttempt())
+    if (attempt === undefined) throw new Error(`row ${row.row} did not begin`)
+    // Whoever is similar to an order in flight waits for what becomes of it.
+    await store.ledger.move(attempt, {
+      to: 'accepted',
+      at,
+      requestId: randomUUID(),
+      requestStatus: 'RECEIVED',
+    })
+  }
+  expect(await store.batches.counts(batch.id)).toMatchObject({ accepted: 2 })
+})
+
+test('one runner has a batch of a store in a file, row for row', async () => {
+  expect(store.batches.isShared).toBe(false)
+})
+
+test('a store in memory takes no single order for a service elsewhere', async () => {
+  const memory = await place.store(':memory:')
+  const order = batchOf(['ann@example.com'], { baseUrl: 'https://api.example.com', id: randomUUID() })
+  await expect(memory.ledger.add(order, { allowDuplicate: false })).rejects.toThrow(
+    'a store in memory, which would forget the order',
+  )
+})
