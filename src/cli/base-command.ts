@@ -1,6 +1,7 @@
 import type * as Interfaces from '@oclif/core/interfaces'
 
 import type { RefcheckError } from '../errors/base.ts'
+import { checkProfileName } from '../domain/session/profile-name.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'
 import { failureText } from '../output/failure.ts'
@@ -88,6 +89,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     })
     this.flags = flags as FlagsOf<T>
     this.args = args as ArgsOf<T>
+    // Also where no profile is used: a name that is none is a slip.
+    if (this.flags.profile !== undefined) checkProfileName(this.flags.profile)
     if (this.flags.jq !== undefined) await this.filterWith(this.flags.jq)
     this.scope = new Scope(this.context, {
       version: this.config.version,

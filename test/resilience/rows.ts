@@ -53,6 +53,7 @@ export const faults = {
   upgrade: { fault: 'an upgrade under a long-lived command', right: 'goes on with what it is' },
   report: { fault: 'a bundle for a bug report', right: 'nothing personal in it' },
   parsers: { fault: 'random input to every parser', right: 'read or refused' },
+  'bad-input': { fault: 'bad input to every command', right: 'one clear line, nothing sent' },
 } as const satisfies Record<string, Fault>
 
 export type FaultId = keyof typeof faults

@@ -1,5 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { Flags } from '../../cli/oclif.ts'
+import { parseBaseUrl } from '../../domain/session/base-url.ts'
 import { documentView } from '../../output/views/schema.ts'
 import { openApiDocument } from '../../compose/sandbox-facts.ts'
 
@@ -18,6 +19,7 @@ export default class SandboxOpenapi extends BaseCommand<typeof SandboxOpenapi> {
   }
 
   async run(): Promise<void> {
-    this.answer(documentView(await openApiDocument(this.flags['base-url'], this.flags.control)))
+    const baseUrl = parseBaseUrl(this.flags['base-url'], '--base-url')
+    this.answer(documentView(await openApiDocument(baseUrl, this.flags.control)))
   }
 }
