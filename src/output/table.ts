@@ -33,8 +33,15 @@ export function table<Row>(
   header = true,
 ): string {
   const head = columns.map((column) => column.name.replaceAll('_', ' ').toUpperCase())
-  const cells = rows.map((row) => columns.map((column) => shown(column, row)))
-  const texts = columns.map((_, at) => [header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])
+  const textsOf = (cells: readonly (readonly string[])[]): string[][] =>
+    columns.map((_, at) => [header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])
+  let cells = rows.map((row) => columns.map((column) => shown(column, row)))
+  if (
+    columns.some(({ short }) => short !== undefined) &&
+    widthOf(textsOf(cells)) > (terminal.columns ?? Infinity)
+  )
+    cells = rows.map((row) => columns.map((column) => shown(column, row, true)))
+  const texts = textsOf(cells)
   const widths = fit(
     texts,
     terminal.columns,
@@ -108,10 +115,16 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
 }
 
 /** What a person sees of a value: words for what is missing, no control characters. */
-function shown<Row>(column: Column<Row>, row: Row): string {
+function shown<Row>(column: Column<Row>, row: Row, isNarrow = false): string {
+  if (isNarrow && column.short !== undefined) return sanitize(column.short(row))
   if (column.show !== undefined) return sanitize(column.show(row))
   const value = column.value(row)
   return value === null || value === undefined || value === '' ? '-' : sanitize(String(value))
+}
+
+/** What a row takes where nothing of it is wrapped. */
+function widthOf(texts: readonly (readonly string[])[]): number {
+  return texts.reduce((sum, each) => sum + longest(each), 0) + gap * (texts.length - 1)
 }
 
 function longest(texts: readonly string[]): number {
@@ -129,7 +142,7 @@ function fit(
 ): number[] {
   const fitted = texts.map((each) => longest(each))
   if (available === undefined) return fitted
-  let over = fitted.reduce((sum, each) => sum + each, 0) + gap * (fitted.length - 1) - available
+  let over = widthOf(texts) - available
   if (over <= 0) return fitted
   const words = texts.map((each) => each.flatMap((text) => text.split(' ')))
   const ofWord = words.map((each) => longest(each))

@@ -17,6 +17,8 @@ export interface Column<Row> {
   /** How people read it, where that differs from the value. */
   show?(row: Row): string
   style?(row: Row): Style | undefined
+  /** Shown instead where the terminal is too narrow for all columns: an id by its start. */
+  short?(row: Row): string
   /** Not wrapped while another column can be: an id that people copy. */
   readonly whole?: boolean
   /** Left out of the text table unless asked for with --columns. */

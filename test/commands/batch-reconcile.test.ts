@@ -75,6 +75,8 @@ test('an event names a request that fits the row alone: it was ordered', async (
     2  rows
 
     results  HOME/people.results.csv
+
+    requests  2 RECEIVED
     exit 0
   `)
   expect(here.cat('people.results.csv')).toMatchInlineSnapshot(`

@@ -334,8 +334,8 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
-    BATCH ID                              NAME        ACCEPTED  TOTAL  STATE
-    BATCH_1                               people.csv  2         3      done
+    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
+    BATCH_1                               people.csv  2026-11-20  2 of 3    done
     exit 0
   `)
   expect(ordered()).toEqual(['a1@example.com', 'a3@example.com'])

@@ -15,8 +15,8 @@ test('where it stands: list, status and rows, by the beginning of the id', async
   const id = await halfSent(here)
   expect(await here.type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
-    BATCH ID                              NAME        ACCEPTED  TOTAL  STATE
-    BATCH_1                               people.csv  2         4      stopped
+    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
+    BATCH_1                               people.csv  2026-11-20  2 of 4    stopped
     exit 0
   `)
   expect(await here.type('batch list --json')).toMatchInlineSnapshot(`
@@ -46,6 +46,12 @@ test('where it stands: list, status and rows, by the beginning of the id', async
     4  rows
 
     results  HOME/people.results.csv
+
+    requests  2 RECEIVED
+
+    Needs a person
+      1 stopped  people.csv
+        refcheck batch resume BATCH_1
     exit 0
   `)
   expect(await here.type(`batch status ${id.slice(0, 8)} --json`)).toMatchInlineSnapshot(`
@@ -66,7 +72,25 @@ test('where it stands: list, status and rows, by the beginning of the id', async
         "duplicate": 0,
         "cancelled": 0
       },
-      "results_file": "HOME/people.results.csv"
+      "results_file": "HOME/people.results.csv",
+      "statuses": {
+        "RECEIVED": 2
+      },
+      "attention": [
+        {
+          "kind": "stopped",
+          "batch_id": "BATCH_1",
+          "batch": "people.csv",
+          "row": null,
+          "request_id": null,
+          "first_name": null,
+          "last_name": null,
+          "email": null,
+          "reason": null,
+          "since": "2026-11-20T12:00:00.000Z",
+          "command": "refcheck batch resume BATCH_1"
+        }
+      ]
     }
     exit 0
   `)

@@ -150,6 +150,12 @@ test('no credits: it halts, the rows are kept, and it goes on once there are som
     Nothing was ordered. The organisation has to buy credits.
 
     results  HOME/people.results.csv
+
+    requests  2 RECEIVED
+
+    Needs a person
+      1 halted  people.csv  organisation has no credits remaining
+        refcheck batch resume BATCH_1
     exit 0
   `)
   sandbox.setCredits(null)
@@ -213,8 +219,8 @@ test('the trial is over, or the key was replaced: it halts', async () => {
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
-    BATCH ID                              NAME        ACCEPTED  TOTAL  STATE
-    BATCH_1                               people.csv  1         4      halted
+    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
+    BATCH_1                               people.csv  2026-11-20  1 of 4    halted
     exit 0
   `)
   expect(ordered()).toEqual(emails(1))

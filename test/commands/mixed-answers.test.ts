@@ -86,26 +86,26 @@ describe('a read of a request that shows another one', () => {
     intercept(instead((path) => path.replace(ana, ben)))
     expect(await all([`request wait ${ana}`, 'request list --refresh', 'request list']))
       .toMatchInlineSnapshot(`
-      $ refcheck request wait REQUEST_1
-      2> Error: the answer is about another request, not about request REQUEST_1
-      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
-      exit 7
+        $ refcheck request wait REQUEST_1
+        2> Error: the answer is about another request, not about request REQUEST_1
+        2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+        exit 7
 
-      $ refcheck request list --refresh
-      2> Warning: REQUEST_1 could not be read: the answer is about another request, not about request REQUEST_1
-      REQUEST ID                            STATUS    ORDERED AT  EMAIL
-      REQUEST_1                             RECEIVED  2026-11-20  ana+declined@example.com
-      REQUEST_2                             RECEIVED  2026-11-20  ben@example.com
-      2> Error: the answer is about another request, not about request REQUEST_1
-      2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
-      exit 7
+        $ refcheck request list --refresh
+        2> Warning: REQUEST_1 could not be read: the answer is about another request, not about request REQUEST_1
+        REQUEST ID                            STATUS    ORDERED AT  NAME         PACKAGE
+        REQUEST_1                             RECEIVED  2026-11-20  Ana Example  102 Identity check only
+        REQUEST_2                             RECEIVED  2026-11-20  Ben Example  102 Identity check only
+        2> Error: the answer is about another request, not about request REQUEST_1
+        2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
+        exit 7
 
-      $ refcheck request list
-      REQUEST ID                            STATUS    ORDERED AT  EMAIL
-      REQUEST_1                             RECEIVED  2026-11-20  ana+declined@example.com
-      REQUEST_2                             RECEIVED  2026-11-20  ben@example.com
-      exit 0
-    `)
+        $ refcheck request list
+        REQUEST ID                            STATUS    ORDERED AT  NAME         PACKAGE
+        REQUEST_1                             RECEIVED  2026-11-20  Ana Example  102 Identity check only
+        REQUEST_2                             RECEIVED  2026-11-20  Ben Example  102 Identity check only
+        exit 0
+      `)
   })
 
   test('report download and report sync file nothing under a wrong name, and fetch the right one later', async () => {
@@ -255,9 +255,9 @@ describe('one request id for two orders is no two orders', () => {
       exit 8
 
       $ refcheck request list
-      REQUEST ID                            STATUS    ORDERED AT  EMAIL
-      REQUEST_1                             RECEIVED  2026-11-20  ana@example.com
-      -                                     unknown   2026-11-20  ben@example.com
+      REQUEST ID                            STATUS    ORDERED AT  NAME         PACKAGE
+      REQUEST_1                             RECEIVED  2026-11-20  Ana Example  102 Identity check only
+      -                                     unknown   2026-11-20  Ben Example  102 Identity check only
       exit 0
     `)
   })

@@ -32,13 +32,15 @@ test('every report of a request: whole PDFs under names that sort, one call of t
   quotaCalls()
   expect(await type(`report download --request ${id} --output reports --concurrency 1`))
     .toMatchInlineSnapshot(`
-    $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
-    stored  reports/Example-Priya_reference-Quinn-Referee_HASH.pdf  # kB
-    stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB
-    stored  reports/Example-Priya_National-police-check_HASH.pdf  # kB
-    stored  reports/Example-Priya_Credit-history-check_HASH.pdf  # kB
-    exit 0
-  `)
+      $ refcheck report download --request REQUEST_1 --output reports --concurrency 1
+      stored  reports/Example-Priya_reference-Quinn-Referee_HASH.pdf  # kB
+      stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB
+      stored  reports/Example-Priya_National-police-check_HASH.pdf  # kB
+      stored  reports/Example-Priya_Credit-history-check_HASH.pdf  # kB
+
+      4 reports stored (# kB)
+      exit 0
+    `)
   expect(quotaCalls()).toBe(1)
   const names = readdirSync(join(folder, 'reports'))
   expect(names.slice(-2)).toEqual(['manifest.csv', 'manifest.json'])
@@ -135,6 +137,8 @@ test('what is not ready is listed with its reason, and the rest is stored', asyn
       stored  reports/Example-Priya_reference-Jordan-Referee_HASH.pdf  # kB
       unavailable  Priya Example: National police check: the report is not ready; the check is IN_PROGRESS
       unavailable  Priya Example: Credit history check: the report is not ready; the check is IN_PROGRESS
+
+      2 reports stored (# kB), 2 unavailable
       2> Error: 2 reports are unavailable; the first: National police check: the report is not ready; the check is IN_PROGRESS
       2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1 --output reports --concurrency 1
       exit 10

@@ -23,6 +23,8 @@ test('a token that has expired for all reports of a request costs one more read;
     unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
     unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
     unavailable  Priya Example: the report URL was refused: its token is invalid or has expired
+
+    0 reports stored, 4 unavailable
     2> Error: 4 reports are unavailable; the first: the report URL was refused: its token is invalid or has expired
     2> A signed URL is valid for one hour. Get a new one with: refcheck request get REQUEST_1 --json
     exit 10
@@ -40,6 +42,8 @@ test('a 403 of one report leaves the others: listed, exit 10', async () => {
     stored  reports/Example-Priya_National-police-check_HASH.pdf  # kB
     stored  reports/Example-Priya_Credit-history-check_HASH.pdf  # kB
     unavailable  Priya Example: user is not an active member of the organisation
+
+    3 reports stored (# kB), 1 unavailable
     2> Error: user is not an active member of the organisation
     2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 10
@@ -57,6 +61,8 @@ test('a 404 of one report leaves the others too', async () => {
     stored  reports/Example-Priya_National-police-check_HASH.pdf  # kB
     stored  reports/Example-Priya_Credit-history-check_HASH.pdf  # kB
     unavailable  Priya Example: resource not found
+
+    3 reports stored (# kB), 1 unavailable
     2> Error: resource not found
     2> Check the ids and whether the report is ready with: refcheck request get REQUEST_1
     exit 10
@@ -108,6 +114,8 @@ test('what is missing: in its place with --json; nobody is told to try again for
     $ refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
     unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
     unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
+
+    0 reports stored, 2 unavailable
     2> Error: 2 reports are unavailable; the first: Identity check: no report; the check ended CANCELLED
     2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
     exit 10

@@ -300,8 +300,8 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
   expect(posts(here)).toHaveLength(1)
   expect(await here.type('request list --status unknown')).toMatchInlineSnapshot(`
     $ refcheck request list --status unknown
-    REQUEST ID  STATUS   ORDERED AT  EMAIL
-    -           unknown  2026-11-20  priya@example.com
+    REQUEST ID  STATUS   ORDERED AT  NAME        PACKAGE
+    -           unknown  2026-11-20  Priya Shah  102 Identity check only
     exit 0
   `)
 })

@@ -22,9 +22,9 @@ test('request list: empty, with orders, filtered, and read again with --refresh'
   await ordered(here, 'Mei')
   expect(await here.type('request list')).toMatchInlineSnapshot(`
     $ refcheck request list
-    REQUEST ID                            STATUS    ORDERED AT  EMAIL
-    REQUEST_1                             RECEIVED  2026-11-20  priya@example.com
-    REQUEST_2                             RECEIVED  2026-11-20  mei@example.com
+    REQUEST ID                            STATUS    ORDERED AT  NAME           PACKAGE
+    REQUEST_1                             RECEIVED  2026-11-20  Priya Example  102 Identity check only
+    REQUEST_2                             RECEIVED  2026-11-20  Mei Example    102 Identity check only
     exit 0
   `)
   expect(

@@ -222,6 +222,7 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
       "rows": 0,
       "events": 0,
       "kept": 0,
+      "drafts": 0,
       "dry_run": false
     }
     exit 0

@@ -2,16 +2,19 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { progressOf } from '../../domain/batch/progress.ts'
+import { followedBatchView } from '../../output/views/batch-status.ts'
 import { batchProgressText } from '../../output/views/batches.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
 import { watchBatch } from '../../usecases/batch/watch.ts'
+import { overviewPorts } from '../../compose/overview.ts'
+import { readBatchProgress } from '../../usecases/overview/read.ts'
 import { quotaWindows } from '../../compose/quota.ts'
 import { standingView, storedBatches } from '../../compose/store.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
-  static override summary = 'Show the progress of a batch'
+  static override summary = 'Show the progress of a batch, and what needs a person'
   static override description =
-    'Reads only the store and makes no call. --watch follows a batch that another process is running.'
+    'Rows by state, requests by status as last read, and what to do about each person who needs somebody. Reads only the store and makes no call; read statuses again with "refcheck request list --batch BATCH_ID --refresh". --watch follows a batch that another process is running.'
   static override examples = [
     '<%= config.bin %> batch status 3f2b8c1e',
     '<%= config.bin %> batch status 3f2b8c1e --watch',
@@ -35,6 +38,7 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
       })
     }
     const now = await findBatch(stored, batch.id)
-    this.answer(await standingView(this.scope, now, this.flags.json))
+    const standing = await standingView(this.scope, now, this.flags.json)
+    this.answer(followedBatchView(standing, await readBatchProgress(await overviewPorts(this.scope), now)))
   }
 }

@@ -8,10 +8,11 @@ import { Flags } from '../../cli/oclif.ts'
 import { following } from '../../compose/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests } from '../../usecases/request/list.ts'
-import { withFailures } from '../../domain/request/listing.ts'
+import { type ListedRequest, named, withFailures } from '../../domain/request/listing.ts'
 import { gravest } from '../../domain/request/result.ts'
 import { withListedReasons } from '../../usecases/request/error-reasons.ts'
 import { api } from '../../compose/api.ts'
+import { namesForUsers } from '../../compose/package-names.ts'
 import { batchIdOf, store } from '../../compose/store.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {
@@ -44,7 +45,8 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const filter = { status, since, email, batchId: await batchIdOf(this.scope, batch) }
     const format = listFormat(this.flags)
     if (!refresh) {
-      const listed = await withListedReasons(await listRequests({ ledger, clock }, filter), inbox)
+      const requests = await listRequests({ ledger, clock }, filter)
+      const listed = await withListedReasons(await this.withNames(requests), inbox)
       return this.answerList(listedRequestsView(listed), format)
     }
     const parts = {
@@ -58,7 +60,13 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     for (const { request_id, error } of failures) {
       this.scope.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }
-    const listed = withFailures(await withListedReasons(requests, inbox), failures)
+    const listed = withFailures(await withListedReasons(await this.withNames(requests), inbox), failures)
     this.answerList(listedRequestsView(listed), format, gravest(failures.map(({ error }) => error)))
+  }
+
+  private async withNames(requests: readonly ListedRequest[]) {
+    const users = requests.map(({ base_url: baseUrl, user_email: userEmail }) => ({ baseUrl, userEmail }))
+    const own = new Map(users.map((user) => [JSON.stringify(user), user]))
+    return named(requests, await namesForUsers(this.scope, [...own.values()]))
   }
 }

@@ -155,6 +155,13 @@ function commandFor(kind: AttentionKind, { batchId, requestIds }: About): string
   }
 }
 
+/** The gravest first. */
+export function attentionInOrder(attention: readonly Attention[]): Attention[] {
+  return attention.toSorted(
+    (one, other) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(other.kind),
+  )
+}
+
 /** What is told of together, because one command is for all of it. */
 export interface AttentionGroup {
   kind: AttentionKind

@@ -2,7 +2,7 @@ import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
 import { listed, type ListedBatch } from '../batch/standing.ts'
 import type { Submission } from '../submission/submission.ts'
-import { type Attention, attentionKinds } from './attention.ts'
+import { type Attention, attentionInOrder } from './attention.ts'
 
 /** A request whose reports can be had. Times are ISO 8601. */
 export interface FinishedRequest {
@@ -71,9 +71,7 @@ export function overviewOf({ accepted, batches, attention, files }: Known, now: 
         .filter(({ kind, counts }) => kind === 'file' && counts.pending + counts.sending > 0)
         .map(listed),
     },
-    attention: attention.toSorted(
-      (one, other) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(other.kind),
-    ),
+    attention: attentionInOrder(attention),
     reports: newestReports(accepted, files),
   }
 }

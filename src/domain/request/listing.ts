@@ -41,10 +41,20 @@ export interface Refreshed {
 
 /** A request of a list as it is printed. */
 export interface PrintedRequest extends ListedRequest {
+  /** As far as it was listed before; null where it is not known. */
+  package_name: string | null
   /** Why it ended in ERROR, where an event told. */
   error_reason: string | null
   /** Why it could not be read again. */
   failure?: RefcheckError | undefined
+}
+
+/** Each request with what its package is called. */
+export function named<Row extends ListedRequest>(
+  requests: readonly Row[],
+  names: ReadonlyMap<number, string>,
+): (Row & { package_name: string | null })[] {
+  return requests.map((each) => ({ ...each, package_name: names.get(each.package_id) ?? null }))
 }
 
 /** Each request that could not be read again with its error. */

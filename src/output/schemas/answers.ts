@@ -53,7 +53,7 @@ export const answers: Readonly<Record<string, z.ZodType>> = {
   'batch retry': batches.standing,
   'batch rows': batches.rows,
   'batch run': batches.standing,
-  'batch status': batches.standing,
+  'batch status': overview.followedBatch,
   'batch validate': batches.check,
   completion: z.union([
     z.strictObject({ setup: z.record(z.enum(shells), z.string()) }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import { attentionKinds } from '../../domain/overview/attention.ts'
-import { list } from './batches.ts'
+import { list, standing } from './batches.ts'
 import { count, moment, momentOrNull, textOrNull } from './document.ts'
 import { quota } from './session.ts'
 
@@ -43,3 +43,6 @@ export const overview = z.strictObject({
   /** Null where nobody is logged in. */
   quota: quota.nullable(),
 })
+
+/** `batch status`. */
+export const followedBatch = standing.extend({ statuses, attention })

@@ -25,6 +25,7 @@ export const listedRequests = z.array(
     status: textOrNull,
     status_read_at: momentOrNull,
     package_id: z.int(),
+    package_name: textOrNull,
     recipient: recipient.nullable(),
     ordered_at: moment,
     batch_id: z.string(),

@@ -87,17 +87,22 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
   return {
     rows: batches,
     columns: [
-      { name: 'batch_id', value: (row) => row.batch_id, whole: true },
+      {
+        name: 'batch_id',
+        value: (row) => row.batch_id,
+        short: (row) => row.batch_id.slice(0, 8),
+        whole: true,
+      },
       { name: 'name', value: (row) => row.name },
       { name: 'package_id', value: (row) => row.package_id, extra: true },
       {
         name: 'added_at',
         value: (row) => row.added_at,
         show: (row) => localDay(row.added_at),
-        extra: true,
       },
-      { name: 'accepted', value: (row) => row.accepted },
-      { name: 'total', value: (row) => row.total },
+      { name: 'progress', value: (row) => `${row.accepted} of ${row.total}` },
+      { name: 'accepted', value: (row) => row.accepted, extra: true },
+      { name: 'total', value: (row) => row.total, extra: true },
       { name: 'pending', value: (row) => row.pending, extra: true },
       { name: 'unknown', value: (row) => row.unknown, extra: true },
       { name: 'state', value: (row) => row.state, style: (row) => stateStyle(row.state) },

@@ -111,7 +111,7 @@ export function attentionLines(
     return [`${styled(terminal, kindStyle[kind], head)}  ${about}`.trimEnd(), `  ${command}`]
   })
   const more = groups.length - most
-  return more > 0 ? [...lines, `and ${more} more: refcheck status --html status.html shows all`] : lines
+  return more > 0 ? [...lines, `and ${more} more; --json lists all`] : lines
 }
 
 function aboutGroup({ batch, items, kind }: AttentionGroup): string {

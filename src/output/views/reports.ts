@@ -17,8 +17,23 @@ import { countInWords } from '../../domain/wording/count-in-words.ts'
 export function reportsView({ reports, stored, missing }: FilingResult, cwd: string): View {
   return {
     json: reports.map((each) => (isMissing(each) ? missingJson(each) : each)),
-    text: (terminal) => lines(stored, missing, cwd, terminal) || 'There are no reports to download.',
+    text: (terminal) =>
+      reports.length > 1
+        ? `${lines(stored, missing, cwd, terminal)}\n\n${totals(stored, missing.length)}`
+        : lines(stored, missing, cwd, terminal) || 'There are no reports to download.',
   }
+}
+
+/** `12 stored (4.2 MB), 3 already there, 1 unavailable`. */
+function totals(stored: readonly StoredReport[], missing: number): string {
+  const fresh = stored.filter((each) => !each.skipped)
+  const there = stored.length - fresh.length
+  const bytes = fresh.reduce((sum, each) => sum + each.bytes, 0)
+  return [
+    `${countInWords(fresh.length, 'report')} stored${fresh.length === 0 ? '' : ` (${size(bytes)})`}`,
+    ...(there === 0 ? [] : [`${there} already there`]),
+    ...(missing === 0 ? [] : [`${missing} unavailable`]),
+  ].join(', ')
 }
 
 function missingJson({ requestId, checkId, refereeId, error }: MissingReport) {

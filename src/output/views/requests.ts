@@ -10,16 +10,29 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
     rows: requests,
     json: ({ failure, ...row }) => (failure === undefined ? row : { ...row, error: failureJson(failure) }),
     columns: [
-      { name: 'request_id', value: (row) => row.request_id, whole: true },
+      {
+        name: 'request_id',
+        value: (row) => row.request_id,
+        short: (row) => row.request_id?.slice(0, 8) ?? '-',
+        whole: true,
+      },
       {
         name: 'status',
         value: (row) => row.status ?? row.state,
         style: (row) => (row.status === null ? 'yellow' : statusStyle(row.status)),
       },
       { name: 'ordered_at', value: (row) => row.ordered_at, show: (row) => localDay(row.ordered_at) },
+      {
+        name: 'name',
+        value: ({ recipient: person }) => person && `${person.first_name} ${person.last_name}`,
+      },
+      {
+        name: 'package',
+        value: ({ package_id: id, package_name: name }) => (name === null ? id : `${id} ${name}`),
+      },
       { name: 'first_name', value: (row) => row.recipient?.first_name, extra: true },
       { name: 'last_name', value: (row) => row.recipient?.last_name, extra: true },
-      { name: 'email', value: (row) => row.recipient?.email },
+      { name: 'email', value: (row) => row.recipient?.email, extra: true },
       { name: 'package_id', value: (row) => row.package_id, extra: true },
       { name: 'phone', value: (row) => row.recipient?.phone, extra: true },
       { name: 'status_read_at', value: (row) => row.status_read_at, extra: true },

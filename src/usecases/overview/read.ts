@@ -1,7 +1,12 @@
 import type { Batch } from '../../domain/batch/batch.ts'
 import { listedRow } from '../../domain/batch/standing.ts'
-import { type Attention, attentionOf, batchAttention } from '../../domain/overview/attention.ts'
-import { type Overview, overviewOf } from '../../domain/overview/overview.ts'
+import {
+  type Attention,
+  attentionInOrder,
+  attentionOf,
+  batchAttention,
+} from '../../domain/overview/attention.ts'
+import { countedStatuses, type Overview, overviewOf } from '../../domain/overview/overview.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -61,4 +66,11 @@ export async function attentionIn(
     found.push({ ...each, reason: reason ?? null })
   }
   return found
+}
+
+/** How a batch's checks go, and who of it needs somebody. */
+export async function readBatchProgress(ports: OverviewPorts, batch: Batch) {
+  const accepted = await ports.ledger.list({ states: ['accepted'], batchId: batch.id })
+  const attention = await attentionIn(ports, [batch], accepted, ports.clock.now(), unsentOfBatch)
+  return { statuses: countedStatuses(accepted), attention: attentionInOrder(attention) }
 }

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+
+import { claim, emptyBook, type QuotaBook, record, withThrottle } from '../../../src/domain/quota/book.ts'
+import { secondsForCreates } from '../../../src/domain/quota/eta.ts'
+
+const windows = [
+  { calls: 60, seconds: 60 },
+  { calls: 1000, seconds: 3600 },
+]
+const start = Date.UTC(2026, 10, 21, 9, 30, 17)
+
+/** When the last of so many really has its place. */
+function really(kept: QuotaBook, creates: number): number {
+  let [book, at] = [kept, start]
+  for (let done = 0; done < creates;) {
+    const { state, waitMs } = claim(book, 'create', at)
+    if (waitMs === 0) done += 1
+    book = state
+    at += waitMs
+  }
+  return (at - start) / 1000
+}
+
+test('what fits into the windows takes no time by quota, only what each call takes', () => {
+  expect(secondsForCreates(emptyBook(windows), 0, start)).toBe(0)
+  expect(secondsForCreates(emptyBook(windows), 60, start)).toBe(0)
+  expect(secondsForCreates(emptyBook(windows), 60, start, 200)).toBeCloseTo(12)
+})
+
+test('29 left of 80 wait for the minute that the first 51 and nine reads filled', () => {
+  const book = record(emptyBook(windows), 60, start - 10_000)
+  const left = secondsForCreates(book, 29, start)
+  expect(left).toBeGreaterThan(50)
+  expect(left).toBeLessThan(53)
+  expect(left).toBe(really(book, 29))
+})
+
+test('a 429 is waited out, and calls go one by one after it', () => {
+  const book = withThrottle(emptyBook(windows), 40, start)
+  expect(secondsForCreates(book, 1, start)).toBe(40)
+  expect(secondsForCreates(book, 11, start)).toBe(50)
+})
+
+test('for more than an hour’s calls it is right to 3 in 100', () => {
+  const book = record(emptyBook(windows), 300, start - 600_000)
+  for (const creates of [500, 1000, 2500]) {
+    const [said, is] = [secondsForCreates(book, creates, start), really(book, creates)]
+    expect(Math.abs(said - is) / is).toBeLessThan(0.03)
+  }
+})
