@@ -2,11 +2,12 @@ import type { Api } from '../api/api.ts'
 import { defaultTimeoutMs, parseDuration } from '../cli/flags/duration.ts'
 import { once, type Scope } from '../cli/scope.ts'
 import type { Credentials } from '../domain/session/credentials.ts'
+import { UnauthenticatedError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
 import { retryNoticeText } from '../output/views/notices.ts'
 import type { Governor } from '../usecases/quota/governor.ts'
 import { http } from './http.ts'
-import { governorOf } from './quota.ts'
+import { governorOf, quotaWindows } from './quota.ts'
 import { session, sessionSources, setting } from './session.ts'
 import { usage } from './usage.ts'
 
@@ -51,6 +52,28 @@ export async function reacher(
 export async function governor(scope: Scope): Promise<Governor> {
   const { baseUrl, apiKey } = await session(scope)
   return usage(scope).through(await governorOf(scope, baseUrl, apiKey))
+}
+
+/** Seconds until so many more are sent, by the quota: of the key in use where it is of that service, else of any key. */
+export async function timeToSend(
+  scope: Scope,
+  baseUrl: string,
+): Promise<(creates: number) => Promise<number>> {
+  const windows = await quotaWindows(scope, baseUrl)
+  const own = await session(scope).catch((error: unknown) => {
+    if (error instanceof UnauthenticatedError) return undefined
+    throw error
+  })
+  if (own?.baseUrl !== baseUrl) {
+    const { quotaSeconds } = await import('../domain/batch/estimate.ts')
+    return async (creates) => quotaSeconds(creates, windows)
+  }
+  const pace = await governorOf(scope, own.baseUrl, own.apiKey)
+  return async (creates) => {
+    // Others run the batch: what they have used stands in the store.
+    await pace.standing()
+    return pace.secondsFor(creates)
+  }
 }
 
 /** Milliseconds that retries and waits on a 429 may take together. */

@@ -66,6 +66,9 @@ export async function batchPlanPorts(scope: Scope) {
 export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promise<StartPorts> {
   const { api: own, ledger, clock, random } = await orderPorts(scope, signal)
   const { batches, waiting, inbox, orphans } = await store(scope)
+  const pace = await governor(scope)
+  // What others have used of the quota counts for the time that is left.
+  await pace.standing()
   const run: RunPorts = {
     api: own,
     ledger,
@@ -74,7 +77,7 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
     signal,
     batches,
     waiting,
-    governor: await governor(scope),
+    governor: pace,
     cache: await schemas(scope),
     onPaced: pauseNote(scope),
   }
@@ -87,7 +90,7 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
     prompter: scope.prompter(),
     meter: await batchMeter({
       clock,
-      windows: await quotaWindows(scope, own.baseUrl),
+      secondsFor: pace.secondsFor,
       progress: scope.progress(),
       note: scope.note,
     }),

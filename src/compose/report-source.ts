@@ -2,6 +2,7 @@ import type { Scope } from '../cli/scope.ts'
 import type { ReportSource } from '../domain/report/source.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { readSecretLine } from './input.ts'
+import { requestIdsOf } from './known-ids.ts'
 import { batchIdOf } from './store.ts'
 
 interface SourceFlags {
@@ -42,7 +43,8 @@ export async function reportSource(
   }
   if (url === '-') return { kind: 'url', url: await readSecretLine(scope.context, 'the signed URL') }
   if (url !== undefined) return { kind: 'url', url }
-  if (request !== undefined) return { kind: 'requests', requestIds: [...new Set(request)] }
+  if (request !== undefined)
+    return { kind: 'requests', requestIds: [...new Set(await requestIdsOf(scope, request))] }
   const batchId = await batchIdOf(scope, batch)
   if (batchId !== undefined) return { kind: 'batch', batchId }
   if (isAll) return { kind: 'completed', since }

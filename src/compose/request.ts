@@ -78,6 +78,25 @@ export async function following(scope: Scope) {
   }
 }
 
+/** The same for a wait of so many, which is shown as it goes on. `kept`: when every status that was read is in the store. */
+export async function waiting(scope: Scope, total: number) {
+  const [{ WaitMeter }, parts] = await Promise.all([import('../output/wait-meter.ts'), following(scope)])
+  const meter = new WaitMeter(scope.reporter, total)
+  const { ledger } = await store(scope)
+  const records: Promise<void>[] = []
+  return {
+    ...parts,
+    onRest: meter.onRest,
+    onStatus: (request: RequestResource): void => {
+      meter.onStatus(request)
+      // A store that cannot be written to is no fault of the wait.
+      const at = scope.context.clock.now()
+      records.push(ledger.recordStatus(request.request_id, request.status, at).catch(() => undefined))
+    },
+    kept: async (): Promise<void> => void (await Promise.all(records)),
+  }
+}
+
 /** Tells of a read that waits, if it is long. */
 export const pauseNote =
   (scope: Scope) =>

@@ -4,13 +4,15 @@ import type { Sink } from './streams.ts'
 import { styled, type Terminal } from './terminal.ts'
 
 const eraseLine = '\r\u001B[2K'
+const lineUp = '\u001B[1A'
 
-/** What is said beside the answer, on stderr: notes that stay, and one line that changes as things go on. */
+/** What is said beside the answer, on stderr: notes that stay, and lines that change as things go on. */
 export class Reporter {
   readonly #sink: Sink
   readonly #terminal: Terminal
   readonly #quiet: boolean
-  #live = false
+  /** Lines that stand there and will change. */
+  #live = 0
 
   constructor(sink: Sink, terminal: Terminal, quiet: boolean) {
     this.#sink = sink
@@ -49,10 +51,16 @@ export class Reporter {
 
   /** The line that changes in place on a terminal; elsewhere nothing, its milestones are notes. */
   status(text: string): void {
+    this.live([text])
+  }
+
+  /** The same of several lines, which change together. */
+  live(lines: readonly string[]): void {
     if (this.#quiet || !this.#sink.isTTY) return
-    this.#live = true
     const width = (this.#terminal.columns ?? 80) - 1
-    this.#sink.write(`${eraseLine}${styled(this.#terminal, 'dim', sanitize(text).slice(0, width))}`)
+    const shown = lines.map((line) => styled(this.#terminal, 'dim', sanitize(line).slice(0, width)))
+    this.#sink.write(`${this.#erasing()}${shown.join('\n')}`)
+    this.#live = lines.length
   }
 
   /** One line an exchange, for --verbose. */
@@ -67,7 +75,11 @@ export class Reporter {
   }
 
   #clear(): void {
-    if (this.#live) this.#sink.write(eraseLine)
-    this.#live = false
+    if (this.#live > 0) this.#sink.write(this.#erasing())
+    this.#live = 0
+  }
+
+  #erasing(): string {
+    return `${`${eraseLine}${lineUp}`.repeat(Math.max(0, this.#live - 1))}${eraseLine}`
   }
 }

@@ -113,13 +113,13 @@ test('request get of one that is not there, or of no id at all', async () => {
       exit 5
 
       $ refcheck request get abc
-      2> Error: REQUEST_ID: "abc" is not a UUID
-      2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+      2> Error: REQUEST_ID: "abc" is not a request id
+      2> Give at least the first 4 characters of the id. List the requests with: refcheck request list
       exit 2
 
       $ refcheck request get ../users
-      2> Error: REQUEST_ID: "../users" is not a UUID
-      2> A UUID looks like 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.
+      2> Error: REQUEST_ID: "../users" is not a request id
+      2> Give at least the first 4 characters of the id. List the requests with: refcheck request list
       exit 2
     `)
   expect(calls()).toHaveLength(1)

@@ -1,7 +1,7 @@
 import { Args, Flags } from '../oclif.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import { UsageError } from '../../errors/kinds.ts'
-import { uuidFlag } from './identifiers.ts'
+import { requestIdFlag } from './identifiers.ts'
 import { momentFlag } from './moment.ts'
 
 /** The number of an event in the inbox. */
@@ -21,7 +21,7 @@ export const eventFlags = {
     summary: `Only this status: ${requestStatuses.slice(0, 3).join(', ')} …`,
     helpValue: 'STATUS',
   }),
-  'request-id': uuidFlag({ summary: 'Only this request’s' }),
+  'request-id': requestIdFlag({ summary: 'Only this request’s; the start of its id is enough' }),
   since: momentFlag({ summary: 'Received since this date or this long ago: 2026-11-01 or 7d' }),
   until: momentFlag({ summary: 'Received before this date' }),
 }

@@ -44,10 +44,31 @@ export const uuidFlag = Flags.custom({
   },
 })
 
-export const uuidArg = Args.custom({
+const uuidStart = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+
+/** A request's id, or at least the first 4 characters of it, in lowercase; the store knows the rest. */
+function parseRequestId(text: string, what: string): string {
+  const rest = uuidStart.slice(text.length)
+  if (text.length >= 4 && text.length < 36 && uuidPattern.test(`${text}${rest}`)) return text.toLowerCase()
+  if (uuidPattern.test(text)) return text.toLowerCase()
+  throw new UsageError(`${what}: "${text.slice(0, 60)}" is not a request id`, {
+    hint: 'Give at least the first 4 characters of the id. List the requests with: refcheck request list',
+  })
+}
+
+/** See requestIdsOf of compose/known-ids. */
+export const requestIdArg = Args.custom({
   ignoreStdin: true,
   async parse(text, _context, options) {
-    return parseUuid(text, (options.name ?? 'ID').toUpperCase())
+    return parseRequestId(text, (options.name ?? 'ID').toUpperCase())
+  },
+})
+
+/** See requestIdsOf of compose/known-ids. */
+export const requestIdFlag = Flags.custom({
+  helpValue: 'REQUEST_ID',
+  async parse(text, _context, options) {
+    return parseRequestId(text, `--${options.name}`)
   },
 })
 

@@ -8,7 +8,7 @@ import { findBatch } from '../../usecases/batch/standing.ts'
 import { watchBatch } from '../../usecases/batch/watch.ts'
 import { overviewPorts } from '../../compose/overview.ts'
 import { readBatchProgress } from '../../usecases/overview/read.ts'
-import { quotaWindows } from '../../compose/quota.ts'
+import { timeToSend } from '../../compose/api.ts'
 import { standingView, storedBatches } from '../../compose/store.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
@@ -30,11 +30,12 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
     const stored = await storedBatches(this.scope)
     const progress = this.scope.progress()
     const batch = await findBatch(stored, this.args.batch_id)
-    const windows = await quotaWindows(this.scope, batch.baseUrl)
     if (this.flags.watch) {
+      const timeLeft = await timeToSend(this.scope, batch.baseUrl)
       await watchBatch(stored, batch.id, {
         signal: this.signal,
-        onChange: ({ counts }) => progress.show(batchProgressText(progressOf(counts, windows, undefined))),
+        onChange: async ({ counts }) =>
+          progress.show(batchProgressText(progressOf(counts, await timeLeft(counts.pending)))),
       })
     }
     const now = await findBatch(stored, batch.id)

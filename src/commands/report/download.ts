@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
-import { batchIdFlag, parseUuid, uuidFlag } from '../../cli/flags/identifiers.ts'
+import { batchIdFlag, parseUuid, requestIdFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { reportSource } from '../../compose/report-source.ts'
@@ -36,7 +36,10 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   }
   static override flags = {
     referee: Flags.string({ summary: 'Report of this referee of the check', helpValue: 'ID' }),
-    request: uuidFlag({ summary: 'All reports of this request; repeatable', multiple: true }),
+    request: requestIdFlag({
+      summary: 'All reports of this request; repeatable; the start of its id is enough',
+      multiple: true,
+    }),
     batch: batchIdFlag({ summary: 'All reports of this batch; the start of its id is enough' }),
     'all-completed': Flags.boolean({ summary: 'All reports of every completed request in the store' }),
     since: momentFlag({ summary: 'Only ordered since this date or this long ago: 2026-11-01 or 7d' }),

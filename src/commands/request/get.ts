@@ -1,12 +1,13 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
-import { uuidArg } from '../../cli/flags/identifiers.ts'
+import { requestIdArg } from '../../cli/flags/identifiers.ts'
 import { readRequests } from '../../usecases/request/read.ts'
 import { requestsView } from '../../output/views/request.ts'
 import { withPackageNames } from '../../domain/request/result.ts'
 import { withReasons } from '../../usecases/request/error-reasons.ts'
 import { api } from '../../compose/api.ts'
 import { packageNames } from '../../compose/package-names.ts'
+import { requestIdsOf } from '../../compose/known-ids.ts'
 import { store } from '../../compose/store.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
@@ -18,12 +19,16 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
     '<%= config.bin %> request get REQUEST_ID REQUEST_ID --json',
   ]
   static override args = {
-    request_id: uuidArg({ required: true, multiple: true, description: 'ids of requests' }),
+    request_id: requestIdArg({
+      required: true,
+      multiple: true,
+      description: 'ids of requests, or the start of each',
+    }),
   }
   static override flags = { timeout: timeoutFlag }
 
   async run(): Promise<void> {
-    const ids = this.args.request_id
+    const ids = await requestIdsOf(this.scope, this.args.request_id)
     const service = await api(this.scope)
     const names = packageNames(this.scope)
     const { results, failure } = await readRequests(service, ids, this.signal)

@@ -1,30 +1,35 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
-import { uuidArg } from '../../cli/flags/identifiers.ts'
-import { following } from '../../compose/request.ts'
+import { batchIdFlag, requestIdArg } from '../../cli/flags/identifiers.ts'
+import { requestIdsOf } from '../../compose/known-ids.ts'
+import { waiting } from '../../compose/request.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests } from '../../usecases/request/wait.ts'
-import { requestsView } from '../../output/views/request.ts'
+import { requestsOfBatch } from '../../usecases/request/of-batch.ts'
+import { requestsView, waitedBatchView } from '../../output/views/request.ts'
 import { withPackageNames } from '../../domain/request/result.ts'
+import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { withReasons } from '../../usecases/request/error-reasons.ts'
 import { patientApi } from '../../compose/api.ts'
 import { packageNames } from '../../compose/package-names.ts'
-import { store } from '../../compose/store.ts'
+import { store, storedBatches } from '../../compose/store.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override summary = 'Wait until requests have finished'
   static override description = [
-    'Reads them within the quota until each has a terminal status, or reaches --for: partial (PARTIAL or later), completed, or report (COMPLETED and every report ready). If "webhook listen" runs on the same store, its events say when to read.',
+    'Reads them within the quota until each has a terminal status, or reaches --for: partial (PARTIAL or later), completed, or report (COMPLETED and every report ready). --batch waits for everybody of a batch who was accepted. If "webhook listen" runs on the same store, its events say when to read.',
     'Exit 0 if all got there, 10 if one ended CANCELLED or ERROR, 11 if --timeout was reached.',
   ].join('\n\n')
   static override examples = [
     '<%= config.bin %> request wait 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --for report',
+    '<%= config.bin %> request wait --batch 3f2b8c1e --timeout 2h',
     '<%= config.bin %> request wait REQUEST_ID REQUEST_ID --timeout 2h --json',
   ]
   static override args = {
-    request_id: uuidArg({ required: true, multiple: true, description: 'ids of requests' }),
+    request_id: requestIdArg({ multiple: true, description: 'ids of requests, or the start of each' }),
   }
   static override flags = {
+    batch: batchIdFlag({ summary: 'All requests of this batch; the start of its id is enough' }),
     for: Flags.option({
       options: ['partial', 'completed', 'report'] as const,
       summary: 'What to wait for (default: a terminal status)',
@@ -33,15 +38,38 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
   }
 
   async run(): Promise<void> {
-    const ids = [...new Set(this.args.request_id)]
+    const { batch } = this.flags
+    const given: readonly string[] = this.args.request_id ?? []
+    this.refuse(
+      (given.length === 0) === (batch === undefined),
+      batch === undefined ? 'no request was named' : 'REQUEST_ID and --batch cannot be combined',
+      'Give the ids of requests, or --batch BATCH_ID.',
+    )
+    const named = batch === undefined ? await requestIdsOf(this.scope, given) : await this.ofBatch(batch)
+    const ids = [...new Set(named)]
+    const { kept, ...options } = await waiting(this.scope, ids.length)
     const { results, failure } = await waitForRequests(await patientApi(this.scope), ids, {
-      ...(await following(this.scope)),
+      ...options,
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
       signal: this.signal,
-    })
+    }).finally(kept)
     const told = await withReasons(results, async () => (await store(this.scope)).inbox)
-    const named = withPackageNames(told, await packageNames(this.scope))
-    this.answer(requestsView(named, this.args.request_id.length > 1), failure)
+    const all = withPackageNames(told, await packageNames(this.scope))
+    const view = batch === undefined ? requestsView(all, given.length > 1) : waitedBatchView(all)
+    this.answer(view, failure)
+  }
+
+  private async ofBatch(named: string): Promise<string[]> {
+    const { batchId, requestIds, others } = await requestsOfBatch(await storedBatches(this.scope), named)
+    if (others > 0) {
+      const rows = countInWords(
+        others,
+        'row of the batch has no request',
+        'rows of the batch have no request',
+      )
+      this.scope.note(`${rows} to wait for. See: refcheck batch status ${batchId}`)
+    }
+    return requestIds
   }
 }

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { uuidFlag } from '../../cli/flags/identifiers.ts'
+import { requestIdFlag } from '../../cli/flags/identifiers.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { forgotten, notScrubbed } from '../../domain/store/forget.ts'
@@ -8,6 +8,7 @@ import { draftsOf, plansOf } from '../../usecases/store/purge-drafts.ts'
 import { orderPlans } from '../../compose/approval.ts'
 import { retention } from '../../compose/retention.ts'
 import { drafts } from '../../compose/drafts.ts'
+import { requestIdOf } from '../../compose/known-ids.ts'
 import { store } from '../../compose/store.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
@@ -27,7 +28,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       helpValue: 'EMAIL',
       exclusive: ['request-id', 'older-than'],
     }),
-    'request-id': uuidFlag({ summary: 'The recipient of this request', exclusive: ['older-than'] }),
+    'request-id': requestIdFlag({ summary: 'The recipient of this request', exclusive: ['older-than'] }),
     'older-than': momentFlag({ summary: 'What ended before this date, or this long ago: 365d' }),
     completely: Flags.boolean({
       summary: 'Remove the fingerprints too; the person may be ordered again',
@@ -40,9 +41,10 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   async run(): Promise<void> {
     const { email, yes } = this.flags
     const dryRun = this.flags['dry-run']
+    const { 'request-id': named } = this.flags
     const who = forgotten({
       email,
-      requestId: this.flags['request-id'],
+      requestId: named === undefined ? undefined : await requestIdOf(this.scope, named),
       endedBefore: this.flags['older-than'] ?? (await retention(this.scope))?.endedBefore,
     })
     const { completely } = this.flags

@@ -87,6 +87,8 @@ export interface SubmissionFilter {
   batchId?: string | undefined
   states?: readonly SubmissionState[] | undefined
   requestId?: string | undefined
+  /** The first characters of one, of hexadecimal digits and hyphens. */
+  requestStart?: string | undefined
   /** Compared without regard to ASCII case. */
   email?: string | undefined
   /** Attempted (or added, before the first attempt) at this wall time or later. */

@@ -4,6 +4,7 @@ import type { SecondOrder } from '../../domain/batch/second-orders.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
 import type { BatchStatus, ListedBatch, PrintedRow, StoppedRow } from '../../domain/batch/standing.ts'
 import { sanitize } from '../../host/text.ts'
+import { bar } from '../bar.ts'
 import { wrapped } from '../sentences.ts'
 import { createEventText } from './notices.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
@@ -153,7 +154,10 @@ export function exportedView(written: {
 /** One line for how far a batch has come. */
 export function batchProgressText({ counts, settled, toSend, secondsLeft }: BatchProgress): string {
   const apart = (['rejected', 'unknown'] as const).filter((state) => counts[state] > 0)
-  const told = [`${settled} of ${toSend}`, ...apart.map((state) => `${counts[state]} ${state}`)].join(', ')
+  const told = [
+    `${bar(settled / Math.max(1, toSend))}  ${settled} of ${toSend}`,
+    ...apart.map((state) => `${counts[state]} ${state}`),
+  ].join(', ')
   return settled >= toSend ? told : `${told}; ${durationInWords(secondsLeft)} left`
 }
 

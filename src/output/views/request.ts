@@ -1,6 +1,7 @@
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
+import { statusCounts } from '../../domain/overview/people.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../failure.ts'
@@ -48,6 +49,34 @@ export function requestsView(results: readonly RequestResult[], asArray: boolean
     },
   }
 }
+
+/** Everybody of a batch who was waited for, a line each; in JSON as `requestsView` of several. */
+export function waitedBatchView(results: readonly RequestResult[]): View {
+  const read = results.flatMap((each) => (isUnread(each) ? [] : [each.request]))
+  return {
+    json: requestsView(results, true).json,
+    text: (terminal) => {
+      const counts = statusCounts(read).map(([status, count]) => `${count} ${status}`)
+      const unread = results.length - read.length
+      const totals = [...counts, ...(unread === 0 ? [] : [`${unread} not read`])].join(', ')
+      const columns = waitedColumns.slice(0, read.some(hasReason) ? undefined : -1)
+      return `${read.length === 0 ? '' : `${table(read, columns, terminal)}\n\n`}${totals}`
+    },
+  }
+}
+
+const hasReason = ({ error_reason: reason }: RequestResource): boolean => typeof reason === 'string'
+
+const waitedColumns: Column<RequestResource>[] = [
+  { name: 'name', value: ({ recipient: { first_name: first, last_name: last } }) => `${first} ${last}` },
+  { name: 'status', value: (row) => row.status, style: (row) => statusStyle(row.status) },
+  { name: 'request_id', value: (row) => row.request_id, whole: true },
+  {
+    name: 'reason',
+    value: ({ error_reason: reason }) => (typeof reason === 'string' ? reason : undefined),
+    show: ({ error_reason: reason }) => (typeof reason === 'string' ? reason : ''),
+  },
+]
 
 function requestText(request: RequestResource, terminal: Terminal): string {
   const { recipient } = request

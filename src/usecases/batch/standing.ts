@@ -10,7 +10,9 @@ import {
 import { type AboutToOrder, mostNamed } from '../../domain/submission/confirmation.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request-body.ts'
-import { NotFoundError } from '../../errors/kinds.ts'
+import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
+import { localDay } from '../../domain/wording/local-time.ts'
+import { NotFoundError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
@@ -30,6 +32,13 @@ export async function findBatch({ batches, ledger, clock }: BatchPorts, id: stri
   await ledger.recover(clock.now())
   const batch = await batches.find(id)
   if (batch !== undefined) return batch
+  if (!isWholeId(id)) {
+    const alike = (await batches.list({ singles: true })).filter((each) => each.id.startsWith(id))
+    const candidates = alike.map(
+      ({ id: own, name, addedAt }) => [own, `${name}, ${localDay(addedAt)}`] as const,
+    )
+    if (candidates.length > 1) throw new UsageError(...ambiguousStart('batch', id, candidates))
+  }
   throw new NotFoundError(`no batch ${id} in this store`, {
     hint: 'List the batches with: refcheck batch list',
   })

@@ -7,7 +7,7 @@ const everyMs = 500
 export interface WatchOptions {
   signal: AbortSignal
   /** With the batch as it stands, when it changed. */
-  onChange: (batch: Batch) => void
+  onChange: (batch: Batch) => void | Promise<void>
 }
 
 /** Follows a batch in the store until no process runs it. Throws InterruptedError on Ctrl-C. */
@@ -19,7 +19,7 @@ export async function watchBatch(
   for (let seen = -1; ;) {
     const batch = await batches.find(batchId)
     if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
-    if (batch.changedAt !== seen) onChange(batch)
+    if (batch.changedAt !== seen) await onChange(batch)
     seen = batch.changedAt
     if (batch.holder === undefined) return
     try {

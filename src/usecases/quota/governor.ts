@@ -9,6 +9,7 @@ import {
   standing,
   type WindowStanding,
 } from '../../domain/quota/book.ts'
+import { secondsForCreates } from '../../domain/quota/eta.ts'
 import type { QuotaPlace } from '../../domain/quota/place.ts'
 import { quotaUsedUp } from '../../domain/quota/used-up.ts'
 import type { QuotaWindow } from '../../domain/quota/windows.ts'
@@ -34,6 +35,11 @@ export interface Governor {
   /** A 429 said so; `understood` is false where the wait was assumed. */
   throttled(seconds: number, understood?: boolean): Promise<void>
   standing(): Promise<{ windows: WindowStanding[]; notBefore: number }>
+  /**
+   * Seconds until the last of so many creates has its place, as far as this process has seen the book; `callMs`: what
+   * one of them takes besides.
+   */
+  secondsFor(creates: number, callMs?: number): number
 }
 
 export interface ReserveOptions {
@@ -54,6 +60,11 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
   const begun = clock.now() - clock.monotonic()
   const steady = (): number => begun + clock.monotonic()
   let own = emptyBook(windows)
+  // As it was last seen, and how far its clock was from this one.
+  let seen: { book: QuotaBook; ahead: number } | undefined
+  const see = (book: QuotaBook, now: number): void => {
+    seen = { book, ahead: now - clock.now() }
+  }
   const placeFor = (kind: CallKind): QuotaPlace => ({
     account,
     decide: (state, now = clock.now()) => {
@@ -66,6 +77,7 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
         return { state: kept, waitMs: Math.max(mine.waitMs, ours.waitMs) }
       }
       if (ours.waitMs === 0) own = mine.state
+      see(ours.state, now)
       return ours
     },
   })
@@ -94,7 +106,14 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
       write((book, now) => withThrottle(book, seconds, now, understood)),
     async standing() {
       const { state, now = clock.now() } = await quota.read(account)
-      return standing(bookOf(state, windows), now)
+      const book = bookOf(state, windows)
+      see(book, now)
+      return standing(book, now)
+    },
+    secondsFor(creates, callMs) {
+      const mine = secondsForCreates(own, creates, steady(), callMs)
+      if (seen === undefined) return mine
+      return Math.max(mine, secondsForCreates(seen.book, creates, clock.now() + seen.ahead, callMs))
     },
   }
 }

@@ -24,6 +24,8 @@ export interface WaitOptions {
   onStatus?: ((request: RequestResource) => void) | undefined
   /** Called when a read failed and the wait goes on. */
   onTrouble?: ((error: UnavailableError, seconds: number) => void) | undefined
+  /** Called before each rest, with the seconds until the next read is due. */
+  onRest?: ((seconds: number) => void) | undefined
   /** Called when the next read has to wait for a place in the quota. */
   onPaced?: ((seconds: number) => void) | undefined
 }
@@ -86,6 +88,7 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
       return
     }
     if (patience > 0) {
+      options.onRest?.(Math.max(0, next.at - clock.monotonic()) / 1000)
       if (await news.sleep(patience, signal)) schedule.expectNews()
       continue
     }

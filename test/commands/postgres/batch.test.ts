@@ -59,15 +59,15 @@ test('a file is ordered, run again, and looked at', async () => {
     exit 0
 
     $ refcheck batch list
-    BATCH ID                              NAME        ACCEPTED  TOTAL  STATE
-    BATCH_1                               people.csv  3         3      done
+    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
+    BATCH_1                               people.csv  2026-11-20  3 of 3    done
     exit 0
 
     $ refcheck request list
-    REQUEST ID                            STATUS    ORDERED AT  EMAIL
-    REQUEST_1                             RECEIVED  2026-11-20  a1@example.com
-    REQUEST_2                             RECEIVED  2026-11-20  a2@example.com
-    REQUEST_3                             RECEIVED  2026-11-20  a3@example.com
+    REQUEST ID                            STATUS    ORDERED AT  NAME      PACKAGE
+    REQUEST_1                             RECEIVED  2026-11-20  Ana Row1  102 Identity check only
+    REQUEST_2                             RECEIVED  2026-11-20  Ana Row2  102 Identity check only
+    REQUEST_3                             RECEIVED  2026-11-20  Ana Row3  102 Identity check only
     exit 0
 
     $ refcheck store check

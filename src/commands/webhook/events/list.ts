@@ -5,6 +5,7 @@ import { Flags } from '../../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../../compose/output-file.ts'
 import { eventListView } from '../../../output/views/inbox.ts'
 import { exportLines, listEvents } from '../../../usecases/webhook/inbox.ts'
+import { requestIdOf } from '../../../compose/known-ids.ts'
 import { store } from '../../../compose/store.ts'
 
 export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsList> {
@@ -26,7 +27,9 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
 
   async run(): Promise<void> {
     const { inbox } = await store(this.scope)
-    const filter = eventFilter(this.flags)
+    const { 'request-id': named } = this.flags
+    const requestId = named === undefined ? undefined : await requestIdOf(this.scope, named)
+    const filter = { ...eventFilter(this.flags), requestId }
     const { export: file } = this.flags
     if (file !== undefined) {
       const isNew = { overwrite: false, binary: false, flag: '--export' }

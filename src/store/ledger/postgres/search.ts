@@ -17,6 +17,9 @@ export function conditions(filter: SubmissionFilter): { where: string; values: V
   }
   must('s.batch_id = :batch_id', 'batch_id', filter.batchId)
   must('s.request_id = :request_id', 'request_id', filter.requestId?.toLowerCase())
+  const start = filter.requestStart?.toLowerCase()
+  must('s.request_id COLLATE "C" >= CAST(:start AS text)', 'start', start)
+  must('s.request_id COLLATE "C" < CAST(:beyond AS text)', 'beyond', start && `${start}g`)
   must('lower(s.email COLLATE "C") = lower(CAST(:email AS text) COLLATE "C")', 'email', filter.email)
   must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
   must('s.state = ANY(CAST(:states AS text[]))', 'states', filter.states)

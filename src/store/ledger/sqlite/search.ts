@@ -17,6 +17,9 @@ export function conditions(filter: SubmissionFilter): { where: string; values: V
   }
   must('s.batch_id = :batch_id', 'batch_id', filter.batchId)
   must('s.request_id = :request_id', 'request_id', filter.requestId?.toLowerCase())
+  const start = filter.requestStart?.toLowerCase()
+  must('s.request_id >= :start', 'start', start)
+  must('s.request_id < :beyond', 'beyond', start && `${start}g`)
   must('s.email = :email COLLATE NOCASE', 'email', filter.email)
   must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
   must(

@@ -1,0 +1,17 @@
+import type { Scope } from '../cli/scope.ts'
+import { isWholeId } from '../domain/request/id-start.ts'
+import { store } from './store.ts'
+
+/** Whole ids of requests that were named by their ids or the start of them; the store is asked for starts alone. */
+export async function requestIdsOf(scope: Scope, named: readonly string[]): Promise<string[]> {
+  const ids: string[] = []
+  for (const each of named) ids.push(await requestIdOf(scope, each))
+  return ids
+}
+
+/** The same of one. */
+export async function requestIdOf(scope: Scope, named: string): Promise<string> {
+  if (isWholeId(named)) return named
+  const { findRequestId } = await import('../usecases/request/find-id.ts')
+  return findRequestId(await store(scope), named)
+}

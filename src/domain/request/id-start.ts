@@ -1,0 +1,21 @@
+/** Ids that are named of those that start alike. */
+const mostNamed = 5
+
+/** What is told of the start of an id that several have: the message, and the candidates as its hint. */
+export function ambiguousStart(
+  what: 'request' | 'batch',
+  start: string,
+  candidates: readonly (readonly [id: string, about: string])[],
+): [message: string, options: { hint: string }] {
+  const named = candidates.slice(0, mostNamed).map(([id, about]) => `  ${id}  ${about}`)
+  const more = candidates.length - named.length
+  const lines = more > 0 ? [...named, `  and ${more} more`] : named
+  const many = what === 'request' ? 'requests' : 'batches'
+  return [
+    `${candidates.length} ${many} of this store start with "${start}"`,
+    { hint: ['Give more of the id:', ...lines].join('\n') },
+  ]
+}
+
+/** Whether it is an id from its first to its last character. */
+export const isWholeId = (text: string): boolean => text.length === 36

@@ -1,0 +1,18 @@
+import { NotFoundError } from '../../errors/kinds.ts'
+import { type BatchPorts, findBatch } from '../batch/standing.ts'
+
+/** Ids of the requests of a batch, in the order of its rows, and how many of its rows have none. */
+export async function requestsOfBatch(
+  ports: BatchPorts,
+  named: string,
+): Promise<{ batchId: string; requestIds: string[]; others: number }> {
+  const { id: batchId, name, counts } = await findBatch(ports, named)
+  const accepted = await ports.ledger.list({ states: ['accepted'], batchId })
+  if (accepted.length === 0) {
+    throw new NotFoundError(`no row of ${name} was accepted, so there is no request to wait for`, {
+      hint: `Show the rows with: refcheck batch rows ${batchId}`,
+    })
+  }
+  const requestIds = accepted.flatMap(({ requestId }) => requestId ?? [])
+  return { batchId, requestIds, others: counts.total - requestIds.length }
+}

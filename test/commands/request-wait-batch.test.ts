@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { orderOf } from '../harness/people.ts'
+import { session } from '../harness/session.ts'
+
+test('request wait --batch: everybody of a batch, and what became of them is kept in the store', async () => {
+  const here = await session()
+  const { type, folder } = here
+  peopleFile(folder, [...emails(2), 'a3+error@example.com', 'a4+declined@example.com', 'bad'])
+  const run = 'batch run people.csv --package 102 --yes --json --on-invalid skip --quiet'
+  const { batch_id: id } = (await type(run)).json() as { batch_id: string }
+  expect(await type(`request wait --batch ${id.slice(0, 8)}`)).toMatchInlineSnapshot(`
+    $ refcheck request wait --batch BATCH_1…
+    2> 1 row of the batch has no request to wait for. See: refcheck batch status BATCH_1
+    2> REQUEST_1                             RECEIVED
+    2> REQUEST_2                             RECEIVED
+    2> REQUEST_3                             RECEIVED
+    2> REQUEST_4                             RECEIVED
+    2> The next read is in 56 s, to stay within the quota.
+    2> REQUEST_4                             IN_PROGRESS
+    2> REQUEST_3                             IN_PROGRESS
+    2> The next read is in 8 s, to stay within the quota.
+    2> REQUEST_2                             IN_PROGRESS
+    2> REQUEST_3                             ERROR
+    2> REQUEST_1                             IN_PROGRESS
+    2> REQUEST_4                             CANCELLED
+    2> REQUEST_1                             COMPLETED
+    2> REQUEST_2                             COMPLETED
+    NAME      STATUS     REQUEST ID
+    Ana Row1  COMPLETED  REQUEST_1
+    Ana Row2  COMPLETED  REQUEST_2
+    Ana Row3  ERROR      REQUEST_3
+    Ana Row4  CANCELLED  REQUEST_4
+
+    2 COMPLETED, 1 ERROR, 1 CANCELLED
+    2> Error: ended without reaching the goal: REQUEST_3 is ERROR, REQUEST_4 is CANCELLED
+    2> A terminal status does not change. Show the checks with: refcheck request get ID
+    exit 10
+  `)
+  expect(await type(`batch status ${id}`)).toMatchInlineSnapshot(`
+    $ refcheck batch status BATCH_1
+    batch  BATCH_1
+    people.csv, package 102
+
+    4  accepted
+    1  invalid
+    5  rows
+
+    results  HOME/people.results.csv
+
+    requests  2 COMPLETED, 1 ERROR, 1 CANCELLED
+
+    Needs a person
+      1 ERROR  people.csv: Ana Row3
+        refcheck request get REQUEST_3
+      1 invalid  people.csv: bad: email has no @; an e-mail address looks like ann@example.com
+        refcheck batch rows BATCH_1 --state invalid
+    exit 0
+  `)
+  expect(await here.all(['request wait', `request wait ${id} --batch ${id}`, 'request wait --batch ffff']))
+    .toMatchInlineSnapshot(`
+    $ refcheck request wait
+    2> Error: no request was named
+    2> Give the ids of requests, or --batch BATCH_ID.
+    exit 2
+
+    $ refcheck request wait BATCH_1 --batch BATCH_1
+    2> Error: REQUEST_ID and --batch cannot be combined
+    2> Give the ids of requests, or --batch BATCH_ID.
+    exit 2
+
+    $ refcheck request wait --batch ffff
+    2> Error: no batch ffff in this store
+    2> List the batches with: refcheck batch list
+    exit 5
+  `)
+})
+
+test('request wait on a terminal is one view that changes, and takes the start of an id', async () => {
+  const { type } = await session()
+  const argv = orderOf('Priya', ['--yes', '--json', '--quiet'])
+  const { request_id: id } = (await type(argv)).json() as { request_id: string }
+  const shown = await type(`request wait ${id.slice(0, 6)}`, { tty: true })
+  // Three lines that are drawn over each other: what stands there at the end is the answer alone.
+  const drawn = shown.stderr.split(/(?:\r\u001B\[2K\u001B\[1A)*\r\u001B\[2K/)
+  const plain = drawn.map((each) =>
+    each.replaceAll(/\u001B\[\d+m/g, '').replaceAll(id.slice(0, 8), 'REQUEST'),
+  )
+  expect(plain.filter((each) => each !== '')[0]).toMatchInlineSnapshot(`
+    "[--------------------]  0 of 1 finished
+    1 RECEIVED
+    REQUEST  Priya Example  RECEIVED"
+  `)
+  expect(plain.filter((each) => each.includes('COMPLETED'))[0]).toMatchInlineSnapshot(`
+    "[####################]  1 of 1 finished
+    1 COMPLETED
+    REQUEST  Priya Example  RECEIVED
+    REQUEST  Priya Example  IN_PROGRESS
+    REQUEST  Priya Example  COMPLETED"
+  `)
+  expect(plain.at(-1)).toBe('')
+  expect(shown.code).toBe(0)
+})
+
+test('the start of an id is enough wherever the store knows the rest', async () => {
+  const here = await session()
+  const argv = orderOf('Priya', ['--yes', '--json', '--quiet'])
+  const { request_id: id } = (await here.type(argv)).json() as { request_id: string }
+  const start = id.slice(0, 5).toUpperCase()
+  const shown = await here.type(['request', 'get', start, '--jq', '.request_id'])
+  expect(shown.stdout.trim()).toBe(id)
+  expect((await here.type(`webhook events list --request-id ${start}`)).code).toBe(0)
+  expect((await here.type(`store purge --request-id ${start} --dry-run --jq .rows`)).stdout).toBe('1\n')
+  await here.type(`request wait ${start}`)
+  expect((await here.type(`report download --request ${start} --output reports --quiet`)).code).toBe(0)
+  expect(await here.all(['request get fff0', 'request get ff', 'batch status fff0', 'request get zzzz']))
+    .toMatchInlineSnapshot(`
+      $ refcheck request get fff0
+      2> Error: no request of this store starts with "fff0"
+      2> List the requests with: refcheck request list
+      exit 5
+
+      $ refcheck request get ff
+      2> Error: REQUEST_ID: "ff" is not a request id
+      2> Give at least the first 4 characters of the id. List the requests with: refcheck request list
+      exit 2
+
+      $ refcheck batch status fff0
+      2> Error: no batch fff0 in this store
+      2> List the batches with: refcheck batch list
+      exit 5
+
+      $ refcheck request get zzzz
+      2> Error: REQUEST_ID: "zzzz" is not a request id
+      2> Give at least the first 4 characters of the id. List the requests with: refcheck request list
+      exit 2
+    `)
+})
