@@ -90,7 +90,7 @@ export async function batchStartPorts(scope: Scope, signal: AbortSignal): Promis
     prompter: scope.prompter(),
     meter: await batchMeter({
       clock,
-      secondsFor: pace.secondsFor,
+      secondsFor: (creates, callMs) => pace.secondsFor(creates, callMs),
       progress: scope.progress(),
       note: scope.note,
     }),

@@ -79,7 +79,7 @@ export async function following(scope: Scope) {
 }
 
 /** The same for a wait of so many, which is shown as it goes on. `kept`: when every status that was read is in the store. */
-export async function waiting(scope: Scope, total: number) {
+export async function watching(scope: Scope, total: number) {
   const [{ WaitMeter }, parts] = await Promise.all([import('../output/wait-meter.ts'), following(scope)])
   const meter = new WaitMeter(scope.reporter, total)
   const { ledger } = await store(scope)

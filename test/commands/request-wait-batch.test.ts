@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util'
+
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
@@ -83,23 +85,24 @@ test('request wait on a terminal is one view that changes, and takes the start o
   const { request_id: id } = (await type(argv)).json() as { request_id: string }
   const shown = await type(`request wait ${id.slice(0, 6)}`, { tty: true })
   // Three lines that are drawn over each other: what stands there at the end is the answer alone.
-  const drawn = shown.stderr.split(/(?:\r\u001B\[2K\u001B\[1A)*\r\u001B\[2K/)
-  const plain = drawn.map((each) =>
-    each.replaceAll(/\u001B\[\d+m/g, '').replaceAll(id.slice(0, 8), 'REQUEST'),
-  )
-  expect(plain.filter((each) => each !== '')[0]).toMatchInlineSnapshot(`
+  const escape = '\u001B'
+  const drawn = shown.stderr
+    .replaceAll(`\r${escape}[2K${escape}[1A`, '')
+    .split(`\r${escape}[2K`)
+    .map((each) => stripVTControlCharacters(each).replaceAll(id.slice(0, 8), 'REQUEST'))
+  expect(drawn.find((each) => each !== '')).toMatchInlineSnapshot(`
     "[--------------------]  0 of 1 finished
     1 RECEIVED
     REQUEST  Priya Example  RECEIVED"
   `)
-  expect(plain.filter((each) => each.includes('COMPLETED'))[0]).toMatchInlineSnapshot(`
+  expect(drawn.find((each) => each.includes('COMPLETED'))).toMatchInlineSnapshot(`
     "[####################]  1 of 1 finished
     1 COMPLETED
     REQUEST  Priya Example  RECEIVED
     REQUEST  Priya Example  IN_PROGRESS
     REQUEST  Priya Example  COMPLETED"
   `)
-  expect(plain.at(-1)).toBe('')
+  expect(drawn.at(-1)).toBe('')
   expect(shown.code).toBe(0)
 })
 

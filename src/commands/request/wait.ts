@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/duration.ts'
 import { batchIdFlag, requestIdArg } from '../../cli/flags/identifiers.ts'
 import { requestIdsOf } from '../../compose/known-ids.ts'
-import { waiting } from '../../compose/request.ts'
+import { watching } from '../../compose/request.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { waitForRequests } from '../../usecases/request/wait.ts'
 import { requestsOfBatch } from '../../usecases/request/of-batch.ts'
@@ -47,13 +47,13 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     )
     const named = batch === undefined ? await requestIdsOf(this.scope, given) : await this.ofBatch(batch)
     const ids = [...new Set(named)]
-    const { kept, ...options } = await waiting(this.scope, ids.length)
+    const { kept, ...options } = await watching(this.scope, ids.length)
     const { results, failure } = await waitForRequests(await patientApi(this.scope), ids, {
       ...options,
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
       signal: this.signal,
-    }).finally(kept)
+    }).finally(async () => kept())
     const told = await withReasons(results, async () => (await store(this.scope)).inbox)
     const all = withPackageNames(told, await packageNames(this.scope))
     const view = batch === undefined ? requestsView(all, given.length > 1) : waitedBatchView(all)

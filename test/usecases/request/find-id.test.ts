@@ -15,7 +15,7 @@ const ports = (orders: Submission[], unclaimed: string[] = []) => ({
   inbox: { unclaimed: async () => unclaimed },
 })
 
-test('one that starts so is meant, ordered here or told of by an event', async () => {
+test('one that starts so is meant, ordered here or reported by an event', async () => {
   expect(await findRequestId(ports([order('3f2b8c1e')]), '3f2b')).toBe('3f2b8c1e')
   expect(await findRequestId(ports([], ['3f2b8c1e', '9999']), '3f2b')).toBe('3f2b8c1e')
   expect(await findRequestId(ports([order('3f2b8c1e')], ['3f2b8c1e']), '3f2b')).toBe('3f2b8c1e')
