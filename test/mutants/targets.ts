@@ -24,7 +24,7 @@ const tests = [
     'test/store/ledger/*.test.ts',
     'test/store/ledger/sqlite/*.test.ts',
     'test/usecases/batch/*.test.ts',
-    'test/usecases/request/{busy,create,interrupt,unknown}.test.ts',
+    'test/usecases/request/{asked,busy,create,interrupt,unknown}.test.ts',
   ],
   [
     'test/commands/{batch,nobody,request-create,request-refused,store,quota}*.test.ts',
