@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { newAttempt, someTime } from './batches.ts'
+import { batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { BatchRow } from '../../../src/domain/batch/batch.ts'
@@ -53,5 +53,23 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
     const begun = await store.ledger.beginInQuota(pending, newAttempt(), room)
     expect(begun).toMatchObject({ attempt: undefined, stop: { becomes: 'duplicate' } })
     expect(await becomes()).toBe('duplicate')
+  })
+
+  test('is so of a single order too, which keeps what was allowed along with it and no more', async () => {
+    const guard = { allowDuplicate: false }
+    const [, baseUrl] = urls
+    const order = batchOf(['person1@example.com'], { baseUrl })
+    await store.waiting.cancelRow(pending.batchId, 1, someTime, 'cancelled')
+    await store.waiting.sayService(urls, false, by)
+    expect(await store.ledger.add(order, guard)).toBeUndefined()
+    await store.waiting.sayService(urls, true, by)
+    const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
+    expect(await store.ledger.begin(row, newAttempt())).toBeUndefined()
+    expect(await store.ledger.list({ batchId: order.id })).toMatchObject([{ state: 'duplicate' }])
+    const again = batchOf(['person1@example.com'], { baseUrl })
+    expect(await store.ledger.add(again, { allowDuplicate: true })).toBeUndefined()
+    expect(await store.ledger.begin({ ...row, batchId: again.id }, newAttempt())).toMatchObject({
+      state: 'sending',
+    })
   })
 })
