@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { collect } from '../../src/http/body.ts'
 import { startConnectProxy } from './connect-proxy.ts'
@@ -17,6 +17,10 @@ import {
 expectNoProcessFaults()
 
 trustAuthority()
+
+/** What other files of tests left is closed in a while. */
+const expectOpen = (sockets: readonly string[]): Promise<void> =>
+  vi.waitFor(() => expect(openSockets()).toEqual(sockets), { timeout: 5000 })
 
 test('reads use connections again; every create has one of its own, closed after it', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(200, {}, 'x')) })
@@ -109,7 +113,7 @@ test('nothing stays open after close: idle, answering, half read, connecting', a
   await connecting
   await expect(collect(half.body)).rejects.toThrow(/127\.0\.0\.1/)
   await untilDeserted(server)
-  expect(openSockets()).toEqual(['TCPServerWrap'])
+  await expectOpen(['TCPServerWrap'])
 })
 
 test('nothing stays open after a create, however it ended', async () => {
@@ -127,7 +131,7 @@ test('nothing stays open after a create, however it ended', async () => {
   await untilDeserted(server)
   await untilDeserted(hanging)
   await nextTurn()
-  expect(openSockets()).toEqual(['TCPServerWrap', 'TCPServerWrap', 'TCPServerWrap'])
+  await expectOpen(['TCPServerWrap', 'TCPServerWrap', 'TCPServerWrap'])
 })
 
 test('the body of a stream left early gives its connection back', async () => {
@@ -139,7 +143,7 @@ test('the body of a stream left early gives its connection back', async () => {
   expect((await collect(body, 2)).toString()).toBe('some')
   await nextTurn()
   // The server's own ends are counted here too: its listener alone is left.
-  expect(openSockets()).toEqual(['TCPServerWrap'])
+  await expectOpen(['TCPServerWrap'])
 })
 
 test('a closed client opens nothing again', async () => {
