@@ -1,6 +1,12 @@
+import { createServer, type AddressInfo } from 'node:net'
+
 import { expect, test } from 'vitest'
 
+import type { ConformanceReport } from '../../src/conformance/case.ts'
+import { refcheck } from '../harness/run-command.ts'
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { broken } from './lab.ts'
+import { keys, people, secret } from './second/data.ts'
 import { second } from './second-lab.ts'
 
 /** Requests that take half an hour do so in three seconds. */
@@ -30,3 +36,75 @@ test('a created_at that no clock agrees with is told', { timeout: 60_000 }, asyn
   const report = await run({ watchMs, only: ({ id }) => id === 'requests.created-at' })
   expect(report.cases[0]?.advice).toEqual([expect.stringMatching(/^created_at is \d+ s away/) as string])
 })
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** As somebody types it who has nothing of the service but accounts, a webhook that leads here, and time. */
+async function typed() {
+  const { service } = await second({ speed })
+  const port = await freePort()
+  service.events.url = `http://127.0.0.1:${port}/`
+  const users = ['--second-user', people.member, '--no-create-user', people.analyst]
+  const others = ['--inactive-user', people.gone, '--foreign-user', people.foreigner]
+  const recipients = Object.entries({ cancelled: 'declines', error: 'fails', mixed: 'mixed' }).flatMap(
+    ([end, name]) => [`--recipient-${end}`, `${name}@second.example.org`],
+  )
+  const flags = ['--allow-create', '--webhook-port', `${port}`, '--watch', '15s', '--json']
+  const { code, json } = await refcheck(
+    ['sandbox', 'conformance', ...users, ...others, ...recipients, ...flags],
+    {
+      env: {
+        ...emptyEnv(temporaryFolder()),
+        REFCHECK_BASE_URL: service.base,
+        REFCHECK_API_KEY: keys.home,
+        REFCHECK_USER_EMAIL: people.owner,
+        REFCHECK_WEBHOOK_SECRET: secret,
+        REFCHECK_FOREIGN_API_KEY: keys.abroad,
+      },
+    },
+  )
+  return { code, report: json() as ConformanceReport }
+}
+
+test(
+  'from the command line, in real time, no rule is broken, and what cannot be judged says why',
+  { timeout: 300_000 },
+  async () => {
+    const { code, report } = await typed()
+    expect(broken(report)).toEqual([])
+    expect(code).toBe(0)
+    const unjudged = report.cases.filter(({ verdict }) => verdict === 'not_judged')
+    expect(Object.fromEntries(unjudged.map(({ id, reason }) => [id, reason]))).toMatchInlineSnapshot(`
+      {
+        "answers.retry-after": "no call was throttled",
+        "reports.token-life": "it would take an hour, and the clock here cannot be moved",
+        "standing.credits": "the plan of the organisation cannot be changed from here",
+        "standing.inactive-user": "no user can be deactivated from here",
+        "standing.internal-error": "an internal error cannot be caused from here",
+        "standing.revoked-key": "the key cannot be revoked from here",
+        "standing.subscription": "the plan of the organisation cannot be changed from here",
+        "standing.trial": "the plan of the organisation cannot be changed from here",
+        "throttle.all-endpoints-together": "the windows of the quota were not named",
+        "throttle.all-users-together": "the windows of the quota were not named",
+        "throttle.every-endpoint": "the windows of the quota were not named",
+        "throttle.fixed-window": "the windows of the quota were not named",
+        "throttle.hour": "the windows of the quota were not named",
+        "throttle.minute": "the windows of the quota were not named",
+        "throttle.minute-retry-after": "the windows of the quota were not named",
+        "throttle.per-key": "the windows of the quota were not named",
+        "throttle.ping-exempt": "the windows of the quota were not named",
+        "throttle.token-exempt": "the windows of the quota were not named",
+        "throttle.whole-seconds": "the windows of the quota were not named",
+        "users.active-teams": "a team is needed of which it is known that it is no longer active",
+        "versioning.transport": "this machine itself is reached without TLS",
+        "webhook.again-after-silence": "failed deliveries are not seen to be retried, which they "may be"",
+      }
+    `)
+  },
+)
