@@ -8,6 +8,12 @@ const patterns = [
   'src/domain/submission/{attempt,backoff,change,identity,joined-packages,likeness,match,outcome,recovery,settlement,states}.ts',
   'src/domain/batch/{compare,decision,duplicates,fit,halting,moving,new-row,proof,recorded,second-orders,stops,who-orders}.ts',
   'src/domain/store/{age,attempt-list}.ts',
+  // What others send, what they may ask of us, and what is shown and filed of it.
+  'src/contract/{mask-url,report-key,retry-after,signature}.ts',
+  'src/domain/quota/*.ts',
+  'src/domain/report/{file-names,name,place,template}.ts',
+  'src/domain/webhook/verify.ts',
+  'src/{api/echo,cli/redact,http/limits}.ts',
   'src/usecases/request/{attempt,create,prove,settle}.ts',
   'src/usecases/batch/{cancel,carry-out,decide,move,reconcile,record-answer,release,retry,run,same-organisation,schema-watch,second-orders,settle,standing,until-well}.ts',
   'src/store/ledger/{change-columns,claimed,listed-rows,match-rows,new-rows,put-back,stop-of-new}.ts',
@@ -19,7 +25,12 @@ const derived = ['src/store/ledger/sqlite/{purge,maintenance-statements,fingerpr
 
 /** Tests by how soon they tell: the rules first, then use cases and the store without a command line around them. */
 const tests = [
-  ['test/domain/{submission,batch,store}/*.test.ts'],
+  [
+    'test/domain/{submission,batch,store,quota,report}/*.test.ts',
+    'test/domain/webhook/{verify,diagnose,mutations}.test.ts',
+    'test/contract/{mask-url,report-key,retry-after,signature}.test.ts',
+    'test/api/echo.test.ts',
+  ],
   [
     'test/store/ledger/*.test.ts',
     'test/store/ledger/sqlite/*.test.ts',

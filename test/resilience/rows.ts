@@ -54,6 +54,7 @@ export const faults = {
   report: { fault: 'a bundle for a bug report', right: 'nothing personal in it' },
   parsers: { fault: 'random input to every parser', right: 'read or refused' },
   'bad-input': { fault: 'bad input to every command', right: 'one clear line, nothing sent' },
+  canary: { fault: 'key, secret or token where it may be seen', right: 'shown and kept nowhere' },
 } as const satisfies Record<string, Fault>
 
 export type FaultId = keyof typeof faults

@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { eventBody, post } from '../harness/deliveries.ts'
+import { canariesIn, canariesInFiles, spyScript } from '../harness/faults/canary.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { start } from '../harness/process.ts'
+import { shareOf } from '../harness/share.ts'
+import { session } from '../harness/session.ts'
+import { badLines, commandIds } from './bad-input.ts'
+
+const fault = faultRow('canary', 'places with a key, secret or token', { of: /canary/ })
+const children = faultRow('children', 'children with a key', { of: /child/ })
+
+/** Where secrets are kept on purpose: for their owner alone, which other tests hold. */
+const meant = /^credentials\.json$/
+
+test('no canary is printed or kept by any command, right or wrong', async () => {
+  const here = await session()
+  const { apiKey, webhookSecret } = here.sandbox.credentials
+  const token = 'eyJjYW5hcnkiOiJ0b2tlbiJ9'
+  const canaries = { key: apiKey, secret: webhookSecret, token }
+  peopleFile(here.folder, emails(2))
+  const found: string[] = []
+  const id = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
+  const lines = [
+    'batch run people.csv --package 102 --yes --verbose',
+    'request list --refresh --verbose',
+    'users list --verbose',
+    'doctor --verbose',
+    `report download --url ${here.url}/v1/reports/${id}?t=${token} --output report.pdf --verbose`,
+    `auth login --profile work --base-url ${here.url} --email ${here.env['REFCHECK_USER_EMAIL'] ?? ''} --with-key --insecure-storage --verbose`,
+    'auth status --verbose',
+    'api GET /v1/users --include --verbose',
+  ].map((line) => line.split(' '))
+  // One wrong line of each command, with its key in the environment.
+  const wrong = shareOf(commandIds, 6).map((each) => (badLines(each)[0]?.argv ?? []).concat('--verbose'))
+  for (const argv of [...lines, ...wrong]) {
+    const { stdout, stderr } = await here.run(argv, {
+      clock: here.clock,
+      ...(argv.includes('--with-key') && { stdin: apiKey }),
+    })
+    found.push(...canariesIn(argv.slice(0, 2).join(' '), stdout + stderr, canaries))
+  }
+  found.push(...canariesInFiles(here.folder, canaries, meant))
+  const count = lines.length + wrong.length
+  fault.cases(count, count - found.length)
+  expect(found).toEqual([])
+})
+
+test('no child, and no command line of any process, is given a key or a secret', async () => {
+  if (!existsSync('/proc/self/cmdline')) return children.notTried('there is no /proc')
+  const here = await session()
+  const { apiKey, webhookSecret } = here.sandbox.credentials
+  const canaries = { key: apiKey, secret: webhookSecret, password: 'canary-password' }
+  const seen = join(here.folder, 'seen.json')
+  const spy = join(here.folder, 'spy.cjs')
+  writeFileSync(spy, `${spyScript(seen)}\nprocess.stdin.resume()`)
+  const env = { ...here.env, PGPASSWORD: canaries.password }
+  const exec = `"${process.execPath}" ${spy}`
+  const receiver = start(['webhook', 'listen', '--port', '0', '--exec', exec, '--max-events', '1'], env)
+  const address = /Listening at (\S+)/
+  while (!address.test(receiver.stderr()))
+    await new Promise((resolve) => receiver.child.stderr?.once('data', resolve))
+  expect(await post(address.exec(receiver.stderr())?.[1] ?? '', webhookSecret, { body: eventBody() })).toBe(
+    204,
+  )
+  expect(await receiver.ended).toBe(0)
+  const text = readFileSync(seen, 'utf8')
+  // It did look.
+  expect(text).toContain('webhook')
+  expect(canariesIn('--exec', text, canaries)).toEqual([])
+})
