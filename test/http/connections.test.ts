@@ -18,9 +18,16 @@ expectNoProcessFaults()
 
 trustAuthority()
 
-/** What other files of tests left is closed in a while. */
-const expectOpen = (sockets: readonly string[]): Promise<void> =>
-  vi.waitFor(() => expect(openSockets()).toEqual(sockets), { timeout: 5000 })
+/** Sockets that are open, once there are so many: what other files of tests left is closed in a while. */
+const onceThereAre = (count: number): Promise<string[]> =>
+  vi.waitFor(
+    () => {
+      const open = openSockets()
+      if (open.length !== count) throw new Error(`open: ${open.join(', ')}`)
+      return open
+    },
+    { timeout: 5000 },
+  )
 
 test('reads use connections again; every create has one of its own, closed after it', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(200, {}, 'x')) })
@@ -113,7 +120,7 @@ test('nothing stays open after close: idle, answering, half read, connecting', a
   await connecting
   await expect(collect(half.body)).rejects.toThrow(/127\.0\.0\.1/)
   await untilDeserted(server)
-  await expectOpen(['TCPServerWrap'])
+  expect(await onceThereAre(1)).toEqual(['TCPServerWrap'])
 })
 
 test('nothing stays open after a create, however it ended', async () => {
@@ -131,7 +138,7 @@ test('nothing stays open after a create, however it ended', async () => {
   await untilDeserted(server)
   await untilDeserted(hanging)
   await nextTurn()
-  await expectOpen(['TCPServerWrap', 'TCPServerWrap', 'TCPServerWrap'])
+  expect(await onceThereAre(3)).toEqual(['TCPServerWrap', 'TCPServerWrap', 'TCPServerWrap'])
 })
 
 test('the body of a stream left early gives its connection back', async () => {
@@ -143,7 +150,7 @@ test('the body of a stream left early gives its connection back', async () => {
   expect((await collect(body, 2)).toString()).toBe('some')
   await nextTurn()
   // The server's own ends are counted here too: its listener alone is left.
-  await expectOpen(['TCPServerWrap'])
+  expect(await onceThereAre(1)).toEqual(['TCPServerWrap'])
 })
 
 test('a closed client opens nothing again', async () => {
