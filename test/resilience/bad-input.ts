@@ -41,6 +41,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   PORT: numbers,
   ID: numbers,
   UUID: ids,
+  REQUEST_ID: ids,
   URL: urls,
   SIGNED_URL: urls,
   DURATION: durations,

@@ -48,12 +48,17 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     const named = batch === undefined ? await requestIdsOf(this.scope, given) : await this.ofBatch(batch)
     const ids = [...new Set(named)]
     const { kept, ...options } = await watching(this.scope, ids.length)
-    const { results, failure } = await waitForRequests(await patientApi(this.scope), ids, {
+    const reads = waitForRequests(await patientApi(this.scope), ids, {
       ...options,
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
       signal: this.signal,
-    }).finally(async () => kept())
+    })
+    const { results, failure } = await reads.catch(async (error: unknown) => {
+      await kept()
+      throw error
+    })
+    await kept()
     const told = await withReasons(results, async () => (await store(this.scope)).inbox)
     const all = withPackageNames(told, await packageNames(this.scope))
     const view = batch === undefined ? requestsView(all, given.length > 1) : waitedBatchView(all)
