@@ -20,6 +20,8 @@ test.each([
   ],
   ['https://api.example.com/v1/reports/1?t=SEC?t=RET', 'https://api.example.com/v1/reports/1?t=***'],
   ['https://api.example.com/v1/reports/1?SECRET', 'https://api.example.com/v1/reports/1?***'],
+  ['https://api.example.com/v1/users#', 'https://api.example.com/v1/users#'],
+  ['https://api.example.com/v1/users#x', 'https://api.example.com/v1/users#***'],
   ['https://api.example.com/v1/reports/1#t=SECRET', 'https://api.example.com/v1/reports/1#***'],
   ['https://api.example.com/v1/reports/1%3Ft=SECRET', 'https://api.example.com/v1/reports/1%3Ft=***'],
   ['https://api.example.com/v1/reports/1;t=SECRET', 'https://api.example.com/v1/reports/1;t=***'],

@@ -39,3 +39,15 @@ test('one signature after another leaves nothing behind', () => {
     expect(verify(body, published.slice(0, 64 - tail.length) + tail, key)).toBe(false)
   }
 })
+
+test('one body after another is compared with its own signature', () => {
+  const other = Buffer.from('another body')
+  expect(verify(body, published, key)).toBe(true)
+  expect(verify(other, published, key)).toBe(false)
+  expect(verify(other, sign(other, key), key)).toBe(true)
+  expect(verify(body, sign(other, key), key)).toBe(false)
+})
+
+test('a secret is its UTF-8 bytes, as text or as bytes', () => {
+  expect(sign(body, signingKey('ключ'))).toBe(sign(body, signingKey(Buffer.from('ключ', 'utf8'))))
+})

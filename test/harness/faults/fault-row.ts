@@ -38,17 +38,20 @@ export function faultRow(row: FaultId, short: string, { of = /(?:)/ }: Options =
   const said: string[] = []
   let counted: { count: number; held: number } | undefined
   let why: string | undefined
+  let isTried = true
   afterEach(({ task }) => {
     const { count, held } = counted ?? { count: 1, held: 1 }
+    const wasTried = isTried
     counted = undefined
-    if (!of.test(task.name) || why !== undefined) return
+    isTried = true
+    if (!of.test(task.name) || !wasTried) return
     total.cases += count
     total.held += task.result?.state === 'fail' ? Math.min(held, count - 1) : held
   })
   afterAll(() => {
     const { cases, held } = total
     const figure = [`${cases - held} of ${cases} ${short}`, ...said].join('; ')
-    const recorded: Recorded = { row, cases, held, figure, notTried: cases === 0 ? why : undefined }
+    const recorded: Recorded = { row, cases, held, figure, notTried: why }
     const file = variable(process.env, 'REFCHECK_RESILIENCE')
     if (file !== undefined) appendFileSync(file, `${JSON.stringify(recorded)}\n`)
   })
@@ -59,6 +62,7 @@ export function faultRow(row: FaultId, short: string, { of = /(?:)/ }: Options =
     says: (figure) => void said.push(figure),
     notTried: (reason) => {
       why = reason
+      isTried = false
     },
   }
 }
