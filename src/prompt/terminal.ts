@@ -88,7 +88,8 @@ export class TerminalPrompter implements Prompter {
             : { type: 'select', choices: shown }),
           name: 'answer',
           message: asked,
-          default: choices.findIndex(({ value }) => value === initial),
+          // A choice whose value is undefined is not the first one for that.
+          default: initial === undefined ? 0 : choices.findIndex(({ value }) => value === initial),
           pageSize: 12,
           theme: { ...theme, style: { ...theme.style, answer: this.#below(asked, theme.style.answer) } },
         },

@@ -3,7 +3,7 @@ import xterm from '@xterm/headless'
 import { onTestFinished } from 'vitest'
 
 export interface Screen {
-  /** Resolves once this stands on the screen below what stood there when keys were pressed last. */
+  /** Resolves once this stands there once more than when keys were pressed last. */
   until(text: string | RegExp): Promise<void>
   press(keys: string): void
   /** What a person sees now: at most 24 lines. */
@@ -45,13 +45,15 @@ export function openScreen(
       (terminal.buffer.active.getLine(from + at)?.translateToString(true) ?? '').trimEnd(),
     )
   const end = (): number => terminal.buffer.active.baseY + terminal.buffer.active.cursorY + 1
-  let since = 0
+  const all = (): string => lines(0, Math.max(end(), terminal.buffer.active.length)).join('\n').trimEnd()
+  const count = (text: string | RegExp, within: string): number =>
+    typeof text === 'string'
+      ? within.split(text).length - 1
+      : [...within.matchAll(new RegExp(text.source, `g${text.flags}`))].length
+  let before = ''
   return {
     until(text) {
-      const found = (): boolean => {
-        const now = lines(since, Math.max(end(), terminal.buffer.active.length)).join('\n')
-        return typeof text === 'string' ? now.includes(text) : text.test(now)
-      }
+      const found = (): boolean => count(text, all()) > count(text, before)
       return new Promise((resolve, reject) => {
         const give = (why: string): void => {
           look = () => undefined
@@ -68,7 +70,7 @@ export function openScreen(
       })
     },
     press(keys) {
-      since = Math.max(0, end() - 1)
+      before = all()
       process.write(keys)
     },
     seen() {
@@ -77,6 +79,6 @@ export function openScreen(
         .join('\n')
         .trimEnd()
     },
-    whole: () => lines(0, Math.max(end(), terminal.buffer.active.length)).join('\n').trimEnd(),
+    whole: all,
   }
 }

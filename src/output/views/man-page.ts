@@ -21,7 +21,7 @@ export function manPage(
     ...commands.flatMap(([id, command]) => commandLines(id.replaceAll(':', ' '), command)),
     ...pages.flatMap(pageLines),
     '.SH SEE ALSO',
-    ...text('refcheck help PAGE prints a page on orders, batches, files, safety and more.'),
+    escaped('refcheck help PAGE prints a page on orders, batches, files, safety and more.'),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -33,10 +33,10 @@ function commandLines(name: string, command: CommandManifest): string[] {
   const examples = examplesOf(command)
   return [
     `.SS "refcheck ${escaped([name, ...args].join(' '))}"`,
-    ...text(`${command.summary ?? ''}.`),
+    escaped(`${command.summary ?? ''}.`),
     ...(command.description ?? '')
       .split('\n\n')
-      .flatMap((part) => (part === '' ? [] : ['.PP', ...text(part)])),
+      .flatMap((part) => (part === '' ? [] : ['.PP', escaped(part)])),
     ...ownFlags(command).flatMap(flagLines),
     ...(examples.length === 0 ? [] : ['.PP', 'Examples:', ...literal(examples)]),
   ]
@@ -44,18 +44,16 @@ function commandLines(name: string, command: CommandManifest): string[] {
 
 function flagLines(flag: Parameters<typeof valueOf>[0]): string[] {
   const value = flag.type === 'boolean' ? '' : ` ${valueOf(flag)}`
-  return ['.TP', `.B ${escaped(`--${flag.name}${value}`)}`, ...text(flag.summary ?? flag.description ?? '')]
+  return ['.TP', `.B ${escaped(`--${flag.name}${value}`)}`, escaped(flag.summary ?? flag.description ?? '')]
 }
 
 /** A page of help as it stands: its title as a section, the rest unfilled. */
 function pageLines(page: string): string[] {
   const [title = '', ...rest] = page.trimEnd().split('\n')
-  return [`.SH ${escaped(title)}`, ...literal(rest.map((line) => line.replace(/^ {2}/, '')))]
+  return [`.SH ${escaped(title)}`].concat(literal(rest.map((line) => line.replace(/^ {2}/, ''))))
 }
 
 const literal = (lines: readonly string[]): string[] => ['.nf', ...lines.map(escaped), '.fi']
-
-const text = (sentences: string): string[] => [escaped(sentences)]
 
 /** As roff prints it letter by letter: what it could take for a request, an escape or another dash is told apart. */
 function escaped(line: string): string {

@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect } from 'vitest'
+
+import type { Filter } from './filters.ts'
+import { MS, TIME } from './filters.ts'
+import { Names } from './names.ts'
+import { openScreen, type Screen } from './screen.ts'
+import { programFolder } from './shell.ts'
+import { type World, world } from './world.ts'
+
+/** Text that a snapshot shows as it stands. */
+class Shown {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+expect.addSnapshotSerializer({
+  test: (value) => value instanceof Shown,
+  serialize: (value: Shown) => value.text,
+})
+
+export interface Task extends World {
+  /** Types a command line at the shell, as a person does, and goes on once `waitFor`, or its end, is on the screen. */
+  type(line: string, waitFor?: string | RegExp): Promise<void>
+  /** Presses keys at a question, and goes on once this is on the screen, or the command has ended. */
+  press(keys: string, waitFor?: string | RegExp): Promise<void>
+  /** The screen now, for a snapshot: at most 24 lines. */
+  seen(): Shown
+  /** Everything since the last look, exit codes included: what stdout and stderr show on one terminal. */
+  story(): Shown
+  write(name: string, text: string): void
+  read(name: string): string
+  has(name: string): boolean
+}
+
+export interface TaskOptions {
+  /** Not logged in, nothing in the environment. */
+  newcomer?: boolean | undefined
+  filters?: readonly Filter[] | undefined
+}
+
+/** The end of a command: its exit code on a line of its own. */
+const ended = /^exit \d+$/m
+
+/**
+ * A person at a shell in a pseudo-terminal of 80x24, with the built program on the PATH and a sandbox beside it. stdin,
+ * stdout and stderr are all the terminal; the shell tells each exit code.
+ */
+export async function task({ newcomer = false, filters = [] }: TaskOptions = {}): Promise<Task> {
+  const here = await world({ seed: 'task' })
+  const names = new Names(here, [MS, TIME, ...filters])
+  const folders = {
+    REFCHECK_CONFIG_DIR: join(here.folder, 'config'),
+    REFCHECK_DATA_DIR: join(here.folder, 'data'),
+  }
+  const env = {
+    ...(newcomer ? folders : here.env),
+    PATH: `${programFolder(here.folder)}:${process.env['PATH'] ?? ''}`,
+    HOME: here.folder,
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+    NO_COLOR: '1',
+    PS1: '$ ',
+    PROMPT_COMMAND: 'told=$?; if [ -n "$ran" ]; then echo "exit $told"; fi; ran=1',
+  }
+  const screen: Screen = openScreen('bash', ['--norc', '--noprofile', '-i'], { cwd: here.folder, env })
+  await screen.until(/\$\s*$/)
+  let told = 0
+  const press = async (keys: string, waitFor: string | RegExp = ended): Promise<void> => {
+    screen.press(keys)
+    await screen.until(waitFor)
+  }
+  const named = (text: string): Shown => new Shown(names.in(text).replaceAll(/ +$/gm, ''))
+  return {
+    ...here,
+    type: (line, waitFor) => press(`${line}\r`, waitFor),
+    press,
+    seen: () => named(screen.seen()),
+    story() {
+      const lines = screen.whole().split('\n')
+      const text = lines.slice(told).join('\n')
+      told = Math.max(0, lines.length - 1)
+      return named(text)
+    },
+    write: (name, text) => writeFileSync(join(here.folder, name), text),
+    read: (name) => readFileSync(join(here.folder, name), 'utf8'),
+    has: (name) => existsSync(join(here.folder, name)),
+  }
+}

@@ -1,0 +1,253 @@
+import { expect, test } from 'vitest'
+
+import { SIZE } from '../../harness/filters.ts'
+import { type Task, task } from '../../harness/task.ts'
+import { keys } from '../../harness/terminal.ts'
+
+const header = 'first_name,last_name,email,phone'
+const people = `${header}
+Priya,Shah,priya@example.com,+61412345678
+Mei,Ito,mei@example.com,+81312345678
+Jo,Ray,jo@example.com,+442071234567
+`
+const run = 'refcheck batch run people.csv --package 102'
+
+/** The only batch there is. */
+async function batchOf(at: Task): Promise<string> {
+  const list = (await at.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
+  return list[0]?.batch_id ?? ''
+}
+
+test('get a template to fill in', async () => {
+  const at = await task()
+  await at.type('refcheck schema template 101 --output people.csv')
+  await at.type('head -1 people.csv | fold -w 78')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck schema template 101 --output people.csv
+    written  people.csv  17 fields, 15 required
+    Fill in a row per person, then: refcheck batch validate people.csv --package 101
+    exit 0
+    head -1 people.csv | fold -w 78
+    $ head -1 people.csv | fold -w 78
+    first_name,last_name,email,phone,reference.position_title,reference.referee_re
+    lationships,ncc_acic.date_of_birth,ncc_acic.licence_number,ncc_acic.is_volunte
+    er,ncc_acic.previous_names,ncc_acic.residential_address.street,ncc_acic.reside
+    ntial_address.suburb,ncc_acic.residential_address.state,ncc_acic.residential_a
+    ddress.postcode,ncc_acic.residential_address.country,icrc.years_of_history,icr
+    c.annual_income
+    exit 0
+    $
+  `)
+})
+
+test('check a file of people before ordering', async () => {
+  const at = await task()
+  at.write('people.csv', `${people}Ann,Low,ann,0400\n`)
+  await at.type('refcheck batch validate people.csv --package 102')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 102
+    people.csv: 4 rows, 3 valid, 1 invalid
+
+    LINE  PERSON   COLUMN  VALUE  PROBLEM
+    5     Ann Low  email   ann    has no @; an e-mail address looks like
+                                  ann@example.com
+    5     Ann Low  phone   0400   has no +; start it with + and the country code,
+                                  such as +61400000000
+    Error: people.csv: 1 of 4 rows is invalid
+    Nothing was sent. Fix the file and run it again, or write the invalid rows to a
+    file with:
+      refcheck batch validate people.csv --package 102 --errors invalid.csv
+    exit 2
+    $
+  `)
+})
+
+test('order checks for a file of people', async () => {
+  const at = await task()
+  at.write('people.csv', people)
+  await at.type(run, '(y/N)')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+
+    people.csv: 3 rows
+      3 orders of package 102
+    Sending takes under a minute
+
+    ? Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
+    127.0.0.1:PORT as olive.owner@example.com? (y/N)
+  `)
+  await at.press('y\r')
+  expect(at.sandbox.requests()).toHaveLength(3)
+})
+
+test('order the other rows where some are invalid', async () => {
+  const at = await task()
+  at.write('people.csv', `${people}Ann,Low,ann,0400\n`)
+  await at.type(run)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    people.csv: 4 rows, 3 valid, 1 invalid
+
+    LINE  PERSON   COLUMN  VALUE  PROBLEM
+    5     Ann Low  email   ann    has no @; an e-mail address looks like
+                                  ann@example.com
+    5     Ann Low  phone   0400   has no +; start it with + and the country code,
+                                  such as +61400000000
+    Error: people.csv: 1 of 4 rows is invalid
+    Nothing was sent. Fix the file and run it again, or write the invalid rows to a
+    file with:
+      refcheck batch validate people.csv --package 102 --errors invalid.csv
+    exit 2
+    $
+  `)
+  await at.type(`${run} --on-invalid skip`, '(y/N)')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    people.csv: 4 rows, 3 valid, 1 invalid
+
+    LINE  PERSON   COLUMN  VALUE  PROBLEM
+    5     Ann Low  email   ann    has no @; an e-mail address looks like
+                                  ann@example.com
+    5     Ann Low  phone   0400   has no +; start it with + and the country code,
+                                  such as +61400000000
+    Error: people.csv: 1 of 4 rows is invalid
+    Nothing was sent. Fix the file and run it again, or write the invalid rows to a
+    file with:
+      refcheck batch validate people.csv --package 102 --errors invalid.csv
+    exit 2
+    $ refcheck batch run people.csv --package 102 --on-invalid skip
+
+    people.csv: 4 rows
+      3 orders of package 102
+      1 row invalid, not sent
+    Sending takes under a minute
+
+    ? Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
+    127.0.0.1:PORT as olive.owner@example.com, and leave out 1 row? (y/N)
+  `)
+  await at.press('y\r')
+  expect(at.sandbox.requests()).toHaveLength(3)
+})
+
+test('my batch stopped, what now', async () => {
+  const at = await task()
+  at.write('people.csv', people)
+  at.sandbox.inject({
+    on: 'POST /v1/requests',
+    fault: { kind: 'status', status: 403, when: 'before', message: 'no credits left' },
+  })
+  await at.type(`${run} --yes`)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes
+
+    people.csv: 3 rows
+      3 orders of package 102
+    Sending takes under a minute
+
+    batch  ID_1
+    people.csv, package 102
+
+    3  pending
+    3  rows
+
+    halted  YYYY-MM-DD HH:MM +00:00  no credits left
+    Nothing was ordered. The organisation has to buy credits.
+
+    results  HOME/people.results.csv
+    Error: halted: no credits left; 0 accepted so far, 3 not sent yet
+    The organisation has to buy credits.
+    Then resume with: refcheck batch resume ID_1
+    exit 4
+  `)
+  await at.type('refcheck batch list')
+  await at.type(`${run} --yes --quiet`)
+  expect(at.sandbox.requests()).toHaveLength(3)
+})
+
+test('remove the data of a person', async () => {
+  const at = await task()
+  at.write('people.csv', people)
+  await at.type(`${run} --yes --quiet`)
+  at.story()
+  await at.type('refcheck store purge --email priya@example.com', '(y/N)')
+  await at.press('y\r')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck store purge --email priya@example.com
+    ✔ Remove personal data of 1 row and 0 events, for good? Yes
+    Removed personal data of 1 row and 0 events.
+    exit 0
+    $
+  `)
+})
+
+test('find the order of a person', async () => {
+  const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
+  at.write('people.csv', people)
+  await at.type(`${run} --yes --quiet`)
+  at.story()
+  await at.type('refcheck request list --email mei@example.com')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck request list --email mei@example.com
+    REQUEST ID                            STATUS    ORDERED AT  EMAIL
+    REQUEST_2                             RECEIVED  YYYY-MM-DD  mei@example.com
+    exit 0
+    $
+  `)
+})
+
+test('wait for a request', async () => {
+  const at = await task()
+  await at.type(
+    'refcheck request create --package 102 --first-name Jo --last-name Ray --email jo@example.com --phone +442071234567 --yes --quiet',
+  )
+  const id = at.sandbox.requests()[0]?.request_id ?? ''
+  await at.type(`refcheck request wait ${id}`, 'RECEIVED')
+  await at.press(keys.ctrlC)
+  expect(at.seen().text).toMatch(/exit 130$/m)
+})
+
+test('see where a batch stands', async () => {
+  const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
+  at.write('people.csv', people)
+  await at.type(`${run} --yes --quiet`)
+  at.story()
+  await at.type('refcheck batch list')
+  expect(at.seen().text).toContain('people.csv')
+  const id = await batchOf(at)
+  await at.type(`refcheck batch status ${id}`)
+})
+
+test('download the reports of a batch', async () => {
+  const at = await task({ filters: [SIZE] })
+  at.write('people.csv', people)
+  await at.type(`${run} --yes --quiet`)
+  at.story()
+  await at.type('refcheck report sync --output reports')
+  expect(at.story().text).toMatch(/exit \d+$/m)
+})
+
+test('give a manager a page to open', async () => {
+  const at = await task()
+  at.write('people.csv', people)
+  await at.type(`${run} --yes --quiet`)
+  const id = await batchOf(at)
+  await at.type(`refcheck batch export ${id} --format html --output people.html`)
+  expect(at.read('people.html')).toMatch(/^<!doctype html>/i)
+})
+
+test('see the quota', async () => {
+  const at = await task()
+  await at.type('refcheck packages list')
+  at.story()
+  await at.type('refcheck quota')
+  expect(at.story().text).toMatch(/exit 0$/m)
+})
+
+test('see what needs me this morning', async () => {
+  const at = await task()
+  at.write('people.csv', people)
+  await at.type(`${run} --yes --quiet`)
+  at.story()
+  await at.type('refcheck status')
+  expect(at.story().text).toMatch(/exit 0$/m)
+})

@@ -1,0 +1,564 @@
+import { expect, test } from 'vitest'
+
+import { task } from '../../harness/task.ts'
+import { keys } from '../../harness/terminal.ts'
+
+const person = '--first-name Priya --last-name Shah --email priya@example.com --phone +61412345678'
+const order = `refcheck request create --package 102 ${person}`
+
+test('see what I can order', async () => {
+  const at = await task()
+  await at.type('refcheck packages list --status active')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck packages list --status active
+    ID   NAME                   STATUS  REFERENCE SURVEY       BACKGROUND CHECKS
+    101  Standard employment    ACTIVE  Professional           National police
+         screen                         reference survey (2    check, Credit history
+                                        referees)              check
+    102  Identity check only    ACTIVE  -                      Identity check
+    103  Two references         ACTIVE  unnamed (2 referees)   -
+    104  Executive screen       ACTIVE  Executive reference    National police
+                                        survey (3 referees)    check, Credit history
+                                                               check, Identity check
+    exit 0
+  `)
+})
+
+test('see what a package needs', async () => {
+  const at = await task()
+  await at.type('refcheck schema show 101')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck schema show 101
+    Recipient
+    FIELD         TYPE    REQUIRED  DESCRIPTION
+    --first-name  string  required  -
+    --last-name   string  required  -
+    --email       string  required  -
+    --phone       string  required  E.164: + and country code, at most 15 digits
+
+    Professional reference survey (reference)
+    FIELD                                    TYPE    REQUIRED  DESCRIPTION
+    --field reference.position_title         string  required  Title of the position
+                                                               the recipient has
+                                                               applied for.
+    --field reference.referee_relationships  array   optional  Whom the referees
+                                                               should be, for
+                                                               example ["direct
+                                                               manager", "peer"].
+
+    National police check (ncc_acic)
+    FIELD                                 TYPE     REQUIRED  DESCRIPTION
+    --field ncc_acic.date_of_birth        string   required  Date of birth as an ISO
+                                                             date, for example
+                                                             1990-04-30.
+    --field ncc_acic.licence_number       string   optional  Driver licence number,
+                                                             without spaces.
+    --field ncc_acic.is_volunteer         boolean  required  Whether the check is
+                                                             for unpaid work;
+                                                             volunteers pay a
+                                                             reduced fee.
+    --field ncc_acic.previous_names       array    required  Every other name the
+                                                             recipient has used; an
+                                                             empty list if none.
+    --field ncc_acic.residential_address  object   required  Current address:
+                                                             street, suburb, state,
+                                                             postcode and country.
+
+    Credit history check (icrc)
+    FIELD                          TYPE     REQUIRED  DESCRIPTION
+    --field icrc.years_of_history  integer  required  How many years to look back, 1
+                                                      to 7.
+    --field icrc.annual_income     number   required  Declared gross income a year,
+                                                      in dollars and cents.
+    exit 0
+  `)
+})
+
+test('log in for the first time', async () => {
+  const at = await task({ newcomer: true })
+  await at.type('refcheck packages list')
+  await at.type('refcheck auth login', 'Base URL')
+  await at.press(`${at.url}\r`, 'API key')
+  await at.press(`${'x'.repeat(32)}\r`, 'User e-mail')
+  await at.press('olive.owner@example.com\r', /invalid API key[^]*API key/)
+  await at.press(`${at.sandbox.credentials.apiKey}\r`)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck packages list
+    Error: you are not logged in
+    Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with:
+      refcheck auth login
+    exit 3
+    $ refcheck auth login
+    ✔ Base URL of the service http://127.0.0.1:PORT
+    ✔ API key (not shown) ********************************
+    ✔ User e-mail olive.owner@example.com
+    Warning: invalid API key
+    ✔ API key (not shown) ********************************
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
+    owner).
+    Profile "default" is now in use. Its key is in a private file, readable only by
+    you: HOME/config/credentials.json
+    exit 0
+    $
+  `)
+})
+
+test('renew a key', async () => {
+  const at = await task({ newcomer: true })
+  const { apiKey } = at.sandbox.credentials
+  at.write('key.txt', apiKey)
+  await at.type(
+    `refcheck auth login --base-url ${at.url} --email olive.owner@example.com --with-key < key.txt`,
+  )
+  at.story()
+  await at.type('refcheck auth login', 'What do you want to do?')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email olive.owner@exam
+    ple.com --with-key < key.txt
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
+    owner).
+    Profile "default" is now in use. Its key is in a private file, readable only by
+    you: HOME/config/credentials.json
+    exit 0
+    $ refcheck auth login
+    ? What do you want to do?
+    ❯ Renew the key of profile "default"
+      Log in to another service or as another user
+
+    olive.owner@example.com at http://127.0.0.1:PORT
+    ↑↓ navigate • ⏎ select
+  `)
+  await at.press(keys.enter, 'API key')
+  await at.press(`${apiKey}\r`)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck auth login
+    ✔ What do you want to do? Renew the key of profile "default"
+    ✔ API key (not shown) ********************************
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
+    owner).
+    Profile "default" is now in use. Its key is in a private file, readable only by
+    you: HOME/config/credentials.json
+    exit 0
+  `)
+})
+
+test('use another profile', async () => {
+  const at = await task({ newcomer: true })
+  at.write('key.txt', at.sandbox.credentials.apiKey)
+  const login = `refcheck auth login --base-url ${at.url} --with-key < key.txt`
+  await at.type(`${login} --email olive.owner@example.com --profile main`)
+  await at.type(`${login} --email max.member@example.com --profile max`)
+  at.story()
+  await at.type('refcheck auth switch', 'Which profile?')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --with-key < key.txt --e
+    mail olive.owner@example.com --profile main
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
+    owner).
+    Profile "main" is now in use. Its key is in a private file, readable only by
+    you: HOME/config/credentials.json
+    exit 0
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --with-key < key.txt --e
+    mail max.member@example.com --profile max
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Max Member (max.member@example.com,
+    member).
+    Profile "max" is now in use. Its key is in a private file, readable only by you:
+    HOME/config/credentials.json
+    exit 0
+    $ refcheck auth switch
+    ? Which profile?
+      main: olive.owner@example.com at http://127.0.0.1:PORT
+    ❯ max (in use): max.member@example.com at http://127.0.0.1:PORT
+
+    ↑↓ navigate • ⏎ select
+  `)
+  await at.press(`${keys.up}\r`)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck auth switch
+    ✔ Which profile? main: olive.owner@example.com at http://127.0.0.1:PORT
+    Profile "main" is now in use.
+    exit 0
+    $
+  `)
+})
+
+test('order checks on one person, step by step', async () => {
+  const at = await task()
+  await at.type('refcheck request create --package 101', 'First name')
+  await at.press('Zoë\r', 'Last name')
+  await at.press("O'Brien-Smith\r", 'Email')
+  await at.press('zoe@example.com\r', 'Phone')
+  await at.press('+61 412 345 678\r', 'Position title')
+  await at.press('Nurse\r', 'Referee relationships, item 1')
+  await at.press('direct manager; peer\r', 'item 3')
+  await at.press('\r', 'Date of birth')
+  await at.press('2062-04-30\r', 'is in the future. Keep it?')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck request create --package 101
+    ✔ First name (required) Zoë
+    ✔ Last name (required) O'Brien-Smith
+    ✔ Email (required) zoe@example.com
+    ✔ Phone (required) +61 412 345 678
+    ✔ Professional reference survey: Position title (required) Nurse
+    ✔ Professional reference survey: Referee relationships, item 1 (optional) direct
+     manager; peer
+    ✔ Professional reference survey: Referee relationships, item 3
+    ✔ National police check: Date of birth (required) 2062-04-30
+    ? National police check: Date of birth: 2062-04-30 is in the future. Keep it?
+     (y/N)
+  `)
+  await at.press('\r', /Date of birth \(required\) 2062/)
+  await at.press(`${keys.ctrlU}1990-04-30\r`, 'Licence number')
+  await at.press('\r', 'Is volunteer')
+  await at.press('no\r', 'Previous names, item 1')
+  await at.press('\r', 'none at all?')
+  await at.press('y\r', 'street (part 1 of 5)')
+  await at.press('12 High Street\r', 'suburb (part 2 of 5)')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck request create --package 101
+    ✔ First name (required) Zoë
+    ✔ Last name (required) O'Brien-Smith
+    ✔ Email (required) zoe@example.com
+    ✔ Phone (required) +61 412 345 678
+    ✔ Professional reference survey: Position title (required) Nurse
+    ✔ Professional reference survey: Referee relationships, item 1 (optional) direct
+     manager; peer
+    ✔ Professional reference survey: Referee relationships, item 3
+    ✔ National police check: Date of birth (required) 2062-04-30
+    ✔ National police check: Date of birth: 2062-04-30 is in the future. Keep it?
+     No
+    ✔ National police check: Date of birth (required) 1990-04-30
+    ✔ National police check: Licence number (optional)
+    ✔ National police check: Is volunteer (required) no
+    ✔ National police check: Previous names, item 1 (required)
+    ✔ National police check: Previous names: none at all? Yes
+    ✔ National police check: Residential address, street (part 1 of 5) 12 High Stree
+    t
+    ? National police check: Residential address, suburb (part 2 of 5)
+    Press Enter to leave this part out. Up arrow: back.
+  `)
+  await at.press('Carlton\r', 'state')
+  await at.press('VIC\r', 'postcode')
+  await at.press('3053\r', 'country')
+  await at.press('Australia\r', 'Years of history')
+  await at.press('5\r', 'Annual income')
+  await at.press('85000.5\r', 'Is everything correct so far?')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    ✔ National police check: Residential address, state (part 3 of 5) VIC
+    ✔ National police check: Residential address, postcode (part 4 of 5) 3053
+    ✔ National police check: Residential address, country (part 5 of 5) Australia
+    ✔ Credit history check: Years of history (required) 5
+    ✔ Credit history check: Annual income (required) 85000.5
+
+    Package 101: Standard employment screen
+    For Zoë O'Brien-Smith, zoe@example.com, +61412345678
+
+    FOR                            FIELD                  ANSWER
+    Professional reference survey  Position title         Nurse
+    Professional reference survey  Referee relationships  direct manager; peer
+    National police check          Date of birth          1990-04-30
+    National police check          Licence number         not given
+    National police check          Is volunteer           no
+    National police check          Previous names         none
+
+    ? Is everything correct so far?
+    ❯ Show the next page (1 of 2 shown)
+      Change an answer
+      Leave for now, and keep the answers
+      Cancel, and drop the answers
+
+    ↑↓ navigate • ⏎ select
+  `)
+  await at.press('\r', 'Is everything correct?')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    National police check          Licence number         not given
+    National police check          Is volunteer           no
+    National police check          Previous names         none
+
+    ✔ Is everything correct so far? Show the next page (1 of 2 shown)
+
+    Package 101: Standard employment screen
+    For Zoë O'Brien-Smith, zoe@example.com, +61412345678
+
+    FOR                    FIELD                ANSWER
+    National police check  Residential address  street: 12 High Street; suburb:
+                                                Carlton; state: VIC; postcode: 3053;
+                                                country: Australia
+    Credit history check   Years of history     5
+    Credit history check   Annual income        85000.5
+
+    ? Is everything correct?
+    ❯ Yes, go on
+      Show the first page again
+      Change an answer
+      Leave for now, and keep the answers
+      Cancel, and drop the answers
+
+    ↑↓ navigate • ⏎ select
+  `)
+  await at.press('\r', '(y/N)')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    National police check          Licence number         not given
+    National police check          Is volunteer           no
+    National police check          Previous names         none
+
+    ✔ Is everything correct so far? Show the next page (1 of 2 shown)
+
+    Package 101: Standard employment screen
+    For Zoë O'Brien-Smith, zoe@example.com, +61412345678
+
+    FOR                    FIELD                ANSWER
+    National police check  Residential address  street: 12 High Street; suburb:
+                                                Carlton; state: VIC; postcode: 3053;
+                                                country: Australia
+    Credit history check   Years of history     5
+    Credit history check   Annual income        85000.5
+
+    ✔ Is everything correct? Yes, go on
+    ? Order 101 Standard employment screen for Zoë O'Brien-Smith at 127.0.0.1:PORT
+    as olive.owner@example.com? (y/N)
+  `)
+  await at.press('y\r')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    FOR                    FIELD                ANSWER
+    National police check  Residential address  street: 12 High Street; suburb:
+                                                Carlton; state: VIC; postcode: 3053;
+                                                country: Australia
+    Credit history check   Years of history     5
+    Credit history check   Annual income        85000.5
+
+    ✔ Is everything correct? Yes, go on
+    ✔ Order 101 Standard employment screen for Zoë O'Brien-Smith at 127.0.0.1:PORT
+    as olive.owner@example.com? Yes
+    created  REQUEST_1                             RECEIVED
+    The same order as one command:
+      refcheck request create --package 101 --first-name Zoë \\
+        --last-name 'O'\\''Brien-Smith' --email zoe@example.com \\
+        --phone +61412345678 --field reference.position_title=Nurse \\
+        --field 'reference.referee_relationships=["direct manager","peer"]' \\
+        --field ncc_acic.date_of_birth=1990-04-30 \\
+        --field ncc_acic.is_volunteer=false --field 'ncc_acic.previous_names=[]' \\
+        --field 'ncc_acic.residential_address={"street":"12 High Street","suburb":"C
+    arlton","state":"VIC","postcode":"3053","country":"Australia"}' \\
+        --field icrc.years_of_history=5 --field icrc.annual_income=85000.5 --yes
+    Follow it with: refcheck request wait REQUEST_1
+    exit 0
+    $
+  `)
+  expect(at.sandbox.requests()).toMatchObject([{ package_id: 101, recipient: { first_name: 'Zoë' } }])
+})
+
+test('correct an answer before ordering', async () => {
+  const at = await task()
+  await at.type('refcheck request create --package 102', 'First name')
+  await at.press('Pria\r', 'Last name')
+  await at.press(keys.up, /First name \(required\) Pria/)
+  await at.press(`${keys.ctrlU}Priya\r`, /Last name \(required\)/)
+  await at.press('Shah\r', 'Email')
+  await at.press('priya@example.com\r', 'Phone')
+  await at.press('+61412345678\r', 'Is everything correct?')
+  await at.press(`${keys.down}\r`, 'Change which answer?')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102
+    ✔ First name (required) Pria
+    ✔ Last name (required) (back)
+    ✔ First name (required) Priya
+    ✔ Last name (required) Shah
+    ✔ Email (required) priya@example.com
+    ✔ Phone (required) +61412345678
+
+    Package 102: Identity check only
+
+    FOR        FIELD       ANSWER
+    Recipient  First name  Priya
+    Recipient  Last name   Shah
+    Recipient  Email       priya@example.com
+    Recipient  Phone       +61412345678
+
+    ✔ Is everything correct? Change an answer
+    ? Change which answer?
+
+    ↑↓ navigate • ⏎ select
+  `)
+  await at.press('Last', /Change which answer\? Last/)
+  await at.press('\r', /\? Last name \(required\) Shah/)
+  await at.press(`${keys.ctrlU}Rao\r`, /Last name +Rao[^]*Is everything correct\?/)
+  await at.press('\r', '(y/N)')
+  await at.press('y\r')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    Recipient  Phone       +61412345678
+
+    ✔ Is everything correct? Change an answer
+    ✔ Change which answer? Last name (Shah)
+    ✔ Last name (required) Rao
+
+    Package 102: Identity check only
+
+    FOR        FIELD       ANSWER
+    Recipient  First name  Priya
+    Recipient  Last name   Rao
+    Recipient  Email       priya@example.com
+    Recipient  Phone       +61412345678
+
+    ✔ Is everything correct? Yes, go on
+    ✔ Order 102 Identity check only for Priya Rao at 127.0.0.1:PORT as
+    olive.owner@example.com? Yes
+    created  REQUEST_1                             RECEIVED
+    The same order as one command:
+      refcheck request create --package 102 --first-name Priya --last-name Rao \\
+        --email priya@example.com --phone +61412345678 --yes
+    Follow it with: refcheck request wait REQUEST_1
+    exit 0
+  `)
+})
+
+test('leave in the middle, and continue later', async () => {
+  const at = await task()
+  await at.type('refcheck request create --package 102', 'First name')
+  await at.press('Priya\r', 'Last name')
+  await at.press('Shah\r', 'Email')
+  await at.press(keys.ctrlC)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102
+    ✔ First name (required) Priya
+    ✔ Last name (required) Shah
+    ? Email (required)
+    Where the service writes to the person. Up arrow: back.
+    Cancelled; nothing was done
+    Your answers are kept. Continue with: refcheck request create --resume
+    exit 130
+    $
+  `)
+  await at.type('refcheck request create --resume', 'Email')
+  await at.press('priya@example.com\r', 'Phone')
+  await at.press('+61412345678\r', 'Is everything correct?')
+  await at.press('\r', '(y/N)')
+  await at.press('y\r')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck request create --resume
+    ✔ Email (required) priya@example.com
+    ✔ Phone (required) +61412345678
+
+    Package 102: Identity check only
+
+    FOR        FIELD       ANSWER
+    Recipient  First name  Priya
+    Recipient  Last name   Shah
+    Recipient  Email       priya@example.com
+    Recipient  Phone       +61412345678
+
+    ✔ Is everything correct? Yes, go on
+    ✔ Order 102 Identity check only for Priya Shah at 127.0.0.1:PORT as
+    olive.owner@example.com? Yes
+    created  REQUEST_1                             RECEIVED
+    The same order as one command:
+      refcheck request create --package 102 --first-name Priya --last-name Shah \\
+        --email priya@example.com --phone +61412345678 --yes
+    Follow it with: refcheck request wait REQUEST_1
+    exit 0
+    $
+  `)
+})
+
+test('order nothing by a stray Enter', async () => {
+  const at = await task()
+  await at.type(order, 'Is everything correct?')
+  // Three at once: the last question has not been shown when they are typed.
+  await at.press('\r\r\r', '(y/N)')
+  await at.press('\r', /Is everything correct\?/)
+  await at.press(keys.ctrlC)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --em
+    ail priya@example.com --phone +61412345678
+
+    Package 102: Identity check only
+
+    FOR        FIELD       ANSWER
+    Recipient  First name  Priya
+    Recipient  Last name   Shah
+    Recipient  Email       priya@example.com
+    Recipient  Phone       +61412345678
+
+    ✔ Is everything correct? Yes, go on
+    ✔ Order 102 Identity check only for Priya Shah at 127.0.0.1:PORT as
+    olive.owner@example.com? No
+
+    Package 102: Identity check only
+
+    FOR        FIELD       ANSWER
+    Recipient  First name  Priya
+    Recipient  Last name   Shah
+    Recipient  Email       priya@example.com
+    Recipient  Phone       +61412345678
+
+    ? Is everything correct?
+    ❯ Yes, go on
+      Change an answer
+      Leave for now, and keep the answers
+      Cancel, and drop the answers
+
+    ↑↓ navigate • ⏎ select
+    Cancelled; nothing was done
+    Continue from these answers with:
+      refcheck request create --package 102 --first-name Priya --last-name Shah \\
+        --email priya@example.com --phone +61412345678
+    exit 130
+    $
+  `)
+  expect(at.sandbox.requests()).toEqual([])
+})
+
+test('learn that somebody was ordered before', async () => {
+  const at = await task()
+  await at.type(`${order} --yes`)
+  at.story()
+  await at.type('refcheck request create --package 102', 'First name')
+  await at.press('Priya\r', 'Last name')
+  await at.press('Shah\r', 'Email')
+  await at.press('priya@example.com\r', 'Phone')
+  await at.press('+61412345678\r')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102
+    ✔ First name (required) Priya
+    ✔ Last name (required) Shah
+    ✔ Email (required) priya@example.com
+    ✔ Phone (required) +61412345678
+    Error: package 102 was already ordered for "priya@example.com": request
+    REQUEST_1, on YYYY-MM-DD HH:MM +00:00, last seen
+    RECEIVED
+    To order it once more, add --allow-duplicate. Show the request with:
+      refcheck request get REQUEST_1
+    Your answers are kept. Continue with: refcheck request create --resume
+    exit 2
+    $
+  `)
+})
+
+test('order by one command line', async () => {
+  const at = await task()
+  await at.type(`${order} --yes`)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Priya --last-name Shah --em
+    ail priya@example.com --phone +61412345678 --yes
+    created  REQUEST_1                             RECEIVED
+    Follow it with: refcheck request wait REQUEST_1
+    exit 0
+    $
+  `)
+})
+
+test('set up completion', async () => {
+  const at = await task()
+  await at.type('refcheck completion bash > completion.bash && . ./completion.bash')
+  await at.press('refcheck batch run --on-inv\tsk\t', '--on-invalid skip')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck completion bash > completion.bash && . ./completion.bash
+    exit 0
+    $ refcheck batch run --on-invalid skip
+  `)
+})
