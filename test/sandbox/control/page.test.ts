@@ -11,7 +11,7 @@ test('the page shows what is going on, and runs nothing but its own script', asy
   expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8'])
   expect(answer.headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'")
   const text = await answer.text()
-  expect(text).toContain('<dd data-status="RECEIVED">1</dd>')
+  expect(text).toContain('aria-label="Statuses: 1 RECEIVED"')
   expect(text).toMatch(/POST \/v1\/requests {2}201/)
   expect(text).toContain('id="advance"')
   for (const [path, type] of [
