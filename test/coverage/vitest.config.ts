@@ -1,0 +1,24 @@
+import { join } from 'node:path'
+import { defineConfig } from 'vitest/config'
+
+import tests from '../vitest.config.ts'
+
+const src = join(import.meta.dirname, '..', '..', 'src')
+
+/** How many branches of the rooms that decide are come across by `npm test`. */
+export default defineConfig({
+  test: {
+    ...tests.test,
+    coverage: {
+      enabled: true,
+      provider: 'v8',
+      // The tests' root is not that of the sources.
+      allowExternal: true,
+      include: ['domain', 'contract', 'api', 'http', 'store'].map((room) => `${src}/${room}/**/*.ts`),
+      reporter: ['text-summary', 'json-summary'],
+      reportsDirectory: join(import.meta.dirname, '..', '..', 'node_modules', '.coverage'),
+      reportOnFailure: true,
+      thresholds: { branches: 95 },
+    },
+  },
+})
