@@ -155,7 +155,7 @@ export function parseFixture(text: string): Fixture {
 
 function parseYaml(text: string): unknown {
   try {
-    return parse(text, { maxAliasCount: 100 }) as unknown
+    return parse(text, { maxAliasCount: 100, logLevel: 'error' }) as unknown
   } catch (error) {
     if (!(error instanceof YAMLParseError)) throw error
     const [start] = error.linePos ?? []
