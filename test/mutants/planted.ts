@@ -56,6 +56,6 @@ export const plants: readonly Plant[] = [
     what: 'a release covers every order that is similar, shown or not',
     path: 'src/domain/submission/release.ts',
     edits: [["release.kind !== 'rows' ||", "release.kind === 'rows' ||"]],
-    tests: ['test/commands/nobody-twice.test.ts'],
+    tests: ['test/domain/submission/release.test.ts', 'test/usecases/batch/steering.test.ts'],
   },
 ]

@@ -5,8 +5,8 @@ export const root = join(import.meta.dirname, '..', '..')
 
 /** Ordering, matching, age, settling and the runner: what decides whether somebody is ordered twice. */
 const patterns = [
-  'src/domain/submission/{attempt,backoff,change,identity,joined-packages,likeness,match,outcome,recovery,settlement,states}.ts',
-  'src/domain/batch/{compare,decision,duplicates,fit,halting,moving,new-row,proof,recorded,second-orders,stops,who-orders}.ts',
+  'src/domain/submission/{attempt,backoff,change,identity,joined-packages,likeness,match,outcome,recovery,release,service-relation,settlement,states,witness}.ts',
+  'src/domain/batch/{compare,decision,duplicates,fit,halting,moving,new-row,proof,recorded,second-orders,stops,weigh,who-orders}.ts',
   'src/domain/store/{age,attempt-list}.ts',
   // What others send, what they may ask of us, and what is shown and filed of it.
   'src/contract/{mask-url,report-key,retry-after,signature}.ts',

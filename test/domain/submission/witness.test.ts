@@ -6,6 +6,7 @@ import {
   heardAgain,
   saysSomething,
   type Witness,
+  witnessedOrder,
   witnessPlace,
 } from '../../../src/domain/submission/witness.ts'
 import { ann } from '../batch/rows.ts'
@@ -115,4 +116,33 @@ test('results that are read again: the same keeps its number, what changed is ne
   expect(heardAgain([own, waits], files, [witness])).toEqual([own, silent, witness])
   expect(heardAgain([own, waits], files, [])).toEqual([own, silent])
   expect(heardAgain([waits], new Set(['another.csv']), [])).toBeUndefined()
+})
+
+test.each([
+  ['accepted', 'r-1', 'accepted'],
+  ['duplicate', 'r-1', 'accepted'],
+  ['duplicate', undefined, 'unknown'],
+  ['pending', undefined, 'pending'],
+  ['sending', undefined, 'unknown'],
+  ['unknown', undefined, 'unknown'],
+  ['dropped', undefined, 'unknown'],
+] as const)(
+  'a results row that is %s with the id %s tells of an order that is %s, sent once',
+  (state, requestId, is) => {
+    const { baseUrl, packageId, addedAt } = row
+    expect(
+      witnessedOrder({ ...witness, state, requestId }, 2, { baseUrl, packageId, addedAt }),
+    ).toMatchObject({
+      batchId: 'results',
+      row: 2,
+      state: is,
+      attempts: 1,
+      requestId,
+    })
+  },
+)
+
+test('of two lines that say the same each is heard once', () => {
+  const both = [witness, { ...witness, line: 4 }]
+  expect(heardAgain([witness], new Set([witness.file]), both)).toEqual(both)
 })
