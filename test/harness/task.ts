@@ -44,8 +44,8 @@ export interface TaskOptions {
   filters?: readonly Filter[] | undefined
 }
 
-/** The end of a command: its exit code on a line of its own. */
-const ended = /^exit \d+$/m
+/** The end of a command: its exit code on a line of its own, then the prompt. */
+const ended = /^exit \d+\n\$/m
 
 /**
  * A person at a shell in a pseudo-terminal of 80x24, with the built program on the PATH and a sandbox beside it. stdin,

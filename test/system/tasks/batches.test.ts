@@ -27,7 +27,6 @@ test('get a template to fill in', async () => {
     written  people.csv  17 fields, 15 required
     Fill in a row per person, then: refcheck batch validate people.csv --package 101
     exit 0
-    head -1 people.csv | fold -w 78
     $ head -1 people.csv | fold -w 78
     first_name,last_name,email,phone,reference.position_title,reference.referee_re
     lationships,ncc_acic.date_of_birth,ncc_acic.licence_number,ncc_acic.is_volunte
@@ -158,6 +157,7 @@ test('my batch stopped, what now', async () => {
     The organisation has to buy credits.
     Then resume with: refcheck batch resume ID_1
     exit 4
+    $
   `)
   await at.type('refcheck batch list')
   await at.type(`${run} --yes --quiet`)

@@ -21,6 +21,7 @@ test('see what I can order', async () => {
                                         survey (3 referees)    check, Credit history
                                                                check, Identity check
     exit 0
+    $
   `)
 })
 
@@ -71,6 +72,7 @@ test('see what a package needs', async () => {
     --field icrc.annual_income     number   required  Declared gross income a year,
                                                       in dollars and cents.
     exit 0
+    $
   `)
 })
 
@@ -142,6 +144,7 @@ test('renew a key', async () => {
     Profile "default" is now in use. Its key is in a private file, readable only by
     you: HOME/config/credentials.json
     exit 0
+    $
   `)
 })
 
@@ -414,6 +417,7 @@ test('correct an answer before ordering', async () => {
         --email priya@example.com --phone +61412345678 --yes
     Follow it with: refcheck request wait REQUEST_1
     exit 0
+    $
   `)
 })
 
