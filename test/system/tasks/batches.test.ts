@@ -188,8 +188,8 @@ test('find the order of a person', async () => {
   await at.type('refcheck request list --email mei@example.com')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck request list --email mei@example.com
-    REQUEST ID                            STATUS    ORDERED AT  EMAIL
-    REQUEST_2                             RECEIVED  YYYY-MM-DD  mei@example.com
+    REQUEST ID  STATUS    ORDERED AT  NAME     PACKAGE
+    REQUEST_2…    RECEIVED  YYYY-MM-DD  Mei Ito  102 Identity check only
     exit 0
     $
   `)
