@@ -37,7 +37,7 @@ export function table<Row>(
     columns.map((_, at) => [header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])
   let cells = rows.map((row) => columns.map((column) => shown(column, row)))
   if (
-    columns.some(({ short }) => short !== undefined) &&
+    columns.some((column) => column.short !== undefined) &&
     widthOf(textsOf(cells)) > (terminal.columns ?? Infinity)
   )
     cells = rows.map((row) => columns.map((column) => shown(column, row, true)))

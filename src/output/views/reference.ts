@@ -84,7 +84,7 @@ export const ownFlags = ({ flags }: CommandManifest): FlagManifest[] =>
 
 /** Flags that every command has. */
 export function globalFlags(manifest: Readonly<Record<string, CommandManifest>>): FlagManifest[] {
-  const [first] = Object.entries(manifest).filter(([id]) => isOurs(id))
+  const first = Object.entries(manifest).find(([id]) => isOurs(id))
   return Object.values(first?.[1].flags ?? {}).filter(isGlobal)
 }
 

@@ -59,8 +59,8 @@ export function waitedBatchView(results: readonly RequestResult[]): View {
       const counts = statusCounts(read).map(([status, count]) => `${count} ${status}`)
       const unread = results.length - read.length
       const totals = [...counts, ...(unread === 0 ? [] : [`${unread} not read`])].join(', ')
-      const columns = waitedColumns.slice(0, read.some(hasReason) ? undefined : -1)
-      return `${read.length === 0 ? '' : `${table(read, columns, terminal)}\n\n`}${totals}`
+      const shown = waitedColumns.slice(0, read.some(hasReason) ? undefined : -1)
+      return `${read.length === 0 ? '' : `${table(read, shown, terminal)}\n\n`}${totals}`
     },
   }
 }

@@ -394,10 +394,7 @@ test('what two people share is told whole, and nothing that they do not', () => 
   expect(likeness(ann, swapped)).toEqual({ kind: 'similar', shares: ['phone', 'name'] })
   const corrected = { ...ann, phone: '+61400000002' }
   expect(likeness(ann, corrected)).toEqual({ kind: 'similar', shares: ['email', 'name'] })
-  expect(likeness(ann, { ...ann, first_name: 'Anne' })).toEqual({
-    kind: 'similar',
-    shares: ['email', 'phone'],
-  })
-  const other = { ...ann, last_name: 'High', phone: '+61400000002' }
-  expect(likeness(ann, other)).toEqual({ kind: 'similar', shares: ['email'] })
+  const called = { ...ann, first_name: 'Anne' }
+  expect(likeness(ann, called)).toEqual({ kind: 'similar', shares: ['email', 'phone'] })
+  expect(likeness(ann, { ...corrected, last_name: 'High' })).toEqual({ kind: 'similar', shares: ['email'] })
 })
