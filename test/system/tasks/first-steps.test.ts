@@ -1,0 +1,199 @@
+import { expect, test } from 'vitest'
+
+import { task } from '../../harness/task.ts'
+import { keys } from '../../harness/terminal.ts'
+
+test('see what I can order', async () => {
+  const at = await task()
+  await at.type('refcheck packages list --status active')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck packages list --status active
+    ID   NAME                   STATUS  REFERENCE SURVEY       BACKGROUND CHECKS
+    101  Standard employment    ACTIVE  Professional           National police
+         screen                         reference survey (2    check, Credit history
+                                        referees)              check
+    102  Identity check only    ACTIVE  -                      Identity check
+    103  Two references         ACTIVE  unnamed (2 referees)   -
+    104  Executive screen       ACTIVE  Executive reference    National police
+                                        survey (3 referees)    check, Credit history
+                                                               check, Identity check
+    exit 0
+    $
+  `)
+})
+
+test('see what a package needs', async () => {
+  const at = await task()
+  await at.type('refcheck schema show 101')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck schema show 101
+    Recipient
+    FIELD         TYPE    REQUIRED  DESCRIPTION
+    --first-name  string  required  -
+    --last-name   string  required  -
+    --email       string  required  -
+    --phone       string  required  E.164: + and country code, at most 15 digits
+
+    Professional reference survey (reference)
+    FIELD                                    TYPE    REQUIRED  DESCRIPTION
+    --field reference.position_title         string  required  Title of the position
+                                                               the recipient has
+                                                               applied for.
+    --field reference.referee_relationships  array   optional  Whom the referees
+                                                               should be, for
+                                                               example ["direct
+                                                               manager", "peer"].
+
+    National police check (ncc_acic)
+    FIELD                                 TYPE     REQUIRED  DESCRIPTION
+    --field ncc_acic.date_of_birth        string   required  Date of birth as an ISO
+                                                             date, for example
+                                                             1990-04-30.
+    --field ncc_acic.licence_number       string   optional  Driver licence number,
+                                                             without spaces.
+    --field ncc_acic.is_volunteer         boolean  required  Whether the check is
+                                                             for unpaid work;
+                                                             volunteers pay a
+                                                             reduced fee.
+    --field ncc_acic.previous_names       array    required  Every other name the
+                                                             recipient has used; an
+                                                             empty list if none.
+    --field ncc_acic.residential_address  object   required  Current address:
+                                                             street, suburb, state,
+                                                             postcode and country.
+
+    Credit history check (icrc)
+    FIELD                          TYPE     REQUIRED  DESCRIPTION
+    --field icrc.years_of_history  integer  required  How many years to look back, 1
+                                                      to 7.
+    --field icrc.annual_income     number   required  Declared gross income a year,
+                                                      in dollars and cents.
+    exit 0
+    $
+  `)
+})
+
+test('log in for the first time', async () => {
+  const at = await task({ newcomer: true })
+  await at.type('refcheck packages list')
+  await at.type('refcheck auth login', 'Base URL')
+  await at.press(`${at.url}\r`, 'API key')
+  await at.press(`${'x'.repeat(32)}\r`, 'User e-mail')
+  await at.press('olive.owner@example.com\r', /invalid API key[^]*API key/)
+  await at.press(`${at.sandbox.credentials.apiKey}\r`)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck packages list
+    Error: you are not logged in
+    Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with:
+      refcheck auth login
+    exit 3
+    $ refcheck auth login
+    ✔ Base URL of the service http://127.0.0.1:PORT
+    ✔ API key (not shown) ********************************
+    ✔ User e-mail olive.owner@example.com
+    Warning: invalid API key
+    ✔ API key (not shown) ********************************
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
+    owner).
+    Profile "default" is now in use. Its key is in a private file, readable only by
+    you: HOME/config/credentials.json
+    exit 0
+    $
+  `)
+})
+
+test('renew a key', async () => {
+  const at = await task({ newcomer: true })
+  const { apiKey } = at.sandbox.credentials
+  at.write('key.txt', apiKey)
+  await at.type(
+    `refcheck auth login --base-url ${at.url} --email olive.owner@example.com --with-key < key.txt`,
+  )
+  at.story()
+  await at.type('refcheck auth login', 'What do you want to do?')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --email olive.owner@exam
+    ple.com --with-key < key.txt
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
+    owner).
+    Profile "default" is now in use. Its key is in a private file, readable only by
+    you: HOME/config/credentials.json
+    exit 0
+    $ refcheck auth login
+    ? What do you want to do?
+    ❯ Renew the key of profile "default"
+      Log in to another service or as another user
+
+    olive.owner@example.com at http://127.0.0.1:PORT
+    ↑↓ navigate • ⏎ select
+  `)
+  await at.press(keys.enter, 'API key')
+  await at.press(`${apiKey}\r`)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck auth login
+    ✔ What do you want to do? Renew the key of profile "default"
+    ✔ API key (not shown) ********************************
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
+    owner).
+    Profile "default" is now in use. Its key is in a private file, readable only by
+    you: HOME/config/credentials.json
+    exit 0
+    $
+  `)
+})
+
+test('use another profile', async () => {
+  const at = await task({ newcomer: true })
+  at.write('key.txt', at.sandbox.credentials.apiKey)
+  const login = `refcheck auth login --base-url ${at.url} --with-key < key.txt`
+  await at.type(`${login} --email olive.owner@example.com --profile main`)
+  await at.type(`${login} --email max.member@example.com --profile max`)
+  at.story()
+  await at.type('refcheck auth switch', 'Which profile?')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --with-key < key.txt --e
+    mail olive.owner@example.com --profile main
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
+    owner).
+    Profile "main" is now in use. Its key is in a private file, readable only by
+    you: HOME/config/credentials.json
+    exit 0
+    $ refcheck auth login --base-url http://127.0.0.1:PORT --with-key < key.txt --e
+    mail max.member@example.com --profile max
+    No system keychain is available.
+    Logged in to http://127.0.0.1:PORT as Max Member (max.member@example.com,
+    member).
+    Profile "max" is now in use. Its key is in a private file, readable only by you:
+    HOME/config/credentials.json
+    exit 0
+    $ refcheck auth switch
+    ? Which profile?
+      main: olive.owner@example.com at http://127.0.0.1:PORT
+    ❯ max (in use): max.member@example.com at http://127.0.0.1:PORT
+
+    ↑↓ navigate • ⏎ select
+  `)
+  await at.press(`${keys.up}\r`)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck auth switch
+    ✔ Which profile? main: olive.owner@example.com at http://127.0.0.1:PORT
+    Profile "main" is now in use.
+    exit 0
+    $
+  `)
+})
+
+test('set up completion', async () => {
+  const at = await task()
+  await at.type('refcheck completion bash > completion.bash && . ./completion.bash')
+  await at.press('refcheck batch run --on-inv\tsk\t', '--on-invalid skip')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck completion bash > completion.bash && . ./completion.bash
+    exit 0
+    $ refcheck batch run --on-invalid skip
+  `)
+})
