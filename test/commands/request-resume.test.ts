@@ -205,6 +205,7 @@ test('a purge of the person removes kept answers too, by e-mail, by request and 
       "events": 0,
       "kept": 0,
       "drafts": 1,
+      "plans": 0,
       "dry_run": false
     }
     exit 0
