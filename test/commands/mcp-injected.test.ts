@@ -127,7 +127,9 @@ test('40 injected instructions, obeyed to the letter, order nothing and leak not
         const outcomes = []
         for (const shell of approves ? shells : shells.slice(0, 1))
           outcomes.push(await here.run(words, { clock: here.clock, env, ...shell }))
-        for (const { code } of outcomes) expect([words, code]).not.toEqual([words, 0])
+        // Whoever has a shell of this account reads its store; what that gives is looked through below.
+        const reads = words[0] === 'batch' && words[1] === 'rows'
+        for (const { code } of outcomes) if (!reads) expect([words, code]).not.toEqual([words, 0])
         return outcomes.map(({ stdout, stderr }) => stdout + stderr).join('')
       },
     })

@@ -39,38 +39,38 @@ test('a store put back from before two orders: closed, checked, accepted as it i
   rmSync(join(here.folder, 'people.results.csv'))
   expect(await here.all([runOf(), orderOf('New'), 'store check', 'store info', 'batch list']))
     .toMatchInlineSnapshot(`
-    $ refcheck batch run people.csv --package 102 --yes
-    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
-    exit 1
+      $ refcheck batch run people.csv --package 102 --yes
+      2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
+      2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+      exit 1
 
-    $ refcheck request create --package 102 --first-name New --last-name Example --email new@example.com --phone +61412345678 --yes
-    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-    2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
-    exit 1
+      $ refcheck request create --package 102 --first-name New --last-name Example --email new@example.com --phone +61412345678 --yes
+      2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
+      2> Nothing was sent, since people could be ordered twice. Was a backup put back, or a file of the store removed? See what is missing: refcheck store check
+      exit 1
 
-    $ refcheck store check
-    wrong  it did not know 2 attempts that were made with it
-    wrong  Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, unknown
-    wrong  Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, unknown
-    2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
-    2> If there is a newer copy of the store, put it in its place. Orders made since are recorded as unknown and are not sent again when you continue: refcheck store check --accept-older
-    exit 1
+      $ refcheck store check
+      wrong  it did not know 2 attempts that were made with it
+      wrong  Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, unknown
+      wrong  Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, unknown
+      2> Error: the store "HOME/data/ledger.sqlite" is closed: it did not know 2 attempts that were made with it
+      2> If there is a newer copy of the store, put it in its place. Orders made since are recorded as unknown and are not sent again when you continue: refcheck store check --accept-older
+      exit 1
 
-    $ refcheck store info
-    HOME/data/ledger.sqlite  184.3 kB
-    closed: it did not know 2 attempts that were made with it
-    format 9, SQLite 3.53.4
-    1 batch or single order: 1 pending, 1 accepted, 2 unknown
-    0 events in the inbox
-    recorded from 2026-11-20 to 2026-11-20
-    exit 0
+      $ refcheck store info
+      HOME/data/ledger.sqlite  184.3 kB
+      closed: it did not know 2 attempts that were made with it
+      format 9, SQLite 3.53.4
+      1 batch or single order: 1 pending, 1 accepted, 2 unknown
+      0 events in the inbox
+      recorded from 2026-11-20 to 2026-11-20
+      exit 0
 
-    $ refcheck batch list
-    BATCH ID                              NAME        ACCEPTED  TOTAL  STATE
-    BATCH_1                               people.csv  1         4      unknown
-    exit 0
-  `)
+      $ refcheck batch list
+      BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
+      BATCH_1                               people.csv  2026-11-20  1 of 4    unknown
+      exit 0
+    `)
   expect(await here.type('store check --json')).toMatchInlineSnapshot(`
     $ refcheck store check --json
     {

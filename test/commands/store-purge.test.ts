@@ -197,7 +197,7 @@ test('help names what a purge does not reach', () => {
     'results files',
     'PDFs',
     'input files',
-    'plans',
+    'files of batch plan',
     'backups',
     'captured events',
     'forwarded',

@@ -223,6 +223,7 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
       "events": 0,
       "kept": 0,
       "drafts": 0,
+      "plans": 0,
       "dry_run": false
     }
     exit 0
@@ -300,8 +301,9 @@ test('what is not settled is never removed, and a purge names somebody', async (
   expect(bytesOf(join(folder, 'data'))).toContain('zelda')
   expect(await type('store purge --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --yes
-    2> Error: --email, --request-id or --older-than is required
+    2> Error: --email, --request-id or --older-than is required, as no retention is set
     2> For example: refcheck store purge --older-than 365d --dry-run
+    2> Or say for how long personal data is kept: refcheck config set retention 24mo
     exit 2
   `)
 })

@@ -12,7 +12,7 @@ export function forgotten(given: {
   if (requestId !== undefined) return { requestId }
   if (endedBefore !== undefined) return { endedBefore }
   throw new UsageError('--email, --request-id or --older-than is required, as no retention is set', {
-    hint: 'For example: refcheck store purge --older-than 365d --dry-run, or set one: refcheck config set retention 24mo',
+    hint: 'For example: refcheck store purge --older-than 365d --dry-run\nOr say for how long personal data is kept: refcheck config set retention 24mo',
   })
 }
 

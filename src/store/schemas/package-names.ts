@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 
-import { z } from 'zod'
-
 import type { Package } from '../../contract/package.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
@@ -24,11 +22,11 @@ export interface PackageNames {
   put(key: NamesKey, packages: readonly Package[]): Promise<void>
 }
 
-const keptNames = z.object({
-  base_url: z.string(),
-  user_email: z.string(),
-  names: z.array(z.tuple([z.int(), z.string()])),
-})
+interface KeptNames {
+  base_url: string
+  user_email: string
+  names: [id: number, name: string][]
+}
 
 const maxBytes = 4 * 1024 * 1024
 
@@ -64,10 +62,18 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
   }
 }
 
-function namesIn(text: string): z.infer<typeof keptNames> | undefined {
+/** By hand: whoever lists from this machine alone waits for no zod. */
+function namesIn(text: string): KeptNames | undefined {
   try {
-    return keptNames.safeParse(JSON.parse(text)).data
+    const kept = JSON.parse(text) as Partial<Record<keyof KeptNames, unknown>> | null
+    const { base_url, user_email, names } = kept ?? {}
+    if (typeof base_url !== 'string' || typeof user_email !== 'string' || !Array.isArray(names))
+      return undefined
+    return names.every(isNamed) ? { base_url, user_email, names } : undefined
   } catch {
     return undefined
   }
 }
+
+const isNamed = (each: unknown): each is [number, string] =>
+  Array.isArray(each) && each.length === 2 && Number.isInteger(each[0]) && typeof each[1] === 'string'
