@@ -42,6 +42,8 @@ export interface TaskOptions {
   /** Not logged in, nothing in the environment. */
   newcomer?: boolean | undefined
   filters?: readonly Filter[] | undefined
+  /** How many times faster requests progress; 1 where nothing is said. */
+  speed?: number | undefined
 }
 
 /** The end of a command: its exit code on a line of its own, then the prompt. */
@@ -51,8 +53,8 @@ const ended = /^exit \d+\n\$/m
  * A person at a shell in a pseudo-terminal of 80x24, with the built program on the PATH and a sandbox beside it. stdin,
  * stdout and stderr are all the terminal; the shell tells each exit code.
  */
-export async function task({ newcomer = false, filters = [] }: TaskOptions = {}): Promise<Task> {
-  const here = await world({ seed: 'task' })
+export async function task({ newcomer = false, filters = [], speed }: TaskOptions = {}): Promise<Task> {
+  const here = await world({ seed: 'task', speed })
   const names = new Names(here, [MS, TIME, ...filters])
   const folders = {
     REFCHECK_CONFIG_DIR: join(here.folder, 'config'),
