@@ -160,6 +160,23 @@ describe.each(backends)('%s', (backend) => {
     })
   })
 
+  test('a release of one row covers no other row of its file', async () => {
+    const [email, phone] = ['ann@example.com', '+61400000077']
+    const ann = { ...personOf(email), first_name: 'Ann', last_name: 'Lee', phone }
+    const row = (number: number, recipient: typeof ann) =>
+      ({ ...orderRow(number, recipient.email), recipient }) as NewRow
+    await added([row(1, ann)])
+    // Each like her, and neither like the other.
+    const batchId = await added([
+      row(1, { ...ann, first_name: 'Bo', last_name: 'Ito', phone: '+61400000088' }),
+      row(2, { ...ann, email: 'other@example.com' }),
+    ])
+    expect(await states(batchId)).toEqual(['held', 'held'])
+    await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, by)
+    await store.waiting.lookAgain(batchId, at)
+    expect(await states(batchId)).toEqual(['pending', 'held'])
+  })
+
   test('what stands in the way of a batch’s rows is counted by what it is', async () => {
     const first = await added([1, 2, 3, 4].map((each) => orderRow(each, `person${each}@example.com`)))
     await become(first, 1, 'accepted')
