@@ -22,7 +22,8 @@ test('what is older than the retention is due, a purge without a selection remov
   expect(await here.type('store purge --yes')).toMatchInlineSnapshot(`
     $ refcheck store purge --yes
     2> Error: --email, --request-id or --older-than is required, as no retention is set
-    2> For example: refcheck store purge --older-than 365d --dry-run, or set one: refcheck config set retention 24mo
+    2> For example: refcheck store purge --older-than 365d --dry-run
+    2> Or say for how long personal data is kept: refcheck config set retention 24mo
     exit 2
   `)
   expect(await retention()).toMatchInlineSnapshot(
