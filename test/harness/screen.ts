@@ -3,7 +3,7 @@ import xterm from '@xterm/headless'
 import { onTestFinished } from 'vitest'
 
 export interface Screen {
-  /** Resolves once this stands there once more than when keys were pressed last. */
+  /** Resolves once this stands there once more than when keys were pressed last, and all of the screen is drawn. */
   until(text: string | RegExp): Promise<void>
   press(keys: string): void
   /** What a person sees now: at most 24 lines. */
@@ -17,6 +17,9 @@ export interface ScreenOptions {
   env: Record<string, string>
   rows?: number | undefined
 }
+
+/** Nothing came for that long: what was to be drawn is drawn. */
+const quietMs = 150
 
 /** Runs a program in a pseudo-terminal of 80x24, and keeps its screen as a terminal would draw it. Ends with the test. */
 export function openScreen(
@@ -55,16 +58,21 @@ export function openScreen(
     until(text) {
       const found = (): boolean => count(text, all()) > count(text, before)
       return new Promise((resolve, reject) => {
+        let drawn: NodeJS.Timeout | undefined
         const give = (why: string): void => {
           look = () => undefined
           clearTimeout(deadline)
+          clearTimeout(drawn)
           if (found()) resolve()
           else
             reject(new Error(`${why} ${String(text)} came; the screen was:\n${lines(0, end()).join('\n')}`))
         }
         const deadline = setTimeout(() => give('20 seconds passed before'), 20_000)
         look = () => {
-          if (found() || !running) give('ended before')
+          clearTimeout(drawn)
+          if (!running) give('ended before')
+          // A menu is drawn in several writes.
+          else if (found()) drawn = setTimeout(() => give('gone before'), quietMs)
         }
         look()
       })

@@ -183,7 +183,6 @@ test('correct an answer before ordering', async () => {
   await at.press('+61412345678\r', 'Is everything correct?')
   await at.press(`${keys.down}\r`, 'Change which answer?')
   expect(at.seen()).toMatchInlineSnapshot(`
-    $ refcheck request create --package 102
     ✔ First name (required) Pria
     ✔ Last name (required) (back)
     ✔ First name (required) Priya
@@ -201,6 +200,11 @@ test('correct an answer before ordering', async () => {
 
     ✔ Is everything correct? Change an answer
     ? Change which answer?
+    ❯ First name (Priya)
+      Last name (Shah)
+      Email (priya@example.com)
+      Phone (+61412345678)
+      Change nothing
 
     ↑↓ navigate • ⏎ select
   `)
