@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-
 export interface ProgramRun {
   /** Exit code; null where a signal ended it or it could not be started. */
   code: number | null
@@ -21,6 +19,7 @@ export function runProgram(
   options: ProgramOptions,
 ): Promise<ProgramRun> {
   const { env, input, timeoutMs } = options
+  const { spawn } = process.getBuiltinModule('node:child_process')
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       env: { ...env },

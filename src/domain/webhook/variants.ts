@@ -1,5 +1,3 @@
-import { gunzipSync } from 'node:zlib'
-
 /** What a body may have been before it was captured, copied or saved. */
 export interface BodyVariant {
   cause: string
@@ -33,6 +31,7 @@ const largestInflated = 1024 * 1024
 function* inflated(body: Uint8Array): Generator<BodyVariant> {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return
   try {
+    const { gunzipSync } = process.getBuiltinModule('node:zlib')
     const bytes = gunzipSync(body, { maxOutputLength: largestInflated })
     yield { cause: 'body_compressed', text: 'decompressed: it was captured as gzip', bytes }
   } catch {
