@@ -11,6 +11,17 @@ const others = 0o077
 const stickyBit = 0o1000
 const writableByAll = 0o002
 
+/** The same for several, outer ones first; what was fixed is told. */
+export async function privateFolders(
+  paths: readonly string[],
+  onNotice: (text: string) => void,
+): Promise<void> {
+  for (const path of paths) {
+    const notice = await privateFolder(path)
+    if (notice !== undefined) onNotice(notice)
+  }
+}
+
 /**
  * Makes the folder and its missing parents, 0700 from the start, or fixes a looser one. Answers a
  * sentence to show the person when something was fixed. A folder that all accounts share (/tmp), that

@@ -4,7 +4,7 @@ import { momentFlag } from '../../cli/flags/moment.ts'
 import { Flags } from '../../cli/oclif.ts'
 import { forgotten, notScrubbed } from '../../domain/store/forget.ts'
 import { purgeQuestion, storePurgeView } from '../../output/views/store.ts'
-import { draftsOf, plansOf } from '../../usecases/store/purge-drafts.ts'
+import { purgeAll } from '../../usecases/store/purge.ts'
 import { orderPlans } from '../../compose/approval.ts'
 import { retention } from '../../compose/retention.ts'
 import { drafts } from '../../compose/drafts.ts'
@@ -49,23 +49,18 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     })
     const { completely } = this.flags
     const { maintenance, ledger, location } = await store(this.scope)
-    const kept = await drafts(this.scope)
-    const own = await draftsOf({ drafts: kept, ledger }, who)
-    const found = await maintenance.purge(who, { dryRun: true, completely })
-    const plans = await orderPlans(this.scope)
-    const planned = await plansOf({ plans, ledger }, who)
-    const isNothing = found.rows + found.events + own.length + planned.length === 0
-    if (dryRun || (isNothing && found.isScrubbed && !completely))
-      return this.answer(storePurgeView({ ...found, drafts: own.length, plans: planned.length }, dryRun))
-    if (!isNothing || completely) {
-      await this.confirm(purgeQuestion({ ...found, drafts: own.length, plans: planned.length }), yes)
-    }
-    for (const id of own) await kept.drop(id)
-    for (const code of planned) await plans.drop(code)
-    const purged = await maintenance.purge(who, { dryRun: false, completely })
-    this.answer(
-      storePurgeView({ ...purged, drafts: own.length, plans: planned.length }, false),
-      purged.isScrubbed ? undefined : notScrubbed(location, purged),
+    const purged = await purgeAll(
+      {
+        maintenance,
+        ledger,
+        drafts: await drafts(this.scope),
+        plans: await orderPlans(this.scope),
+        confirm: (found) => this.confirm(purgeQuestion(found), yes),
+      },
+      who,
+      { dryRun, completely },
     )
+    const failure = dryRun || purged.isScrubbed ? undefined : notScrubbed(location, purged)
+    this.answer(storePurgeView(purged, dryRun), failure)
   }
 }

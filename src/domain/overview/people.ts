@@ -54,12 +54,21 @@ const order = [
   'dropped',
 ]
 
-/** How many of them have which status, in the order of a chart; one we do not know comes last. */
+/** How many of them have which status, in the order of a chart. */
 export function statusCounts(
   people: readonly Pick<PersonRow, 'status'>[],
 ): [status: string, count: number][] {
   const counts = new Map<string, number>()
   for (const { status } of people) counts.set(status, (counts.get(status) ?? 0) + 1)
+  return statusesInOrder(counts)
+}
+
+/** Counts of statuses in the order of a chart; one we do not know comes last. */
+export function statusesInOrder(
+  counts: Iterable<readonly [status: string, count: number]>,
+): [status: string, count: number][] {
   const rank = (status: string): number => (order.includes(status) ? order.indexOf(status) : order.length)
-  return [...counts].sort(([one], [other]) => rank(one) - rank(other))
+  return Array.from(counts, ([status, count]): [string, number] => [status, count]).sort(
+    ([one], [other]) => rank(one) - rank(other),
+  )
 }

@@ -1,5 +1,5 @@
 import { groupedAttention, type Attention } from '../../domain/overview/attention.ts'
-import { statusCounts } from '../../domain/overview/people.ts'
+import { statusesInOrder } from '../../domain/overview/people.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
 import { attentionLines } from './overview.ts'
@@ -16,9 +16,7 @@ export interface BatchProgressNow {
 
 /** Where a batch stands, with how its checks go and who needs somebody. `standing`: its rows by state. */
 export function followedBatchView(standing: View, { statuses, attention }: BatchProgressNow): View {
-  const counts = statusCounts(
-    Object.entries(statuses).flatMap(([status, count]) => Array.from({ length: count }, () => ({ status }))),
-  )
+  const counts = statusesInOrder(Object.entries(statuses))
   return {
     json: { ...(standing.json as object), statuses, attention },
     text: (terminal) => {

@@ -118,17 +118,21 @@ function aboutGroup({ batch, items, kind }: AttentionGroup): string {
   const where = batch === null ? '' : `${sanitize(batch)}: `
   if (kind === 'halted' || kind === 'stopped')
     return `${sanitize(batch ?? '')}  ${sanitize(items[0]?.reason ?? '')}`
-  const named = items.slice(0, mostNamed).map(nameOf)
-  const rest = items.length - named.length
-  const people = `${where}${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  const people = `${where}${namesOf(items, mostNamed)}`
   const [reason, ...others] = new Set(items.map((each) => each.reason))
   return others.length > 0 || reason === null || reason === undefined
     ? people
     : `${people}: ${sanitize(reason)}`
 }
 
+/** The first of them by their names, and how many more there are. */
+export function namesOf(items: readonly Attention[], most: number): string {
+  const rest = items.length - most
+  return `${items.slice(0, most).map(nameOf).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
 /** As a person is called, or else what is known of them. */
-export function nameOf({ first_name: first, last_name: last, email, row }: Attention): string {
+function nameOf({ first_name: first, last_name: last, email, row }: Attention): string {
   const name = `${first ?? ''} ${last ?? ''}`.trim()
   return sanitize(name === '' ? (email ?? `row ${row ?? '?'}`) : name)
 }

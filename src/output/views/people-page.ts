@@ -15,7 +15,7 @@ import { percent, statusChart, timeline } from '../../html/charts.ts'
 import { type Piece, standalonePage } from '../../html/document.ts'
 import { pill } from '../../html/pill.ts'
 import { tableScript } from '../../html/table-script.ts'
-import { attentionWords, nameOf } from './overview.ts'
+import { attentionWords, namesOf } from './overview.ts'
 
 export interface PeoplePage {
   title: string
@@ -127,9 +127,7 @@ const meanings: Readonly<Record<AttentionKind, string>> = {
 
 function attentionItem({ kind, batch, items, command }: AttentionGroup, title: string): Piece {
   const isOfBatch = kind === 'halted' || kind === 'stopped'
-  const named = items.slice(0, mostNamed).map(nameOf)
-  const rest = items.length - named.length
-  const who = isOfBatch ? sanitize(batch ?? '') : `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  const who = isOfBatch ? sanitize(batch ?? '') : namesOf(items, mostNamed)
   const reasons = [...new Set(items.flatMap(({ reason }) => reason ?? []))]
   return html`<li>
     <p>

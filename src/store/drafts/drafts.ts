@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
-import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
+import { privateFolders, readPrivate } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
 import { type KeptDraft, parseDraft } from '../../domain/form/kept-draft.ts'
 import type { Paths } from '../../host/paths.ts'
@@ -48,10 +48,7 @@ export function openDrafts({ paths, random, onNotice }: DraftsOptions): Drafts {
   const each = async () => Promise.all((await ids()).map(async (id) => ({ id, draft: await read(id) })))
   return {
     async keep(draft) {
-      for (const path of [paths.data, folder]) {
-        const notice = await privateFolder(path)
-        if (notice !== undefined) onNotice(notice)
-      }
+      await privateFolders([paths.data, folder], onNotice)
       await writeWhole(pathOf(draft.id), JSON.stringify(draft), { random })
     },
     all: async () => (await each()).flatMap(({ draft }) => draft ?? []),

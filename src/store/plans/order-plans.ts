@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { diskFailure, errorNumber, existsAlready } from '../../disk/failure.ts'
 import { flushFolder } from '../../disk/flush-folder.ts'
-import { privateFolder, readPrivate } from '../../disk/private-modes.ts'
+import { privateFolders, readPrivate } from '../../disk/private-modes.ts'
 import { writeWhole } from '../../disk/whole-file.ts'
 import {
   type OrderPlan,
@@ -65,10 +65,7 @@ export function openOrderPlans({ paths, random, onNotice }: OrderPlansOptions): 
   }
   return {
     async add(plan) {
-      for (const path of [paths.data, folder]) {
-        const notice = await privateFolder(path)
-        if (notice !== undefined) onNotice(notice)
-      }
+      await privateFolders([paths.data, folder], onNotice)
       if ((await usedOf(plan.code)) !== undefined) return false
       try {
         await writeWhole(waitingPath(plan.code), planFileText(plan), { random, overwrite: false })
