@@ -11,6 +11,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     globalSetup: ['./harness/fresh-build.ts', './harness/shared-postgres.ts'],
+    setupFiles: ['./harness/property-seed.ts'],
     include: ['**/*.test.ts'],
     exclude: [
       'system/**',

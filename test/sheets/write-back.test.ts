@@ -96,6 +96,16 @@ test('JSON keeps the digits, order and spelling of what is not ours', async () =
   expect(await writtenBack(await openBytes(wide, 'p.jsonl'), () => [], [])).toEqual(wide)
 })
 
+test('a file of lines whose only row holds one list is a row, not a wrapped list', async () => {
+  const text = '{"people":[{"name":"Ann"}]}'
+  const back = async (name: string): Promise<string> =>
+    (await writtenBack(await openBytes(text, name), () => ['1', 'f2b1', ''])).toString()
+  expect(await back('p.jsonl')).toBe(
+    `${text.slice(0, -1)}, "row": "1", "request_id": "f2b1", "error": null}\n`,
+  )
+  expect(await back('p.json')).toContain('{"name":"Ann",')
+})
+
 const json = fc.array(
   fc.dictionary(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }),

@@ -31,7 +31,7 @@ export async function openJson(source: SheetSource, { array, read, encoding }: J
   const { name } = source
   const text = decodedText(source, encoding ?? 'utf-8')
   const plain: JsonLayout = array ? 'array' : 'lines'
-  const isWrapped = !array && (await readsAs('wrapped', text, name))
+  const isWrapped = !array && !saysLines.test(name) && (await readsAs('wrapped', text, name))
   const layout = isWrapped ? 'wrapped' : plain
   const columns = await everyColumn(text, layout, name, read)
   const dialect: Dialect = { ...plainDialect, ...text.found, format: layout === 'lines' ? 'jsonl' : 'json' }
@@ -49,6 +49,9 @@ export async function openJson(source: SheetSource, { array, read, encoding }: J
     undecided: (place, samples) => undecidedEncoding(name, place, samples),
   }
 }
+
+/** A name that promises a row on each line: the only row of such a file may be what elsewhere is a wrapped list. */
+const saysLines = /\.(?:jsonl|ndjson)$/iu
 
 /** Whether the file as a whole has that layout; a single row may begin as a wrapped list does. */
 async function readsAs(layout: JsonLayout, text: DecodedText, name: string): Promise<boolean> {
