@@ -191,6 +191,11 @@ export const promises: readonly Promised[] = [
       '--shared lets an agency’s people go',
       ['domain/batch/compare.test.ts', 'are let go by one shared value'],
     ],
+    [
+      'similar to one whose outcome is unknown: held until settled or dropped',
+      ['store/ledger/compared-at-sending.test.ts', 'held until that is settled or dropped'],
+      ['domain/submission/match.test.ts', 'holds the rows of its own file too, whatever was allowed'],
+    ],
     ['1,000 ordinary people: nobody held', ['domain/batch/compare.test.ts', 'of 1,000 ordinary people']],
     ['results beside the file are heard', [others, 'everybody whom they say was ordered is a duplicate']],
     ['what waits there is held', [others, 'rows that wait there are held here']],

@@ -59,7 +59,9 @@ export const runFile =
       resultsFile: undefined,
       reading: '{}',
       allowDuplicate: file.allowDuplicate,
+      allowSimilar: file.allowSimilar,
     }
+    if (file.allowSimilar) world.allowing.add(id)
     const there = await batches.add(batch, rows)
     await send(ports, there?.id ?? id)
   }

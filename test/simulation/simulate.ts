@@ -99,7 +99,11 @@ function newFile({ peopleFiles, everybody, rng, offer }: World): void {
   if (rows.length === 0) return
   // Nobody knows who wrote the same person twice into one file, nor why.
   if (rng() < 0.3) rows.push({ human: one(everybody, rng), spelling: anySpelling(rng) })
-  peopleFiles.push({ name: `people-${peopleFiles.length}.csv`, rows, offer, allowDuplicate: rng() < 0.1 })
+  // Said only of people who are as many as the rows.
+  const allowSimilar =
+    peopleFiles.length % 2 === 1 && new Set(rows.map(({ human }) => human)).size === rows.length
+  const name = `people-${peopleFiles.length}.csv`
+  peopleFiles.push({ name, rows, offer, allowDuplicate: rng() < 0.1, allowSimilar })
 }
 
 /** Several processes side by side, most of which are killed; then something befalls the files. */

@@ -7,6 +7,7 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { seeded } from '../harness/seeded-random.ts'
 import type { RequestBody } from '../../src/contract/request-body.ts'
 import { connectApi } from '../../src/api/service.ts'
+import { likeness } from '../../src/domain/submission/likeness.ts'
 import type { Change } from '../../src/domain/submission/change.ts'
 import type { Attempt } from '../../src/domain/submission/submission.ts'
 import type { Random } from '../../src/host/random.ts'
@@ -29,6 +30,8 @@ export interface PeopleFile {
   rows: { human: Human; spelling: number }[]
   offer: OnOffer
   allowDuplicate: boolean
+  /** Its rows may share an e-mail or a phone: they are two people each. */
+  allowSimilar: boolean
 }
 
 /** All that one process has. */
@@ -48,6 +51,8 @@ export class World {
   readonly files: StoreFiles
   readonly everybody: Human[]
   readonly peopleFiles: PeopleFile[] = []
+  /** Batches whose rows may be similar to one another. */
+  readonly allowing = new Set<string>()
   /** Which attempt a request of the service came of. */
   readonly sentBy = new Map<string, string>()
   /** What was done, call by call: the same for the same seed. */
@@ -204,13 +209,28 @@ export class World {
           else {
             const { attempt = result } = (result ?? {}) as { attempt?: unknown }
             const { attemptId } = (attempt ?? {}) as Partial<Attempt>
-            if (attemptId !== undefined) this.#attempts.set(life, attemptId)
+            if (attemptId !== undefined) {
+              this.#attempts.set(life, attemptId)
+              await this.#besideUnknown(target as Process['ports']['ledger'], attempt as Attempt)
+            }
             life.begun = attemptId
           }
           return result
         }
       },
     })
+  }
+
+  /** Whatever a file allows of its own rows, none goes past one whose outcome is unknown. */
+  async #besideUnknown(ledger: Process['ports']['ledger'], { batchId, row }: Attempt): Promise<void> {
+    if (!this.allowing.has(batchId)) return
+    const rows = await ledger.list({ batchId })
+    const { recipient } = rows.find((each) => each.row === row) ?? {}
+    for (const other of rows) {
+      if (other.state !== 'unknown' || recipient === undefined || other.recipient === undefined) continue
+      if (likeness(recipient, other.recipient)?.kind !== 'similar') continue
+      this.broken.push(`row ${row} of ${batchId} went past row ${other.row}, whose outcome is unknown`)
+    }
   }
 
   /** Notes what a create made. */

@@ -254,7 +254,11 @@ function similar(
   const shares = [...found.shares]
   if (kin.released(order)) return undefined
   const isOwn = order.batchId === row.batchId
-  if (order.state === 'unknown' || order.state === 'sending') return held('similar_unknown', order, shares)
+  // "Similar to one whose outcome is `unknown`: held until that is settled or dropped", whatever was allowed. In flight of
+  // its own file are rows that other runners send side by side.
+  if (order.state === 'unknown' || (order.state === 'sending' && !isOwn)) {
+    return held('similar_unknown', order, shares)
+  }
   const allows =
     row.kind === 'single'
       ? allowed.similar

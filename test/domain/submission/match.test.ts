@@ -149,6 +149,24 @@ describe('somebody similar', () => {
     expect(verdict(alike({ state: 'dropped' }))).toBe('held: similar')
   })
 
+  test('whose outcome is unknown holds the rows of its own file too, whatever was allowed; one in flight goes beside', () => {
+    const office = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
+    for (const allowed of [{ similar: true }, { shared: [ann.email] }]) {
+      const beside = (over: Partial<Submission>) =>
+        verdict(alike({ recipient: office, row: 2, ...over }), allowed)
+      const states = ['unknown', 'sending', 'dropped', 'accepted', 'pending'] as const
+      expect(states.map((state) => beside({ batchId: 'new', state }))).toEqual([
+        'held: similar_unknown',
+        'goes',
+        'goes',
+        'goes',
+        'goes',
+      ])
+      expect(beside({ state: 'sending' })).toBe('held: similar_unknown')
+    }
+    expect(verdict(alike({ batchId: 'new', row: 2, state: 'sending' }))).toBe('held: similar')
+  })
+
   test('--allow-similar with a file speaks of its own rows alone, with a single order of all', () => {
     expect(verdict(alike({ batchId: 'new', row: 2 }), { similar: true })).toBe('goes')
     expect(verdict(alike(), { similar: true })).toBe('held: similar')

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { batchOf, newAttempt, someTime } from './batches.ts'
+import { batchOf, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { BatchRow } from '../../../src/domain/batch/batch.ts'
+import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 const urls = ['https://old.example.com', 'https://new.example.com'] as const
@@ -72,4 +72,68 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
       state: 'sending',
     })
   })
+})
+
+/** What a file says of its own rows, which share one e-mail. */
+const allowances: [string, Partial<NewFileBatch>][] = [
+  ['--allow-similar', { allowSimilar: true }],
+  ['--shared', { shared: ['office@example.com'] }],
+]
+
+describe.each(backends)('%s: a row that is similar to one of its own file', (backend) => {
+  let place: Scratch
+  let store: Store
+
+  beforeEach(async () => {
+    place = scratch(50, backend)
+    store = await place.store()
+  })
+  afterEach(() => place.end())
+
+  const rowsOf = async (batchId: string): Promise<BatchRow[]> => {
+    const rows: BatchRow[] = []
+    for await (const row of store.batches.rows(batchId)) rows.push(row)
+    return rows
+  }
+
+  /** Three colleagues of an office with one e-mail, the first of whom is in flight. */
+  async function office(changes: Partial<NewFileBatch>) {
+    const batch = fileBatch(changes)
+    const rows = ['Ann', 'Bob', 'Cy'].map((first_name, at): NewRow => {
+      const recipient = { ...personOf('office@example.com'), first_name, last_name: `${first_name}son` }
+      const phone = `+6140000000${at}`
+      const body = Buffer.from(first_name)
+      return { row: at + 1, state: 'pending', packageId: 12, recipient: { ...recipient, phone }, body }
+    })
+    await store.batches.add(batch, rows)
+    const [first, second, third] = await rowsOf(batch.id)
+    const attempt = first && (await store.ledger.begin(first, newAttempt()))
+    if (attempt === undefined || second === undefined || third === undefined) throw new Error('it begins')
+    return { batchId: batch.id, attempt, second, third }
+  }
+
+  test.each(allowances)(
+    '%s: "held until that is settled or dropped" while its outcome is unknown; beside one in flight it goes',
+    async (_, changes) => {
+      const { batchId, attempt, second, third } = await office(changes)
+      expect(await store.ledger.begin(second, newAttempt())).toMatchObject({ row: 2, state: 'sending' })
+      await store.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })
+      expect(await store.ledger.begin(third, newAttempt())).toBeUndefined()
+      const held = { row: 3, state: 'held', heldFor: 'similar_unknown', matches: { row: 1 } }
+      expect((await rowsOf(batchId))[2]).toMatchObject(held)
+      await store.waiting.lookAgain(batchId, someTime)
+      expect((await rowsOf(batchId))[2]).toMatchObject(held)
+      await store.ledger.move(
+        { ...attempt, state: 'unknown' },
+        {
+          to: 'dropped',
+          at: someTime,
+          reason: 'given up',
+          decision: { by: 'owner@example.com', why: 'given up' },
+        },
+      )
+      await store.waiting.lookAgain(batchId, someTime)
+      expect((await rowsOf(batchId))[2]).toMatchObject({ row: 3, state: 'pending' })
+    },
+  )
 })

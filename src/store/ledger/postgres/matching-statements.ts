@@ -45,7 +45,8 @@ export const selectCandidates = `${selectSubmissions}
 WHERE (s.person_print = :person_print OR s.email_print = :email_print OR s.phone_print = :phone_print)
   AND s.state IN ${sqlList(statesThatMatch)}
   AND (CAST(:account AS text) = '' OR b.account IN ('', :account))
-  AND NOT (s.batch_id = :batch_id AND (s.row_number = :row_number OR (:skip_own AND s.person_print <> :person_print)))
+  AND NOT (s.batch_id = :batch_id AND (s.row_number = :row_number
+    OR (:skip_own AND s.person_print <> :person_print AND s.state <> 'unknown')))
 ${inOrder}`
 
 /** The same for many rows that are not in the store yet. */

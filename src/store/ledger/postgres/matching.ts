@@ -207,7 +207,7 @@ export class Matching {
       ...prints,
       ...key,
       account,
-      // What a file's own rows share is allowed as a whole: there may be thousands of them.
+      // What a file's own rows share is allowed as a whole, but past no unknown one: there may be thousands of them.
       skip_own: kind === 'file' && allowed.similar,
     })
     return {

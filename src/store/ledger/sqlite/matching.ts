@@ -96,7 +96,7 @@ export class Matching {
     const others = this.#database.get(selectWhetherShared, { ...prints, ...key }) as Others
     const forgotten = others.first_form === 1 ? this.#forgottenByFirst(row) : []
     if (others.shared === 0) return forgotten
-    // What a file's own rows share is allowed as a whole: there may be thousands of them.
+    // What a file's own rows share is allowed as a whole, but past no unknown one: there may be thousands of them.
     const skipOwn = kind === 'file' && allowed.similar
     const found = this.#database.all(selectCandidates, {
       ...prints,
