@@ -65,8 +65,9 @@ export async function timeToSend(
     throw error
   })
   if (own?.baseUrl !== baseUrl) {
-    const { quotaSeconds } = await import('../domain/batch/estimate.ts')
-    return async (creates) => quotaSeconds(creates, windows)
+    const { secondsForCreates } = await import('../domain/quota/eta.ts')
+    const { emptyBook } = await import('../domain/quota/book.ts')
+    return async (creates) => secondsForCreates(emptyBook(windows), creates, scope.context.clock.now())
   }
   const pace = await governorOf(scope, own.baseUrl, own.apiKey)
   return async (creates) => {

@@ -10,7 +10,6 @@ import type { FilePlace, NoticePort, ReadingPorts, RunPorts } from '../usecases/
 import type { StartPorts } from '../usecases/batch/start.ts'
 import { api, governor } from './api.ts'
 import { namingApi } from './package-names.ts'
-import { quotaWindows } from './quota.ts'
 import { orderPorts, pauseNote } from './request.ts'
 import { schemas } from './schemas.ts'
 import type { DefaultSources } from '../usecases/batch/reading-defaults.ts'
@@ -46,7 +45,6 @@ export async function batchPlanPorts(scope: Scope) {
   const reading = await batchFilePorts(scope)
   const { clock, random, cwd } = scope.context
   const { batches, ledger, waiting } = await store(scope)
-  const windows = await quotaWindows(scope, reading.api.baseUrl)
   return {
     ...reading,
     clock,
@@ -56,7 +54,6 @@ export async function batchPlanPorts(scope: Scope) {
     batches,
     ledger,
     waiting,
-    windows,
     account: await account(scope),
     governor: await governor(scope),
   }

@@ -3,15 +3,15 @@ import { basename, dirname, resolve } from 'node:path'
 import type { FilingFlags } from '../cli/flags/filing.ts'
 import { processId } from '../host/process-id.ts'
 import type { Scope } from '../cli/scope.ts'
-import { api, patientApi } from './api.ts'
-import { setting } from './session.ts'
+import { api, patientApi, timeToSend } from './api.ts'
+import { session, setting } from './session.ts'
 import { store } from './store.ts'
 import { destination } from '../domain/report/place.ts'
 import { isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { flatMemory } from '../host/memory.ts'
-import { ReportProgress } from '../output/views/report-progress.ts'
+import { ReportProgress, type ReadingTime } from '../output/views/report-progress.ts'
 import { following } from './request.ts'
 import type { ReportFolder } from '../store/reports/folder.ts'
 import { fetchReports } from '../usecases/report/fetch.ts'
@@ -35,7 +35,7 @@ export async function openFiling(scope: Scope, flags: FilingFlags, place: Place)
   const isPatient = flags.wait || (isLong && flags.timeout === undefined)
   const reading = isPatient ? await patientApi(scope) : await api(scope)
   const { folder, file } = await openFolder(scope, place, flags.overwrite)
-  const progress = new ReportProgress(scope.reporter, clock)
+  const progress = new ReportProgress(scope.reporter, clock, isLong ? readingTime(scope) : undefined)
   const passed = flatMemory()
   return {
     folder,
@@ -58,6 +58,11 @@ export async function openFiling(scope: Scope, flags: FilingFlags, place: Place)
         following: () => following(scope),
       }),
   }
+}
+
+/** By what this store knows of the quota at the start. */
+function readingTime(scope: Scope): ReadingTime {
+  return async (requests) => (await timeToSend(scope, (await session(scope)).baseUrl))(requests)
 }
 
 async function openFolder(

@@ -1,5 +1,5 @@
 import { sanitize } from '../host/text.ts'
-import { wrapped } from './sentences.ts'
+import { cutTo, wrapped } from './sentences.ts'
 import type { Sink } from './streams.ts'
 import { styled, type Terminal } from './terminal.ts'
 
@@ -58,9 +58,13 @@ export class Reporter {
   live(lines: readonly string[]): void {
     if (this.#quiet || !this.#sink.isTTY) return
     const width = (this.#terminal.columns ?? 80) - 1
-    const shown = lines.map((line) => styled(this.#terminal, 'dim', sanitize(line).slice(0, width)))
+    // What has scrolled off cannot be drawn again.
+    const most = Math.max(1, (this.#sink.rows ?? 24) - 1)
+    const shown = lines
+      .slice(0, most)
+      .map((line) => styled(this.#terminal, 'dim', cutTo(sanitize(line), width)))
     this.#sink.write(`${this.#erasing()}${shown.join('\n')}`)
-    this.#live = lines.length
+    this.#live = shown.length
   }
 
   /** One line an exchange, for --verbose. */

@@ -17,6 +17,19 @@ export function wrapped(text: string, columns: number | undefined): string {
     .join('\n')
 }
 
+/** As much of the start of a line as has room in so many columns. */
+export function cutTo(line: string, columns: number): string {
+  if (stringWidth(line) <= columns) return line
+  let cut = ''
+  let taken = 0
+  for (const character of line) {
+    taken += stringWidth(character)
+    if (taken > columns) break
+    cut += character
+  }
+  return cut
+}
+
 function wrappedLine(line: string, columns: number): string {
   const [, alone] = /^ +(refcheck .*)$/.exec(line) ?? []
   if (alone !== undefined) return wrappedCommand(alone, columns)

@@ -1,9 +1,9 @@
 import type { RequestResource } from '../contract/request.ts'
 import { terminalStatuses } from '../contract/statuses.ts'
 import { statusCounts } from '../domain/overview/people.ts'
-import { bar } from './bar.ts'
+import { progressLine } from './bar.ts'
 import type { Reporter } from './reporter.ts'
-import { durationInWords } from './views/batches.ts'
+import { durationInWords } from './duration.ts'
 
 /** The newest changes that have room under the counts. */
 const mostChanges = 4
@@ -42,7 +42,7 @@ export class WaitMeter {
     const counts = statusCounts(seen).map(([status, count]) => `${count} ${status}`)
     const unread = this.#total - seen.length
     this.#reporter.live([
-      `${bar(finished / this.#total)}  ${finished} of ${this.#total} finished${rest}`,
+      progressLine(finished / this.#total, `${finished} of ${this.#total} finished${rest}`),
       [...counts, ...(unread === 0 ? [] : [`${unread} not read yet`])].join(', '),
       ...this.#changes,
     ])

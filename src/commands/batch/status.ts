@@ -1,14 +1,12 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { batchIdArg } from '../../cli/flags/identifiers.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { progressOf } from '../../domain/batch/progress.ts'
 import { followedBatchView } from '../../output/views/batch-status.ts'
-import { batchProgressText } from '../../output/views/batches.ts'
 import { findBatch } from '../../usecases/batch/standing.ts'
 import { watchBatch } from '../../usecases/batch/watch.ts'
+import { batchWatching } from '../../compose/batch-watch.ts'
 import { overviewPorts } from '../../compose/overview.ts'
 import { readBatchProgress } from '../../usecases/overview/read.ts'
-import { timeToSend } from '../../compose/api.ts'
 import { standingView, storedBatches } from '../../compose/store.ts'
 
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
@@ -28,18 +26,18 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
 
   async run(): Promise<void> {
     const stored = await storedBatches(this.scope)
-    const progress = this.scope.progress()
     const batch = await findBatch(stored, this.args.batch_id)
+    const ports = await overviewPorts(this.scope)
     if (this.flags.watch) {
-      const timeLeft = await timeToSend(this.scope, batch.baseUrl)
+      const options = await batchWatching(this.scope, batch.baseUrl)
       await watchBatch(stored, batch.id, {
+        ...options,
         signal: this.signal,
-        onChange: async ({ counts }) =>
-          progress.show(batchProgressText(progressOf(counts, await timeLeft(counts.pending)))),
+        read: (one) => readBatchProgress(ports, one),
       })
     }
     const now = await findBatch(stored, batch.id)
     const standing = await standingView(this.scope, now, this.flags.json)
-    this.answer(followedBatchView(standing, await readBatchProgress(await overviewPorts(this.scope), now)))
+    this.answer(followedBatchView(standing, await readBatchProgress(ports, now)))
   }
 }

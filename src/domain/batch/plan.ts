@@ -1,10 +1,8 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview } from './batch.ts'
 import type { AboutToOrder } from '../submission/confirmation.ts'
-import { quotaSeconds } from './estimate.ts'
 import type { FileReading } from './new-row.ts'
 import type { RowChange } from './row-reading.ts'
-import type { QuotaWindow } from '../quota/windows.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Stop, StopReason } from '../submission/match.ts'
 import type { Submission } from '../submission/submission.ts'
@@ -28,7 +26,7 @@ export interface Plan {
   /** The first people who would be ordered: one more than are named. */
   people: Recipient[]
   check: BatchCheck
-  /** By quota alone. */
+  /** By quota alone, with what was used of it before. */
   seconds: number
   /** When the last order would have been sent; wall time in milliseconds. */
   endsAt: number
@@ -37,11 +35,10 @@ export interface Plan {
 export function planOf(
   check: BatchCheck,
   { counts, packages, stops, phones, people }: BatchPreview,
-  { batchId, windows, now }: { batchId: string; windows: readonly QuotaWindow[]; now: number },
+  { batchId, seconds, now }: { batchId: string; seconds: number; now: number },
 ): Plan {
   const duplicates = stops.filter(({ stop }) => stop.becomes === 'duplicate')
   const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
-  const seconds = quotaSeconds(counts.pending, windows)
   return {
     batchId,
     counts,

@@ -35,6 +35,13 @@ export interface Overview {
   reports: FinishedRequest[]
 }
 
+/** How the orders of one batch go. */
+export interface BatchProgressNow {
+  /** Requests by status, as last heard. */
+  statuses: Readonly<Record<string, number>>
+  attention: readonly Attention[]
+}
+
 const mostReports = 5
 
 const isFinished = ({ requestStatus }: Submission): boolean => terminalStatuses.includes(requestStatus ?? '')

@@ -75,11 +75,16 @@ export function reportsOf(
 
 /** What happens on the way. */
 export type FilingEvent =
+  /** So many requests are looked at, one after the other. */
+  | { name: 'wanted'; requests: number }
+  /** One of them was. */
+  | { name: 'looked' }
   /** So many more files are to be looked after. */
   | { name: 'planned'; files: number }
   /** Negative for what came and has to come again. */
   | { name: 'received'; bytes: number }
-  | { name: 'filed' }
+  /** `skipped`: it was there already. */
+  | { name: 'filed'; skipped: boolean }
 
 /** A record as scripts read it. */
 export function storedReport(record: ReportRecord, path: string, skipped: boolean): StoredReport {

@@ -5,7 +5,7 @@ import { jsonText } from '../json.ts'
 import { table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import type { Column } from '../view.ts'
-import { durationInWords } from './batches.ts'
+import { durationInWords } from '../duration.ts'
 
 /** Said before the review of what an agent planned. */
 export function plannedText({ code, made_at, expires_at, base_url, user_email, profile }: OrderPlan): string {

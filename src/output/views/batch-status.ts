@@ -1,4 +1,5 @@
-import { groupedAttention, type Attention } from '../../domain/overview/attention.ts'
+import { groupedAttention } from '../../domain/overview/attention.ts'
+import type { BatchProgressNow } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
 import { styled } from '../terminal.ts'
 import type { View } from '../view.ts'
@@ -7,12 +8,6 @@ import { statusStyle } from './status.ts'
 
 /** What a screen has room for under the rows. */
 const mostGroups = 5
-
-export interface BatchProgressNow {
-  /** Requests by status, as last heard. */
-  statuses: Readonly<Record<string, number>>
-  attention: readonly Attention[]
-}
 
 /** Where a batch stands, with how its checks go and who needs somebody. `standing`: its rows by state. */
 export function followedBatchView(standing: View, { statuses, attention }: BatchProgressNow): View {
@@ -39,6 +34,13 @@ export function followedBatchView(standing: View, { statuses, attention }: Batch
       ].join('\n')
     },
   }
+}
+
+/** `2 COMPLETED, 1 ERROR`: requests by status. */
+export function requestsText(statuses: BatchProgressNow['statuses']): string {
+  return statusesInOrder(Object.entries(statuses))
+    .map(([status, count]) => `${count} ${status}`)
+    .join(', ')
 }
 
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)

@@ -1,10 +1,12 @@
+import type { BatchCounts } from '../../domain/batch/batch.ts'
 import type { BatchProgress } from '../../domain/batch/progress.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/proof.ts'
 import type { SecondOrder } from '../../domain/batch/second-orders.ts'
 import type { RunEvent } from '../../domain/batch/run.ts'
 import type { BatchStatus, ListedBatch, PrintedRow, StoppedRow } from '../../domain/batch/standing.ts'
 import { sanitize } from '../../host/text.ts'
-import { bar } from '../bar.ts'
+import { progressLine } from '../bar.ts'
+import { durationInWords } from '../duration.ts'
 import { wrapped } from '../sentences.ts'
 import { createEventText } from './notices.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
@@ -151,24 +153,19 @@ export function exportedView(written: {
   }
 }
 
+/** `12 accepted, 3 pending`: rows by state, as far as there are any. */
+export function rowsText(counts: BatchCounts): string {
+  return states
+    .filter((state) => counts[state] > 0)
+    .map((state) => `${counts[state]} ${state}`)
+    .join(', ')
+}
+
 /** One line for how far a batch has come. */
 export function batchProgressText({ counts, settled, toSend, secondsLeft }: BatchProgress): string {
   const apart = (['rejected', 'unknown'] as const).filter((state) => counts[state] > 0)
-  const told = [
-    `${bar(settled / Math.max(1, toSend))}  ${settled} of ${toSend}`,
-    ...apart.map((state) => `${counts[state]} ${state}`),
-  ].join(', ')
-  return settled >= toSend ? told : `${told}; ${durationInWords(secondsLeft)} left`
-}
-
-/** 4 s, 3 min, 5 h 10 min, 2 d 3 h: as exact as anybody needs it. */
-export function durationInWords(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`
-  const minutes = Math.round(seconds / 60)
-  if (minutes < 90 && minutes !== 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
-  return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`
+  const told = [`${settled} of ${toSend}`, ...apart.map((state) => `${counts[state]} ${state}`)].join(', ')
+  return progressLine(settled / Math.max(1, toSend), told, settled >= toSend ? undefined : secondsLeft)
 }
 
 /** What is worth a line of its own while a batch runs. */

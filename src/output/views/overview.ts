@@ -13,7 +13,7 @@ import { localDay } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
-import { durationInWords } from './batches.ts'
+import { durationInWords } from '../duration.ts'
 import { quotaJson, quotaLines, type QuotaStanding } from './quota.ts'
 
 /** What a screen of 24 lines has room for. */

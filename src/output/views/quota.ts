@@ -2,7 +2,7 @@ import type { WindowStanding } from '../../domain/quota/book.ts'
 import { bar } from '../bar.ts'
 import { type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
-import { durationInWords } from './batches.ts'
+import { durationInWords } from '../duration.ts'
 
 export interface QuotaStanding {
   windows: readonly WindowStanding[]

@@ -3,10 +3,10 @@ import type { NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { CheckedFile, FileReading } from '../../domain/batch/new-row.ts'
 import type { Plan } from '../../domain/batch/plan.ts'
-import type { QuotaWindow } from '../../domain/quota/windows.ts'
 import type { Package } from '../../contract/package.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
+import type { Governor } from '../quota/governor.ts'
 import type { Random } from '../../host/random.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Waiting } from '../../store/ledger/waiting.ts'
@@ -46,7 +46,8 @@ export interface PlanPorts extends NoticePort, Omit<WitnessPorts, 'api' | 'batch
   batches: Pick<Batches, 'preview' | 'list' | 'rows'>
   place: FilePlace
   waiting: Pick<Waiting, 'linkPackages'>
-  windows: readonly QuotaWindow[]
+  /** Tells how long sending takes. */
+  governor: Pick<Governor, 'take' | 'standing' | 'secondsFor'>
 }
 
 export async function planBatch(
@@ -60,7 +61,7 @@ export async function planBatch(
     import('../../domain/batch/new-row.ts'),
     import('../../domain/batch/plan.ts'),
   ])
-  const { clock, random, batches, windows, account } = ports
+  const { clock, random, batches, governor, account } = ports
   const { baseUrl, userEmail } = ports.api
   const witnesses = allowances.ignoreResults ? 'not heard' : await openWitnesses(ports, ports.place, file)
   const intake = await checkFile(orders, witnesses)
@@ -89,8 +90,11 @@ export async function planBatch(
   }
   const packages = isCheck ? undefined : await linkedPackages(ports)
   const preview = await batches.preview(batch, intake.rows)
+  // What was used of the quota before stands in the store.
+  if (!isCheck) await governor.standing()
+  const seconds = isCheck ? 0 : governor.secondsFor(preview.counts.pending)
   return {
-    plan: planOf(intake.check, preview, { batchId: batch.id, windows, now: clock.now() }),
+    plan: planOf(intake.check, preview, { batchId: batch.id, seconds, now: clock.now() }),
     intake,
     batch,
     reading,

@@ -1,27 +1,34 @@
 import type { Batch } from '../../domain/batch/batch.ts'
+import type { BatchProgressNow } from '../../domain/overview/overview.ts'
 import { InternalError, InterruptedError } from '../../errors/kinds.ts'
 import type { BatchPorts } from './standing.ts'
 
 const everyMs = 500
+/** What others than the runner write, such as statuses, is read again after so long. */
+const readAgainMs = 5000
 
 export interface WatchOptions {
   signal: AbortSignal
-  /** With the batch as it stands, when it changed. */
-  onChange: (batch: Batch) => void | Promise<void>
+  read: (batch: Batch) => Promise<BatchProgressNow>
+  /** At each look, whether something changed or only time went by. */
+  onLook: (batch: Batch, now: BatchProgressNow) => void | Promise<void>
 }
 
 /** Follows a batch in the store until no process runs it. Throws InterruptedError on Ctrl-C. */
 export async function watchBatch(
   { batches, clock }: BatchPorts,
   batchId: string,
-  { signal, onChange }: WatchOptions,
+  { signal, read, onLook }: WatchOptions,
 ): Promise<void> {
-  for (let seen = -1; ;) {
+  let last: { changedAt: number; readAt: number; now: BatchProgressNow } | undefined
+  for (;;) {
     const batch = await batches.find(batchId)
     if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
-    if (batch.changedAt !== seen) await onChange(batch)
-    seen = batch.changedAt
     if (batch.holder === undefined) return
+    const at = clock.monotonic()
+    if (last?.changedAt !== batch.changedAt || at - last.readAt >= readAgainMs)
+      last = { changedAt: batch.changedAt, readAt: at, now: await read(batch) }
+    await onLook(batch, last.now)
     try {
       await clock.sleep(everyMs, signal)
     } catch (error) {

@@ -6,7 +6,12 @@ import {
   attentionOf,
   batchAttention,
 } from '../../domain/overview/attention.ts'
-import { countedStatuses, type Overview, overviewOf } from '../../domain/overview/overview.ts'
+import {
+  type BatchProgressNow,
+  countedStatuses,
+  type Overview,
+  overviewOf,
+} from '../../domain/overview/overview.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -69,7 +74,7 @@ export async function attentionIn(
 }
 
 /** How a batch's checks go, and who of it needs somebody. */
-export async function readBatchProgress(ports: OverviewPorts, batch: Batch) {
+export async function readBatchProgress(ports: OverviewPorts, batch: Batch): Promise<BatchProgressNow> {
   const accepted = await ports.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await attentionIn(ports, [batch], accepted, ports.clock.now(), unsentOfBatch)
   return { statuses: countedStatuses(accepted), attention: attentionInOrder(attention) }

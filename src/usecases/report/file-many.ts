@@ -72,7 +72,11 @@ export async function fileReports(
   options: FilingOptions,
 ): Promise<FilingResult> {
   const filing = new Filing(options)
-  for (const each of wanted) await filing.take(each)
+  options.onEvent?.({ name: 'wanted', requests: wanted.length })
+  for (const each of wanted) {
+    await filing.take(each)
+    options.onEvent?.({ name: 'looked' })
+  }
   return filing.end()
 }
 
@@ -178,7 +182,7 @@ class Filing {
     onEvent?.({ name: 'planned', files: records.length })
     for (const record of records) {
       this.#outcomes.push(storedReport(record, folder.pathOf(record.file), true))
-      onEvent?.({ name: 'filed' })
+      onEvent?.({ name: 'filed', skipped: true })
     }
     return true
   }
@@ -252,7 +256,7 @@ class Filing {
 
   #settle(place: number, outcome: StoredReport | MissingReport): void {
     this.#outcomes[place] = outcome
-    this.#options.onEvent?.({ name: 'filed' })
+    this.#options.onEvent?.({ name: 'filed', skipped: 'skipped' in outcome && outcome.skipped })
   }
 
   /** Only what concerns one report is an answer about it; anything else ends everything. */

@@ -54,7 +54,7 @@ export async function fileOne(source: SingleSource, options: SingleOptions): Pro
       hint: 'It was left as it is. Choose another name, or replace it with: --overwrite',
     })
   })
-  onEvent?.({ name: 'filed' })
+  onEvent?.({ name: 'filed', skipped })
   return storedReport(record, folder.pathOf(record.file), skipped)
 }
 

@@ -25,7 +25,6 @@ const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
 
 const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
 const stop: Stop = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
-const windows = [{ calls: 1, seconds: 60 }]
 const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
   planOf(
     check(over),
@@ -39,7 +38,7 @@ const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
       phones: [],
       people: [],
     },
-    { batchId: 'b-9', windows, now: 1000 },
+    { batchId: 'b-9', seconds: pending > 1 ? 180 : 0, now: 1000 },
   )
 
 test('a plan says what would be sent, of which packages the most, and until when by quota', () => {
