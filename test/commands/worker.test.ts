@@ -115,6 +115,43 @@ test('a key that is refused halts its batch, which stays queued', async () => {
   expect(ordered()).toEqual(emails(2))
 })
 
+test('--profiles all: each organisation is ordered for with its own key, and sees nobody of the other', async () => {
+  const acme = await session({ newcomer: true })
+  const beta = await world({ clock: acme.clock, seed: 'beta' })
+  for (const [name, { url, sandbox }] of Object.entries({ acme, beta })) {
+    const { userEmail, apiKey } = sandbox.credentials
+    const login = `auth login --base-url ${url} --email ${userEmail} --profile ${name} --with-key`
+    await acme.type(login, { stdin: apiKey })
+    await acme.type(`config set account ${name} --profile ${name}`)
+    peopleFile(acme.folder, emails(2))
+    expect((await acme.type(`${queue} --results ${name}.csv --profile ${name}`)).code).toBe(0)
+  }
+  const told = logged(await acme.type('worker --profiles all --once'))
+  expect(told[0]).toEqual({ level: 'info', event: 'started', profiles: ['acme', 'beta'] })
+  for (const profile of ['acme', 'beta'])
+    expect(told).toContainEqual(expect.objectContaining({ event: 'batch-ended', profile }))
+  expect(acme.ordered()).toEqual(emails(2))
+  expect(beta.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(2))
+})
+
+test('stopped while an order is in flight: its answer is recorded, and no other is sent', async () => {
+  const { type, run, folder, intercept, ordered } = await session()
+  peopleFile(folder, emails(3))
+  await type(queue)
+  const stop = new AbortController()
+  intercept(async (request, ask) => {
+    const answer = await ask(request)
+    if (request.method === 'POST') stop.abort()
+    return answer
+  })
+  const ended = await run(['worker'], { signal: stop.signal })
+  expect(ended.code).toBe(0)
+  const rows = logged(ended).filter(({ event }) => event === 'row')
+  expect(rows).toEqual([expect.objectContaining({ row: 1, state: 'accepted' })])
+  expect(logged(ended).at(-1)).toMatchObject({ event: 'stopped' })
+  expect(ordered()).toEqual(emails(1))
+})
+
 test('reports are filed where it is told', async () => {
   const { type, folder, clock } = await session()
   peopleFile(folder, emails(1))

@@ -193,6 +193,20 @@ export class Cluster {
     await this.#run()
   }
 
+  /** Started again with a certificate and its key (PEM), it takes connections by TLS too. */
+  async offerTls(certificate: string, key: string): Promise<void> {
+    for (const [name, text] of [
+      ['server.crt', certificate],
+      ['server.key', key],
+    ] as const) {
+      const path = join(this.#data, name)
+      writeFileSync(path, text, { mode: 0o600 })
+      if (account.uid !== undefined) chownSync(path, account.uid, account.gid)
+    }
+    await this.#end('SIGINT')
+    await this.again([...this.#settings.filter((each) => each !== 'ssl=on'), 'ssl=on'])
+  }
+
   /** SIGSTOP of its processes, as a machine that hangs; `resume` goes on. */
   signal(signal: NodeJS.Signals): void {
     const pids = spawnSync('ps', ['-o', 'pid=', '--ppid', String(this.#pid())], { encoding: 'utf8' })

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { connectTo } from './connect.ts'
+import { Cluster } from '../../../harness/postgres-cluster.ts'
+import { NoAnswerError } from '../../../../src/errors/kinds.ts'
+
+/** A server is started, and again. */
+const longMs = 60_000
+
+let cluster: Cluster
+let url: string
+beforeAll(async () => {
+  cluster = await Cluster.start()
+  url = cluster.url(await cluster.create())
+}, longMs)
+afterAll(() => cluster.stop())
+
+const file = (name: string): string => fileURLToPath(new URL(`../../../vectors/tls/${name}`, import.meta.url))
+const pem = (name: string): string => readFileSync(file(name), 'utf8')
+const verified = (host: string, parameters = ''): string =>
+  `${url.replace('127.0.0.1', host)}?sslmode=verify-full${parameters}`
+const withAuthority = `&sslrootcert=${encodeURIComponent(file('authority.pem'))}`
+
+test(
+  'by TLS: the chain to the authority that was named and the name of the host are verified, or nothing is said',
+  async () => {
+    await cluster.offerTls(pem('service.pem'), pem('service.key'))
+    const isEncrypted = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
+    for (const host of ['127.0.0.1', 'localhost'])
+      expect(await connectTo(verified(host, withAuthority)).get(isEncrypted)).toEqual({ ssl: true })
+    await expect(connectTo(verified('127.0.0.1')).get('SELECT 1')).rejects.toMatchObject({
+      message: expect.stringMatching(/: the server’s certificate is not trusted \(\w+\)$/) as string,
+      hint: expect.stringContaining('sslrootcert=FILE') as string,
+    })
+    await cluster.offerTls(pem('other.pem'), pem('other.key'))
+    await expect(connectTo(verified('127.0.0.1', withAuthority)).get('SELECT 1')).rejects.toThrow(
+      /: the server’s certificate is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
+    )
+  },
+  longMs,
+)
+
+test(
+  'a wait for a synchronous standby that somebody cancelled is no answer, whatever the server says',
+  async () => {
+    await connectTo(url).run('CREATE SCHEMA refcheck CREATE TABLE t (id int PRIMARY KEY)')
+    await cluster.kill()
+    await cluster.again(['synchronous_standby_names=gone'])
+    const database = connectTo(url)
+    const { pid } = (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
+    const committed = database.transaction((sql) => sql.run('INSERT INTO t VALUES (1)'))
+    const refused = expect(committed).rejects.toBeInstanceOf(NoAnswerError)
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = ${pid} AND wait_event = 'SyncRep'`
+    while ((await cluster.ask(cancel)).length === 0);
+    await refused
+    // It is there all the same: whoever had no answer looks it up.
+    expect(await database.get('SELECT count(*) AS n FROM t')).toEqual({ n: 1 })
+  },
+  longMs,
+)
+
+test(
+  'a server that writes nothing to its disk takes no orders',
+  async () => {
+    await cluster.kill()
+    await cluster.again(['fsync=off'])
+    await expect(connectTo(url).get('SELECT 1')).rejects.toThrow(
+      /: the server does not write to its disk at a commit \(fsync is off\)$/,
+    )
+  },
+  longMs,
+)

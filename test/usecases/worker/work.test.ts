@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
+import type { WorkerEvent } from '../../../src/domain/worker/events.ts'
+import { work, type WorkerProfile } from '../../../src/usecases/worker/work.ts'
+
+function queued(id: string, baseUrl: string): Batch {
+  const counts = { ...noCounts(), total: 1, pending: 1 }
+  return { id, baseUrl, userEmail: 'a@example.com', account: '', counts, halt: undefined } as unknown as Batch
+}
+
+/** A worker on a clock of the test's, a list of what is queued, and a way to tell it of news. */
+function begun(names: readonly string[], send: (name: string, batchId: string) => Promise<void>) {
+  const clock = new ManualClock()
+  const stop = new AbortController()
+  const queue: Batch[] = []
+  const events: WorkerEvent[] = []
+  let tell: (() => void) | undefined
+  const profiles = names.map((name): WorkerProfile => ({
+    name,
+    baseUrl: `https://${name}.example.com`,
+    email: 'a@example.com',
+    account: '',
+    async send(batchId) {
+      await send(name, batchId)
+      const batch = queue.splice(
+        queue.findIndex(({ id }) => id === batchId),
+        1,
+      )[0]
+      return { batch, failure: undefined } as unknown as Awaited<ReturnType<WorkerProfile['send']>>
+    },
+    refresh: async () => undefined,
+    quota: async () => [],
+    file: undefined,
+  }))
+  const ended = work({
+    batches: { queued: async () => [...queue], recordQueued: async () => undefined },
+    profiles,
+    clock,
+    retire: async () => undefined,
+    inbox: {
+      onArrival: async (wake) => {
+        tell = () => wake('batch')
+      },
+    },
+    signal: stop.signal,
+    refreshMs: 3_600_000,
+    once: false,
+    onEvent: (event) => events.push(event),
+  })
+  return {
+    clock,
+    queue,
+    events,
+    tell: () => tell?.(),
+    async stop() {
+      stop.abort()
+      await ended
+    },
+  }
+}
+
+test('a batch that the store tells of is sent at once; one that it does not, at the next look', async () => {
+  const sent: [string, number][] = []
+  const worker = begun(['acme'], async (_, batchId) => {
+    sent.push([batchId, worker.clock.monotonic()])
+  })
+  await worker.clock.untilSleeping()
+  worker.queue.push(queued('told', 'https://acme.example.com'))
+  worker.tell()
+  await worker.clock.untilSleeping()
+  worker.queue.push(queued('untold', 'https://acme.example.com'))
+  await worker.clock.advance(1_999)
+  expect(sent).toEqual([['told', 0]])
+  await worker.clock.advance(1)
+  await worker.clock.untilSleeping()
+  expect(sent).toEqual([
+    ['told', 0],
+    ['untold', 2_000],
+  ])
+  await worker.stop()
+})
+
+test('keys are served side by side, each by itself: one that waits holds up no other, and a stop waits for it', async () => {
+  const slow = Promise.withResolvers<void>()
+  const sent: string[] = []
+  const worker = begun(['acme', 'beta'], async (name, batchId) => {
+    if (name === 'acme') await slow.promise
+    sent.push(`${name} ${batchId}`)
+  })
+  worker.queue.push(queued('1', 'https://acme.example.com'), queued('2', 'https://beta.example.com'))
+  worker.queue.push(queued('3', 'https://acme.example.com'))
+  await worker.clock.untilSleeping()
+  expect(sent).toEqual(['beta 2'])
+  expect(worker.events.flatMap((each) => (each.name === 'batch-started' ? [each.batchId] : []))).toEqual([
+    '1',
+    '2',
+  ])
+  const stopped = worker.stop()
+  slow.resolve()
+  await stopped
+  expect(sent).toEqual(['beta 2', 'acme 1'])
+  expect(worker.events.at(-1)).toEqual({ name: 'stopped' })
+})
