@@ -3,7 +3,7 @@
  * that is what starts fastest. Run: npm run build
  */
 import { createHash } from 'node:crypto'
-import { globSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { build, type OutputOptions, type RolldownOutput } from 'rolldown'
@@ -76,7 +76,8 @@ const { output: files } = await build({
   plugins: [
     aliasPlugin(rewrites),
     // Before the lazy requires, which take what it leaves.
-    lazyChunkPlugin(join(root, 'node_modules'), rewrites),
+    // Where they are, which a link to them is not.
+    lazyChunkPlugin(realpathSync(join(root, 'node_modules')), rewrites),
     ...lazyRequirePlugins(rewrites),
     stylesheetPlugin(rewrites),
     licencePlugin(),

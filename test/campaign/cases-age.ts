@@ -33,6 +33,7 @@ const moments = [1, 16, 39]
 export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
   {
     section,
+    isOfFiles: true,
     what: `a backup made at row ${at} of ${rows} and put back`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
@@ -45,6 +46,7 @@ export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
   },
   {
     section,
+    isOfFiles: true,
     what: `the -wal removed after SIGKILL at row ${at}`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
@@ -57,6 +59,7 @@ export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
   },
   {
     section,
+    isOfFiles: true,
     what: `the -wal cut after SIGKILL at row ${at}`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
@@ -69,6 +72,7 @@ export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
   },
   {
     section,
+    isOfFiles: true,
     what: `the data folder as it was at row ${at}`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))
@@ -82,6 +86,7 @@ export const ageCases: readonly Case[] = moments.flatMap((at): Case[] => [
   },
   {
     section,
+    isOfFiles: true,
     what: `the store lost after row ${at}`,
     async play(stage) {
       const file = stage.write('people.csv', lines(people(rows)))

@@ -8,6 +8,8 @@ import type { Stage } from './stage.ts'
 export interface Case {
   section: string
   what: string
+  /** It is about the file that a store is. */
+  isOfFiles?: boolean
   play: (stage: Stage) => Promise<void>
 }
 

@@ -1,12 +1,17 @@
 import { lines, person, batchRun } from './cast.ts'
-import { Stage, type Tally } from './stage.ts'
+import { type Backend, Stage, type Tally } from './stage.ts'
 
 /**
  * Files of people of whom many are in several of them, run by so many processes at once on one store. What they leave
  * waiting for one another goes on afterwards.
  */
-export async function overlapping(files: number, processes: number, rng: () => number): Promise<Tally> {
-  const stage = await Stage.open()
+export async function overlapping(
+  files: number,
+  processes: number,
+  rng: () => number,
+  store: Backend = 'SQLite',
+): Promise<Tally> {
+  const stage = await Stage.open(store)
   try {
     const everybody = Array.from({ length: Math.max(12, files * 3) }, (_, at) => person(at))
     const left = Array.from({ length: files }, (_, at) => {

@@ -15,7 +15,7 @@ import { type FleetTally, fleet } from './fleet/fleet.ts'
 import { receivers } from './fleet/receivers.ts'
 import { overlapping } from './overlapping.ts'
 import { simulated } from './simulated.ts'
-import { Stage } from './stage.ts'
+import { type Backend, Stage } from './stage.ts'
 
 interface Row {
   what: string
@@ -49,21 +49,30 @@ const parts: [what: string, count: () => Promise<Counted>][] = [
     `overlapping files on ${count} processes`,
     () => files(count),
   ]),
+  ['overlapping files on 4 processes, PostgreSQL', () => files(4, 'PostgreSQL')],
   ['simulated storms on one store file', () => simulations(10_000, 'run')],
   ['simulated storms on one PostgreSQL', () => simulations(200, 'postgres')],
   ['fleet: 3 machines, one PostgreSQL that fails over', machines],
   ['fleet: 2 receivers, one PostgreSQL', receiving],
-  ...someCases().map(({ section, what, play }): [string, () => Promise<Counted>] => [
-    `${section}: ${what}`,
-    () => played(play, section),
+  ...someCases().map(([each, store]): [string, () => Promise<Counted>] => [
+    `${each.section}: ${each.what}${store === 'SQLite' ? '' : `, ${store}`}`,
+    () => played(each, store),
   ]),
 ]
 
-/** Of a small share of the campaign a seeded tenth at least; with --only those that were asked for. */
-function someCases(): readonly Case[] {
-  if (values.only !== '') return cases
+/** Each with each store that it can be of. A seeded part where the campaign is; with --only those that were asked for. */
+function someCases(): readonly [Case, Backend][] {
+  const all = cases.flatMap((each): [Case, Backend][] =>
+    each.isOfFiles === true
+      ? [[each, 'SQLite']]
+      : [
+          [each, 'SQLite'],
+          [each, 'PostgreSQL'],
+        ],
+  )
+  if (values.only !== '') return all
   const rng = seeded(seed)
-  return cases.filter(() => rng() < Math.max(0.1, Number(values.share)))
+  return all.filter(() => rng() < Math.max(0.06, Number(values.share)))
 }
 
 const rows: Row[] = []
@@ -127,9 +136,9 @@ async function kills(): Promise<Counted> {
   }
 }
 
-async function files(count: number): Promise<Counted> {
+async function files(count: number, store: Backend = 'SQLite'): Promise<Counted> {
   const many = share(200)
-  const { twice, lost } = await overlapping(many, count, seeded(seed * 1000 + count))
+  const { twice, lost } = await overlapping(many, count, seeded(seed * 1000 + count), store)
   return { many: `${many} files`, twice, lost, unknownPerKill: undefined }
 }
 
@@ -154,12 +163,15 @@ async function machines(): Promise<Counted> {
     files: isSmall ? 2 : 6,
     kills: share(200),
     pauses: share(100),
+    cuts: share(20),
     restarts: share(12),
     failovers: isSmall ? 0 : share(3),
     losing: share(3),
     quota: isSmall ? [{ calls: 60, seconds: 15 }] : [{ calls: 600, seconds: 60 }],
+    answersAfterMs: isSmall ? 0 : 60,
   }
-  const tally = await fleet(plan, seeded(seed * 10 + 1))
+  const onProgress = (line: string): unknown => process.stderr.write(`${line}\n`)
+  const tally = await fleet(plan, seeded(seed * 10 + 1), isSmall ? {} : { onProgress })
   const passed = tally.fullest.filter(({ orders, calls }) => orders > calls)
   return {
     many: `${tally.orders} orders, ${deedsOf(tally)}`,
@@ -173,7 +185,7 @@ async function machines(): Promise<Counted> {
 }
 
 function deedsOf({ deeds, throttled }: FleetTally): string {
-  return `${deeds.kills} kills, ${deeds.pauses} pauses, ${deeds.restarts} restarts, ${deeds.failovers + deeds.losing} failovers (${deeds.losing} losing commits), ${throttled} answers 429`
+  return `${deeds.kills} kills, ${deeds.pauses} pauses, ${deeds.cuts} cuts at a COMMIT, ${deeds.restarts} restarts, ${deeds.failovers + deeds.losing} failovers (${deeds.losing} losing commits), ${throttled} answers 429`
 }
 
 async function receiving(): Promise<Counted> {
@@ -188,8 +200,8 @@ async function receiving(): Promise<Counted> {
   }
 }
 
-async function played(play: (stage: Stage) => Promise<void>, section: string): Promise<Counted> {
-  const stage = await Stage.open()
+async function played({ play, section }: Case, store: Backend): Promise<Counted> {
+  const stage = await Stage.open(store)
   try {
     const failure = await play(stage).then(
       () => undefined,

@@ -4,6 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { makeStore } from '../harness/made-store.ts'
+import { Cluster } from '../harness/postgres-cluster.ts'
 import { program } from '../harness/program.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { systemRandom } from '../../src/host/random.ts'
@@ -30,6 +32,9 @@ export interface Tally {
   unknown: number
 }
 
+/** What keeps the stores of a stage. */
+export type Backend = 'SQLite' | 'PostgreSQL'
+
 interface RunOptions {
   /** Whose machine: settings and store of its own. */
   home?: string
@@ -50,13 +55,17 @@ export class Stage {
   #url = ''
   #close = (): Promise<void> => Promise.resolve()
   readonly #homes = new Set<string>()
+  /** Of the stores of its homes, where PostgreSQL keeps them. */
+  readonly #cluster: Cluster | undefined
+  readonly #databases = new Map<string, Promise<string>>()
 
-  private constructor() {
+  private constructor(cluster: Cluster | undefined) {
+    this.#cluster = cluster
     this.sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 10_000_000, seconds: 3600 }] })
   }
 
-  static async open(): Promise<Stage> {
-    const stage = new Stage()
+  static async open(store: Backend = 'SQLite'): Promise<Stage> {
+    const stage = new Stage(store === 'SQLite' ? undefined : await Cluster.start())
     const listener = await listen((request, connection) => {
       // A gateway that fronts more than one service passes all of them on.
       const url = new URL(request.url)
@@ -70,6 +79,7 @@ export class Stage {
 
   async close(): Promise<void> {
     await this.#close()
+    await this.#cluster?.stop()
     this.sandbox.close()
     rmSync(this.folder, { recursive: true, force: true })
   }
@@ -86,6 +96,20 @@ export class Stage {
     return join(this.dataOf(home), 'ledger.sqlite')
   }
 
+  /** The database of a home, made when it is first needed; undefined where a file is the store. */
+  #databaseOf(home: string): Promise<string> | undefined {
+    const cluster = this.#cluster
+    if (cluster === undefined) return undefined
+    const made =
+      this.#databases.get(home) ??
+      cluster.create().then(async (name) => {
+        await makeStore(cluster.url(name))
+        return name
+      })
+    this.#databases.set(home, made)
+    return made
+  }
+
   write(name: string, lines: readonly string[]): string {
     mkdirSync(join(this.folder, 'files'), { recursive: true })
     writeFileSync(join(this.folder, 'files', name), `${lines.join('\n')}\n`)
@@ -96,6 +120,7 @@ export class Stage {
     const { home = 'own', env = {}, killAt, meanwhile } = options
     this.#homes.add(home)
     const { apiKey, userEmail } = this.sandbox.credentials
+    const database = await this.#databaseOf(home)
     const child = spawn(process.execPath, [program, ...argv], {
       cwd: join(this.folder, 'files'),
       env: {
@@ -106,6 +131,7 @@ export class Stage {
         REFCHECK_API_KEY: apiKey,
         REFCHECK_USER_EMAIL: userEmail,
         REFCHECK_QUOTA: '10000000/3600',
+        ...(database === undefined ? {} : { REFCHECK_STORE: this.#cluster?.url(database) }),
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -126,7 +152,12 @@ export class Stage {
     const [code] = (await once(child, 'close')) as [number | null]
     stop()
     await done
-    if (code === null) this.kills += 1
+    if (code === null) {
+      this.kills += 1
+      // Of whoever was killed: nobody here waits as long as a lease outlasts a process.
+      const end = `UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${child.pid}`
+      if (database !== undefined) await this.#cluster?.ask(end, database)
+    }
     return { code, ...taken }
   }
 
@@ -153,8 +184,9 @@ export class Stage {
 
   async submissions(home = 'own'): Promise<Submission[]> {
     const paths = { config: join(this.folder, home, 'config'), data: this.dataOf(home) }
+    const database = await this.#databaseOf(home)
     const store = await openStore({
-      chosen: undefined,
+      chosen: database === undefined ? undefined : this.#cluster?.url(database),
       paths,
       cwd: this.folder,
       clock: systemClock,

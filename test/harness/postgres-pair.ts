@@ -44,6 +44,11 @@ export class PostgresPair {
     await this.#primary.again()
   }
 
+  /** The network is lost once just before the server has the next COMMIT of whoever sends one. */
+  cutAtCommit(): void {
+    this.#address.cutAt('COMMIT')
+  }
+
   /** A standby takes over from a primary that is gone for good. */
   async failOver({ how, meanwhile }: Failover): Promise<void> {
     const before = this.#primary

@@ -7,6 +7,7 @@ export class SwitchedPort implements AsyncDisposable {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #target: number | undefined
+  #cutsAt: string | undefined
 
   private constructor(server: Server, target: number) {
     this.#server = server
@@ -25,6 +26,11 @@ export class SwitchedPort implements AsyncDisposable {
   lead(target: number | undefined): void {
     this.#target = target
     for (const socket of this.#sockets) socket.destroy()
+  }
+
+  /** Ends the next connection on which a client says this, once, before the server has it. */
+  cutAt(word: string): void {
+    this.#cutsAt = word
   }
 
   async close(): Promise<void> {
@@ -54,7 +60,16 @@ export class SwitchedPort implements AsyncDisposable {
         this.#sockets.delete(one)
         other.destroy()
       })
-      one.pipe(other)
     }
+    server.pipe(client)
+    client.on('end', () => server.end())
+    client.on('data', (bytes: Buffer) => {
+      if (this.#cutsAt === undefined || !bytes.includes(this.#cutsAt)) {
+        server.write(bytes)
+        return
+      }
+      this.#cutsAt = undefined
+      client.destroy()
+    })
   }
 }

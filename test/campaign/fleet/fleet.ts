@@ -1,14 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 
 import { batchRun, lines, people, type Person } from '../cast.ts'
 import type { Ended } from '../stage.ts'
 import { fullest, watched } from './calls.ts'
-import { Machine, type Mutated } from './machine.ts'
+import { Machine } from './machine.ts'
 import { PostgresPair } from '../../harness/postgres-pair.ts'
 import { wreck } from './wreck.ts'
 import { makeStore } from '../../harness/made-store.ts'
+import { program } from '../../harness/program.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Recipient } from '../../../src/contract/request-body.ts'
@@ -23,9 +25,13 @@ export interface Plan {
   files: number
   /** Of its people each file shares so many with the next; a fifth unless told. */
   shared?: number
+  /** Each file has its people in one order, so that machines come to a person at the same time. */
+  inStep?: boolean
   kills: number
   /** Longer than a lease. */
   pauses: number
+  /** Of the network, just before the server has a COMMIT. */
+  cuts: number
   /** Of the database, as after a power cut. */
   restarts: number
   /** To a standby that has every commit. */
@@ -33,12 +39,14 @@ export interface Plan {
   /** To one that lacks the last ones. */
   losing: number
   quota: readonly QuotaWindow[]
+  /** From when the service has accepted an order until it says so, so that more is in flight when something happens. */
+  answersAfterMs: number
 }
 
 export interface FleetTally {
   orders: number
   /** What was done to it. */
-  deeds: Record<'kills' | 'pauses' | 'restarts' | 'failovers' | 'losing', number>
+  deeds: Record<'kills' | 'pauses' | 'cuts' | 'restarts' | 'failovers' | 'losing', number>
   /** People with more than one order. */
   twice: number
   /** Orders that no row knows, and people of the files who were never ordered; neither where a row of theirs is unknown. */
@@ -59,12 +67,26 @@ const tries = 20
 /** Done; all ordered before; some unknown; some wait or are held. */
 const ends = new Set([0, 2, 8, 10])
 
+export interface FleetOptions {
+  /** What the machines run; as it is shipped unless told. */
+  program?: string
+  onProgress?: (line: string) => void
+}
+
 /** Three machines share files, a key and one PostgreSQL, while everything goes wrong around them. */
-export async function fleet(plan: Plan, rng: () => number, mutated?: Mutated): Promise<FleetTally> {
+export async function fleet(
+  plan: Plan,
+  rng: () => number,
+  { program: runs = program, onProgress = () => undefined }: FleetOptions = {},
+): Promise<FleetTally> {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-fleet-'))
   const sandbox = createSandbox({ clock: systemClock, quota: plan.quota })
   const calls = watched(sandbox)
-  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
+  const listener = await listen(async (request, connection) => {
+    const answer = await sandbox.fetch(request, connection)
+    if (request.method === 'POST') await pause(plan.answersAfterMs)
+    return answer
+  })
   const pair = await PostgresPair.start()
   try {
     await makeStore(pair.url)
@@ -77,20 +99,21 @@ export async function fleet(plan: Plan, rng: () => number, mutated?: Mutated): P
     }
     const files = overlapping(plan, rng)
     const machines = skews.map(
-      (skewMs, at) => new Machine({ folder: join(folder, `machine${at}`), skewMs, env, mutated }),
+      (skewMs, at) => new Machine({ folder: join(folder, `machine${at}`), skewMs, env, program: runs }),
     )
     for (const machine of machines) {
       for (const [at, all] of files.entries()) machine.write(fileName(at), lines(all))
     }
     const failures: string[] = []
     const working = machines.map((machine, at) => workThrough(machine, files.length, at * 2, failures))
-    const deeds = await wreck({ plan, rng, machines, pair, orders: () => calls.creates.length })
+    const orders = (): number => calls.creates.length
+    const deeds = await wreck({ plan, rng, machines, pair, orders, onProgress })
     await Promise.all(working)
     for (const machine of machines) failures.push(...problem(await machine.run(['store', 'check'])))
     // What was left waiting for somebody else's outcome goes on, as when an operator runs a file again.
     const last: string[] = []
     await workThrough(
-      new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, mutated }),
+      new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, program: runs }),
       files.length,
       0,
       last,
@@ -113,7 +136,10 @@ export async function fleet(plan: Plan, rng: () => number, mutated?: Mutated): P
 const fileName = (at: number): string => `people-${at}.csv`
 
 /** Files of which each shares a fifth of its people with the next. */
-function overlapping({ rows, files, shared: part = 0.2 }: Plan, rng: () => number): Person[][] {
+function overlapping(
+  { rows, files, shared: part = 0.2, inStep = false }: Plan,
+  rng: () => number,
+): Person[][] {
   const each = Math.ceil(rows / files)
   const shared = Math.floor(each * part)
   const everybody = people(files * (each - shared) + shared)
@@ -121,7 +147,7 @@ function overlapping({ rows, files, shared: part = 0.2 }: Plan, rng: () => numbe
     const from = at * (each - shared)
     return everybody
       .slice(from, from + each)
-      .map((who) => ({ who, at: rng() }))
+      .map((who) => ({ who, at: inStep ? 0 : rng() }))
       .sort((a, b) => a.at - b.at)
       .map(({ who }) => who)
   })

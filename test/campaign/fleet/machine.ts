@@ -2,27 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 
-import { program } from '../../harness/program.ts'
 import type { Ended } from '../stage.ts'
-
-/** The program from its sources, and what puts others in their place. */
-const fromSource = join(import.meta.dirname, '..', '..', '..', 'bin', 'dev.js')
-const loader = pathToFileURL(join(import.meta.dirname, '..', '..', 'mutants', 'load.ts')).href
 
 export interface MachineOptions {
   folder: string
   /** How far its clock is off, in ms. */
   skewMs: number
   env: Record<string, string>
-  /** Runs the sources with these in their place, instead of the program as it is shipped. */
-  mutated?: Mutated | undefined
-}
-
-/** A file in the form of test/mutants/plan.ts. */
-export interface Mutated {
-  plan: string
+  /** `bin/run.js` of the program that it has. */
+  program: string
 }
 
 /** A machine with a disk and a clock of its own, that runs one command after another. */
@@ -36,14 +25,13 @@ export class Machine {
   /** Has nothing more to do. */
   isDone = false
 
-  constructor({ folder, skewMs, env, mutated }: MachineOptions) {
+  constructor({ folder, skewMs, env, program }: MachineOptions) {
     this.folder = folder
     mkdirSync(folder, { recursive: true })
-    this.#program = mutated === undefined ? program : fromSource
+    this.#program = program
     this.#env = {
       PATH: process.env['PATH'] ?? '',
-      NODE_OPTIONS: `--import=${skewed(skewMs)}${mutated === undefined ? '' : ` --import=${loader}`}`,
-      ...(mutated === undefined ? {} : { MUTANTS_PLAN: mutated.plan }),
+      NODE_OPTIONS: `--import=${skewed(skewMs)}`,
       REFCHECK_CONFIG_DIR: join(folder, 'config'),
       REFCHECK_DATA_DIR: join(folder, 'data'),
       ...env,

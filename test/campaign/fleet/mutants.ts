@@ -1,136 +1,183 @@
 /*
- * Breaks the fleet's rules one at a time and runs the campaign briefly with each, and with the program as it is: says which
- * are found. Run: node test/campaign/fleet/mutants.ts [--seeds 3] [--only PART_OF_A_NAME]
+ * Breaks the fleet's rules one at a time and runs the campaign briefly with each, so that it meets what the rule is there
+ * for, and with the program as it is: says which are found.
+ * Run: node test/campaign/fleet/mutants.ts [--seeds 3] [--first 1] [--only PART_OF_A_NAME]
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { fleet, type FleetTally, type Plan } from './fleet.ts'
+import { type Edit, MutatedProgram } from './mutated.ts'
 import { printTable } from '../../bench/measuring.ts'
 import { seeded } from '../../harness/seeded-random.ts'
 
-interface Broken {
-  what: string
-  path: string
-  from: string
-  to: string
-  plan: Plan
-}
-
-const root = join(import.meta.dirname, '..', '..', '..')
 const postgres = 'src/store/ledger/postgres'
-const quick = [{ calls: 10_000, seconds: 60 }]
 const calm: Plan = {
-  rows: 60,
+  rows: 120,
   files: 3,
   kills: 0,
   pauses: 0,
+  cuts: 0,
   restarts: 0,
   failovers: 0,
   losing: 0,
-  quota: quick,
+  quota: [{ calls: 10_000, seconds: 60 }],
+  answersAfterMs: 100,
 }
-const losing: Plan = { ...calm, rows: 45, losing: 1 }
-const killed: Plan = { ...calm, rows: 60, kills: 12 }
-const throttled: Plan = { ...calm, rows: 100, quota: [{ calls: 60, seconds: 15 }] }
+const plans = {
+  'a standby that lacks the last commits takes over': { ...calm, rows: 240, losing: 1 },
+  'runners are killed': { ...calm, kills: 12 },
+  'runners stand still past their lease': { ...calm, files: 6, pauses: 6 },
+  // A row that had to wait for its place is claimed by itself.
+  'the network is lost at a COMMIT': { ...calm, rows: 60, cuts: 20, quota: [{ calls: 4, seconds: 1 }] },
+  'all files hold the same people': { ...calm, rows: 450, shared: 1, inStep: true, answersAfterMs: 20 },
+  'the quota is used up': { ...calm, quota: [{ calls: 60, seconds: 15 }], answersAfterMs: 0 },
+} satisfies Record<string, Plan>
 
-const all: readonly Broken[] = [
+const resent: Edit = {
+  path: 'src/domain/submission/recovery.ts',
+  from: "return { to: 'unknown', at,",
+  to: "return { to: 'pending', at,",
+}
+const mutants: readonly { what: string; edits: readonly Edit[]; plan: keyof typeof plans }[] = [
   {
     what: 'a claim does not look which server it is on',
-    path: `${postgres}/claim.ts`,
-    from: 'fence === undefined || !fence.is_same',
-    to: 'fence === undefined',
-    plan: losing,
+    edits: [
+      {
+        path: `${postgres}/claim.ts`,
+        from: 'fence === undefined || !fence.is_same',
+        to: 'fence === undefined',
+      },
+    ],
+    plan: 'a standby that lacks the last commits takes over',
   },
   {
     what: 'attempts are not listed on the machine',
-    path: `${postgres}/listing.ts`,
-    from: 'this.#lists.append(own, listLine(attempt, digest))',
-    to: 'void attempt',
-    plan: losing,
+    edits: [
+      {
+        path: `${postgres}/listing.ts`,
+        from: 'this.#lists.append(own, listLine(attempt, digest))',
+        to: 'void attempt',
+      },
+    ],
+    plan: 'a standby that lacks the last commits takes over',
   },
   {
-    what: 'nobody locks the account',
-    path: `${postgres}/locking.ts`,
-    from: "if (account !== '') await sql.run(lockNobody)\n  await sql.run(lockOne, { account })",
-    to: "await sql.get(`SELECT 1 WHERE :account = ''`, { account })",
-    // Everybody is in each of the files.
-    plan: { ...calm, rows: 180, shared: 1 },
+    what: 'a new server is accepted before all machines have said what they sent',
+    edits: [
+      {
+        path: `${postgres}/age.ts`,
+        from: 'if (left.length === 0) {',
+        to: 'left.length = 0\n      {',
+      },
+    ],
+    plan: 'a standby that lacks the last commits takes over',
   },
   {
     what: 'a row in flight whose runner is gone is sent again',
-    path: 'src/domain/submission/recovery.ts',
-    from: "return { to: 'unknown', at,",
-    to: "return { to: 'pending', at,",
-    plan: killed,
+    edits: [resent],
+    plan: 'runners are killed',
   },
   {
     what: 'an order leaves before its attempt is committed',
-    path: `${postgres}/connection.ts`,
-    from: 'await this.#commit(client)\n      return result',
-    to: 'if (Math.random() < 0.5) await this.#commit(client)\n      return result',
-    plan: killed,
+    edits: [
+      {
+        path: `${postgres}/connection.ts`,
+        from: 'await this.#commit(client)\n      return result',
+        to: 'if (Math.random() < 0.5) await this.#commit(client)\n      return result',
+      },
+    ],
+    plan: 'runners are killed',
+  },
+  {
+    what: 'a row whose lease is over is sent again, though its runner is there',
+    edits: [
+      resent,
+      {
+        path: `${postgres}/locking.ts`,
+        from: 'AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})',
+        to: 'AND r.leased_until >= ${databaseNow}',
+      },
+    ],
+    plan: 'runners stand still past their lease',
+  },
+  {
+    what: 'a claim whose COMMIT has no answer is sent',
+    edits: [
+      {
+        path: `${postgres}/ledger.ts`,
+        from: 'await this.#takeBack(turn, unanswered)\n        return { waitMs: 0,',
+        to: 'if (turn !== undefined) return this.#listed(turn)\n        return { waitMs: 0,',
+      },
+    ],
+    plan: 'the network is lost at a COMMIT',
+  },
+  {
+    what: 'nobody locks the account',
+    edits: [
+      {
+        path: `${postgres}/locking.ts`,
+        from: "if (account !== '') await sql.run(lockNobody)\n  await sql.run(lockOne, { account })",
+        to: "await sql.get(`SELECT 1 WHERE :account = ''`, { account })\n  void lockNobody\n  void lockOne",
+      },
+    ],
+    plan: 'all files hold the same people',
   },
   {
     what: 'the quota goes by the clocks of the machines',
-    path: `${postgres}/quota.ts`,
-    from: 'decide(parsed(kept), now)',
-    to: 'decide(parsed(kept))',
-    plan: throttled,
+    edits: [{ path: `${postgres}/quota.ts`, from: 'decide(parsed(kept), now)', to: 'decide(parsed(kept))' }],
+    plan: 'the quota is used up',
   },
 ]
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '3' }, only: { type: 'string', default: '' } },
+  options: {
+    seeds: { type: 'string', default: '3' },
+    first: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+  },
 })
 
 /** What was wrong; undefined where nothing was. */
 function wrongIn(tally: FleetTally): string | undefined {
+  const { deeds } = tally
   if (tally.twice > 0) return `${tally.twice} ordered twice`
   if (tally.lost > 0) return `${tally.lost} lost`
-  const passed = tally.fullest.find(({ orders, calls }) => orders > calls)
+  if (tally.unknown > 0 && deeds.kills + deeds.restarts + deeds.failovers + deeds.losing === 0)
+    return `${tally.unknown} unknown, though every runner lived on`
+  // Of a window of seconds a busy machine fills the next one early.
+  const passed = tally.fullest.find(({ orders, calls, seconds }) => orders > calls && seconds >= 15)
   if (passed !== undefined) return `${passed.orders} orders in ${passed.seconds} s, not ${passed.calls}`
   // A call that arrives later than others of its window is refused by the service, and that is obeyed: now and then.
-  if (tally.throttled > tally.orders / 10 && tally.deeds.losing === 0) return `${tally.throttled} answers 429`
-  return tally.failures[0]?.split('\n')[0]?.slice(0, 120)
+  if (tally.throttled > tally.orders / 10 && deeds.losing === 0) return `${tally.throttled} answers 429`
+  return tally.failures[0]?.split('\n')[0]?.slice(0, 160)
 }
 
-/** The first seed that finds it, and what it found. */
-async function tried(plan: Plan, mutated: { plan: string }, seeds: number): Promise<string | undefined> {
-  for (let seed = 1; seed <= seeds; seed += 1) {
-    const wrong = wrongIn(await fleet(plan, seeded(seed), mutated))
-    if (wrong !== undefined) return `seed ${seed}: ${wrong}`
-  }
-  return undefined
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'refcheck-fleet-mutants-'))
-const file = join(folder, 'plan.json')
 const rows: string[][] = []
 let isWrong = false
 
-async function tell(what: string, plan: Plan, shouldBeFound: boolean, sources: object[]): Promise<void> {
+/** By seeds, until something is found. */
+async function tell(what: string, edits: readonly Edit[], plan: Plan): Promise<void> {
   if (!what.includes(values.only)) return
   const began = performance.now()
-  writeFileSync(file, JSON.stringify({ sources }))
-  const found = await tried(plan, { plan: file }, shouldBeFound ? Number(values.seeds) : 1)
-  isWrong ||= (found !== undefined) !== shouldBeFound
+  using program = new MutatedProgram(edits)
+  const isSound = edits.length === 0
+  const seeds = Array.from(
+    { length: isSound ? 1 : Number(values.seeds) },
+    (_, at) => Number(values.first) + at,
+  )
+  let found: string | undefined
+  for (const seed of seeds) {
+    const wrong = wrongIn(await fleet(plan, seeded(seed), program))
+    if (wrong === undefined) continue
+    found = `seed ${seed}: ${wrong}`
+    break
+  }
+  isWrong ||= (found === undefined) !== isSound
   rows.push([what, found ?? 'nothing found', `${((performance.now() - began) / 1000).toFixed(0)} s`])
   process.stderr.write(`${rows.at(-1)?.join(': ')}\n`)
 }
 
-try {
-  for (const [name, plan] of Object.entries({ losing, killed, throttled }))
-    await tell(`as it is (${name})`, plan, false, [])
-  for (const { what, path, from, to, plan } of all) {
-    const text = readFileSync(join(root, path), 'utf8')
-    if (!text.includes(from)) throw new Error(`${path} holds no "${from}" any more`)
-    await tell(what, plan, true, [{ path: join(root, path), text: text.replace(from, () => to) }])
-  }
-  printTable([['the program', 'what the campaign found', 'time'], ...rows])
-} finally {
-  rmSync(folder, { recursive: true })
-}
+for (const [name, plan] of Object.entries(plans)) await tell(`as it is: ${name}`, [], plan)
+for (const { what, edits, plan } of mutants) await tell(what, edits, plans[plan])
+printTable([['the program', 'what the campaign found', 'time'], ...rows])
 if (isWrong) process.exitCode = 1

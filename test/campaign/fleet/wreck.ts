@@ -11,20 +11,25 @@ export interface Wreck {
   pair: PostgresPair
   /** That have reached the service. */
   orders: () => number
+  /** Told now and then how far it is. */
+  onProgress: (line: string) => void
 }
 
 type Deed = keyof FleetTally['deeds']
 
 /** More than may lie between the commit of an attempt and its first byte. */
-const pausedMs = 12_000
+const pausedMs = 7_000
+/** Between two words of how far it is. */
+const everyDeeds = 25
 /** What waits for orders waits no longer: there may be none while machines are paused. */
 const longestWaitMs = 8_000
 /** Of a moment after an order, so that what comes next is hit too. */
 const laterMs = 60
 
 /** All that a plan says, in an order of its own, spread over the orders; ends when every machine is done. */
-export async function wreck({ plan, rng, machines, pair, orders }: Wreck): Promise<FleetTally['deeds']> {
-  const done = { kills: 0, pauses: 0, restarts: 0, failovers: 0, losing: 0 }
+export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
+  const { plan, rng, machines, pair, orders, onProgress } = wrecked
+  const done = { kills: 0, pauses: 0, cuts: 0, restarts: 0, failovers: 0, losing: 0 }
   const paused: Promise<void>[] = []
   const isOver = (): boolean => machines.every(({ isDone }) => isDone)
   const until = async (count: number): Promise<void> => {
@@ -48,18 +53,24 @@ export async function wreck({ plan, rng, machines, pair, orders }: Wreck): Promi
   const endLease = (pid = 0): Promise<unknown> =>
     pair.ask(`UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${pid}`)
   const acts: Record<Deed, () => unknown> = {
-    kills: async () => endLease((await running())?.kill()),
+    kills: async () => {
+      const machine = await running()
+      if (machine === undefined) return false
+      return endLease(machine.kill())
+    },
     pauses: async () => {
       const machine = await running()
-      if (machine === undefined) return
-      await endLease(machine.pause())
+      if (machine === undefined) return false
+      const pid = machine.pause()
       paused.push(pause(pausedMs).then(() => machine.goOn()))
+      return endLease(pid)
     },
+    cuts: () => pair.cutAtCommit(),
     restarts: () => pair.restart(),
     failovers: () => failOver('synchronous'),
     losing: () => failOver('asynchronous'),
   }
-  const deeds = (['kills', 'pauses', 'restarts', 'failovers', 'losing'] as const)
+  const deeds = (['kills', 'pauses', 'cuts', 'restarts', 'failovers', 'losing'] as const)
     .flatMap((what) => Array.from({ length: plan[what] }, () => ({ what, at: rng() })))
     .sort((a, b) => a.at - b.at)
   const everybody = plan.rows * 0.8
@@ -67,8 +78,9 @@ export async function wreck({ plan, rng, machines, pair, orders }: Wreck): Promi
     await until(((at + 1) * everybody) / (deeds.length + 1))
     await pause(rng() * laterMs)
     if (isOver()) break
-    await acts[what]()
-    done[what] += 1
+    if ((await acts[what]()) !== false) done[what] += 1
+    if ((at + 1) % everyDeeds === 0)
+      onProgress(`${at + 1} of ${deeds.length} deeds, ${orders()} orders, ${process.uptime().toFixed(0)} s`)
   }
   await Promise.all(paused)
   return done
