@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 import tests from '../vitest.config.ts'
@@ -7,6 +8,6 @@ export default defineConfig({
   test: {
     ...tests.test,
     include: ['commands/**/*.test.ts'],
-    env: { REFCHECK_BUILT: '1' },
+    env: { REFCHECK_BUILT: join(import.meta.dirname, '..', '..') },
   },
 })

@@ -245,14 +245,18 @@ describe('results that are no witness, or not a plain one', () => {
     return here
   }
 
-  test('of a rehearsal on another loopback service: the real run goes', async () => {
-    const here = await changed((text) => text.replace(/http:\/\/localhost:\d+/, 'http://localhost:1'))
-    expect((await here.type(run, colleague(here))).code).toBe(0)
-    expect(here.ordered()).toHaveLength(2)
-  })
-
-  test('of another package: the run of this one goes', async () => {
-    const here = await changed((text) => text.replace(',102,', ',103,'))
+  test.each([
+    [
+      'of a rehearsal on another loopback service: the real run goes',
+      (text: string) => text.replace(/http:\/\/localhost:\d+/, 'http://localhost:1'),
+    ],
+    ['of another package: the run of this one goes', (text: string) => text.replace(',102,', ',103,')],
+  ])('%s, and not before', async (_, change) => {
+    const here = await changed((text) => text)
+    const said = here.read('people.results.csv')
+    expect((await here.type(run, colleague(here))).code).toBe(2)
+    expect(here.ordered()).toHaveLength(1)
+    here.write('people.results.csv', change(said))
     expect((await here.type(run, colleague(here))).code).toBe(0)
     expect(here.ordered()).toHaveLength(2)
   })

@@ -9,7 +9,6 @@ import { SIZE } from '../harness/filters.ts'
 import { pdfsIn } from '../harness/ordered.ts'
 import { type Session, session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import StorePurge from '../../src/commands/store/purge.ts'
 
 faultRow('at-rest', 'found after a purge', { of: /completely|name of a file|sync|re-read|wait/ })
 faultRow('purge-read', 'said to be removed too early', { of: /while another/ })
@@ -190,8 +189,9 @@ test('completely: no fingerprint is left, in the store or in the list of its att
   expect(here.ordered()).toEqual([zelda, ...emails(2), zelda])
 })
 
-test('help names what a purge does not reach', () => {
-  const said = StorePurge.description.split('It does not reach: ')[1]
+test('help names what a purge does not reach', async () => {
+  const { stdout } = await (await session()).type('store purge --help')
+  const said = stdout.replaceAll(/\s+/g, ' ').split('It does not reach: ')[1]
   for (const each of [
     'the service',
     'results files',

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
 
 import type { Context } from '../../src/cli/context.ts'
 import { main as mainOfSource } from '../../src/cli/main.ts'
@@ -33,15 +34,18 @@ export interface Outcome {
   json: () => unknown
 }
 
-const root = new URL('../../', import.meta.url)
+const own = new URL('../../', import.meta.url)
+/** The folder of the build that the tests run on, in place of src: this one, or an earlier one (test/built/earlier.ts). */
+const built = process.env['REFCHECK_BUILT']
+const isBuilt = built !== undefined
+const root = isBuilt ? pathToFileURL(`${built}/`) : own
+const isEarlier = isBuilt && root.href !== own.href
 
 /** What the build made of src, and where a built command is found. */
 export function builtProgram() {
-  const load = createRequire(import.meta.url)
-  return load('../../dist/cli/start/start.cjs') as typeof import('../../src/cli/start/start.ts')
+  const load = createRequire(root)
+  return load('./dist/cli/start/start.cjs') as typeof import('../../src/cli/start/start.ts')
 }
-
-const isBuilt = process.env['REFCHECK_BUILT'] === '1'
 
 /** What a prompt throws that somebody leaves: the class of the program that the tests run on. */
 export const { InterruptedError } = isBuilt ? builtProgram() : kindsOfSource
@@ -76,7 +80,7 @@ export async function refcheck(argv: readonly string[], options: RunOptions = {}
   const code = await (options.main ?? program)(argv, context)
   const bytes = streams.out()
   const stdout = bytes.toString('utf8')
-  expectDescribed(argv, stdout)
+  if (!isEarlier) expectDescribed(argv, stdout)
   return {
     code,
     stdout,

@@ -248,9 +248,9 @@ export const ways: readonly WentAround[] = [
     ],
     ['wal_checkpoint’s result', [purge, 'while another process reads, older pages stay: exit 10']],
     ['file names of batches', [purge, 'the name of a file that names the person goes']],
-    ['a sync brings nobody back', [purge, 'a sync brings no report of a purged person']],
     [
-      'nor does an event or a re-read',
+      'a sync, an event or a re-read brings nobody back',
+      [purge, 'a sync brings no report of a purged person'],
       [purge, 'a re-read of a purged person’s request, and an event of it again, bring nothing back'],
     ],
     ['help names what a purge does not reach', [purge, 'help names what a purge does not reach']],

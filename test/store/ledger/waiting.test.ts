@@ -143,6 +143,13 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batchId)).toEqual(['pending'])
     })
 
+    test('along with the file is kept: another look finds the same', async () => {
+      const row = { ...orderRow(1, 'ann@example.com'), witnesses: [witness()] } as NewRow
+      const batchId = await added([row, orderRow(2, 'bob@example.com')])
+      expect(await store.waiting.lookAgain(batchId, at)).toBe(0)
+      expect(await states(batchId)).toEqual(['duplicate', 'pending'])
+    })
+
     test('is heard no more where a person said so, and of no row that was sent or cancelled', async () => {
       const row = (number: number, name: string) =>
         ({ ...orderRow(number, `${name}@example.com`), witnesses: [witness({ line: number + 1 })] }) as NewRow
@@ -266,6 +273,13 @@ describe.each(backends)('%s', (backend) => {
         [4, 'pending', 12],
       ])
       expect(movable[1]).toMatchObject({ recipient: personOf('person4@example.com') })
+    })
+
+    test('takes nobody who was forgotten', async () => {
+      const batchId = await added(orderRows(2))
+      for (const row of [1, 2]) await become(batchId, row, 'rejected')
+      await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
+      expect((await store.waiting.movable(batchId)).map(({ row }) => row)).toEqual([2])
     })
 
     test('leaves a row that has changed meanwhile, and compares the others under the successor', async () => {

@@ -26,6 +26,7 @@ import {
   tries,
 } from './aged.ts'
 import { newAttempt, someTime } from '../batches.ts'
+import { fileBatch } from '../files.ts'
 
 freshPlaces()
 
@@ -124,6 +125,34 @@ describe('the place of the list', () => {
     expect(JSON.parse(readFileSync(join(listFolder, id ?? ''), 'utf8'))).toMatchObject({ store: path })
   })
 
+  test('is remembered where somebody took the list elsewhere, and the store away from there', async () => {
+    const { store, batchId } = await begun(1)
+    await store.close()
+    const elsewhere = `${place.path}.attempts`
+    renameSync(listFolder, elsewhere)
+    const known = await place.store()
+    await goOn(known, batchId, 1)
+    await known.close()
+    const path = join(place.folder, 'moved.sqlite')
+    renameSync(place.path, path)
+    const there = await place.store(path)
+    expect(await tries(there, batchId)).toEqual(['let in', 'let in', 'let in'])
+    expect(readdirSync(elsewhere).filter((name) => name.endsWith('.list'))).toHaveLength(1)
+  })
+
+  test('has the key of a new store from its first moment, and a store that is lost leaves what it knew', async () => {
+    await (await place.store()).close()
+    expect(readFileSync(listPath(), 'utf8')).toBe('')
+    const { store } = await begun(1)
+    await store.close()
+    const before = readFileSync(listPath(), 'utf8')
+    expect(before).toContain('member@example.com')
+    rmSync(join(place.folder, 'data'), { recursive: true })
+    const fresh = await place.store()
+    expect(readFileSync(listPath(), 'utf8')).toBe(before)
+    expect(await tries(fresh, fileBatch().id)).toEqual(shut('it did not know 1 attempt'))
+  })
+
   test('beside the store, where the settings cannot be written; nowhere: refused unless a person allows it', async () => {
     mkdirSync(join(place.folder, 'config'))
     writeFileSync(listFolder, 'no folder')
@@ -143,6 +172,10 @@ describe('the place of the list', () => {
     const third = await place.store()
     expect(await tries(third, batchId)).toEqual(['let in', 'let in', 'let in'])
     expect(readFileSync(listPath(), 'utf8')).toContain('member@example.com')
+    // What was allowed held for as long as there was no place.
+    await third.close()
+    rmSync(listPath())
+    expect(await tries(await place.store(), batchId)).toEqual(shut('the list of its attempts is missing'))
   })
 })
 
