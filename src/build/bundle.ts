@@ -10,6 +10,7 @@ import { build, type OutputOptions, type RolldownOutput } from 'rolldown'
 
 import { aliasNames, aliasPlugin } from './aliases.ts'
 import { groups, groupTest, requireMatches } from './groups.ts'
+import { lateFsNames, lateFsPlugin } from './late-fs.ts'
 import { lazyChunkEntries, lazyChunkNames, lazyChunkPlugin } from './lazy-chunks.ts'
 import { lazyRequireNames, lazyRequirePlugins } from './lazy-requires.ts'
 import { licencePlugin } from './licences.ts'
@@ -66,7 +67,13 @@ function writeBuildId(files: RolldownOutput['output']): void {
   writeFileSync(join(out, 'build-id'), hash.digest('hex'))
 }
 
-const rewrites = new Rewrites([...aliasNames, ...lazyChunkNames, ...lazyRequireNames, ...stylesheetNames])
+const rewrites = new Rewrites([
+  ...aliasNames,
+  ...lateFsNames,
+  ...lazyChunkNames,
+  ...lazyRequireNames,
+  ...stylesheetNames,
+])
 rmSync(out, { recursive: true, force: true })
 const { output: files } = await build({
   input: entries(),
@@ -75,6 +82,7 @@ const { output: files } = await build({
   platform: 'node',
   plugins: [
     aliasPlugin(rewrites),
+    lateFsPlugin(join(root, 'src'), rewrites),
     // Before the lazy requires, which take what it leaves.
     // Where they are, which a link to them is not.
     lazyChunkPlugin(realpathSync(join(root, 'node_modules')), rewrites),
