@@ -2,6 +2,7 @@ import type * as Interfaces from '@oclif/core/interfaces'
 
 import type { RefcheckError } from '../errors/base.ts'
 import { checkProfileName } from '../domain/session/profile-name.ts'
+import { keptInJson } from '../domain/wording/kept-flags.ts'
 import { InterruptedError, UsageError } from '../errors/kinds.ts'
 import { sanitize } from '../host/text.ts'
 import { failureText } from '../output/failure.ts'
@@ -166,8 +167,13 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected answer(view: View, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
     this.beforeAnswer(failure)
-    if (this.flags.json) this.print(jsonDocument(view.json, failure), failure)
-    else presentText(view, stdout, this.terminal)
+    const { keep } = this.scope
+    if (this.flags.json)
+      this.print(
+        jsonDocument(view.isVerbatim === true ? view.json : keptInJson(view.json, keep), failure),
+        failure,
+      )
+    else presentText(view, stdout, this.terminal, keep)
     if (failure !== undefined) this.fail(failure, this.flags.json && holdsError(view.json))
   }
 
@@ -202,7 +208,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       const rows = arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))
       this.print(jsonDocument(rows), failure)
     } else {
-      presentList(arranged, format, stdout, this.terminal)
+      presentList(arranged, format, stdout, this.terminal, this.scope.keep)
     }
     if (failure !== undefined) this.fail(failure)
   }

@@ -1,3 +1,4 @@
+import { type Keep, keeping } from '../domain/wording/kept-flags.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { NoHomeError, type Paths, resolvePaths } from '../host/paths.ts'
 import { Progress } from '../output/progress.ts'
@@ -24,6 +25,8 @@ export class Scope {
   readonly context: Context
   readonly options: ScopeOptions
   readonly reporter: Reporter
+  /** What a command that is told as the next one repeats of what was typed. */
+  readonly keep: Keep
   readonly #made = new Map<unknown, unknown>()
   readonly #settlers: Close[] = []
   readonly #closers: Close[] = []
@@ -34,7 +37,9 @@ export class Scope {
     this.context = context
     this.options = options
     const { stderr } = context.streams
-    this.reporter = new Reporter(stderr, terminalOf(stderr, context.env, options.noColor), options.quiet)
+    this.keep = keeping(context.argv ?? [])
+    const terminal = terminalOf(stderr, context.env, options.noColor)
+    this.reporter = new Reporter(stderr, terminal, options.quiet, this.keep)
   }
 
   /** Throws a UsageError where neither the environment nor the account says where they are. */

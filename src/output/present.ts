@@ -1,3 +1,4 @@
+import { type Keep, keepNothing } from '../domain/wording/kept-flags.ts'
 import { UsageError } from '../errors/kinds.ts'
 import type { RefcheckError } from '../errors/base.ts'
 import { csv } from './csv.ts'
@@ -28,9 +29,10 @@ export function holdsError(json: unknown): json is object {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }
 
-/** Prints a view's text. */
-export function presentText(view: View, stdout: Sink, terminal: Terminal): void {
-  const text = view.text(terminal)
+/** Prints a view's text. `keep`: repeats in commands what was typed. */
+export function presentText(view: View, stdout: Sink, terminal: Terminal, keep: Keep = keepNothing): void {
+  const drawn = view.text(terminal)
+  const text = view.isVerbatim === true ? drawn : keep(drawn)
   if (text !== '') stdout.write(`${text}\n`)
 }
 
@@ -46,13 +48,15 @@ export function presentList<Row>(
   format: ListFormat,
   stdout: Sink,
   terminal: Terminal,
+  keep: Keep = keepNothing,
 ): void {
   if (format.csv) {
     const head = format.header ? [view.columns.map((column) => column.name)] : []
     stdout.write(csv([...head, ...view.rows.map((row) => view.columns.map((column) => column.value(row)))]))
     return
   }
-  const text = view.rows.length === 0 ? view.empty : table(view.rows, view.columns, terminal, format.header)
+  const text =
+    view.rows.length === 0 ? keep(view.empty) : table(view.rows, view.columns, terminal, format.header)
   stdout.write(`${text}\n`)
 }
 

@@ -1,3 +1,4 @@
+import { type Keep, keepNothing } from '../domain/wording/kept-flags.ts'
 import { sanitize } from '../host/text.ts'
 import { cutTo, wrapped } from './sentences.ts'
 import type { Sink } from './streams.ts'
@@ -11,13 +12,16 @@ export class Reporter {
   readonly #sink: Sink
   readonly #terminal: Terminal
   readonly #quiet: boolean
+  readonly #keep: Keep
   /** Lines that stand there and will change. */
   #live = 0
 
-  constructor(sink: Sink, terminal: Terminal, quiet: boolean) {
+  /** `keep`: repeats in commands what was typed. */
+  constructor(sink: Sink, terminal: Terminal, quiet: boolean, keep: Keep = keepNothing) {
     this.#sink = sink
     this.#terminal = terminal
     this.#quiet = quiet
+    this.#keep = keep
   }
 
   get terminal(): Terminal {
@@ -33,19 +37,19 @@ export class Reporter {
   note(text: string): void {
     if (this.#quiet) return
     this.#clear()
-    this.#sink.write(`${wrapped(sanitize(text, { lines: true }), this.#terminal.columns)}\n`)
+    this.#sink.write(`${wrapped(this.#keep(sanitize(text, { lines: true })), this.#terminal.columns)}\n`)
   }
 
   /** Text that a view has drawn, styles and all. */
   block(text: string): void {
     this.#clear()
-    this.#sink.write(`\n${text}\n\n`)
+    this.#sink.write(`\n${this.#keep(text)}\n\n`)
   }
 
   /** A line that matters even with --quiet. */
   warn(text: string): void {
     this.#clear()
-    const told = wrapped(`Warning: ${sanitize(text, { lines: true })}`, this.#terminal.columns)
+    const told = wrapped(`Warning: ${this.#keep(sanitize(text, { lines: true }))}`, this.#terminal.columns)
     this.#sink.write(`${told.replace('Warning:', styled(this.#terminal, 'yellow', 'Warning:'))}\n`)
   }
 
@@ -62,7 +66,7 @@ export class Reporter {
     const most = Math.max(1, (this.#sink.rows ?? 24) - 1)
     const shown = lines
       .slice(0, most)
-      .map((line) => styled(this.#terminal, 'dim', cutTo(sanitize(line), width)))
+      .map((line) => styled(this.#terminal, 'dim', cutTo(this.#keep(sanitize(line)), width)))
     this.#sink.write(`${this.#erasing()}${shown.join('\n')}`)
     this.#live = shown.length
   }

@@ -237,8 +237,13 @@ test('a new key of the same organisation: told which profiles held the old one',
     user      olive.owner@example.com
     key       ****MaGM, from a private file; it does not work
     2> Error: invalid API key
-    2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login
+    2> A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login --profile default
     exit 3
+  `)
+  expect(await type('batch list --profile default')).toMatchInlineSnapshot(`
+    $ refcheck batch list --profile default
+    No batches in this store. Start one with: refcheck batch run FILE --profile default
+    exit 0
   `)
   expect(await type('auth status --profile default --json')).toMatchInlineSnapshot(`
     $ refcheck auth status --profile default --json
@@ -253,7 +258,7 @@ test('a new key of the same organisation: told which profiles held the old one',
       "error": {
         "code": "unauthenticated",
         "message": "invalid API key",
-        "hint": "A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login",
+        "hint": "A newer key revokes the older one. If REFCHECK_API_KEY is set, set it to the current key. Else log in with: refcheck auth login --profile default",
         "status": 401
       }
     }

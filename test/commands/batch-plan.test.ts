@@ -77,7 +77,7 @@ test('a plan is run as it was read: no flag beside it, no file changed since, no
     .toMatchInlineSnapshot(`
     $ refcheck batch run --plan plan.json --yes
     2> Error: HOME/people.csv has changed since it was planned
-    2> Nothing was sent. Plan again with: refcheck batch plan HOME/people.csv --output plan.json
+    2> Nothing was sent. Plan again with: refcheck batch plan HOME/people.csv --package 102 --output plan.json --overwrite
     exit 2
 
     $ refcheck batch run --plan people.csv --yes

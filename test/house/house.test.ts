@@ -120,3 +120,15 @@ test('no path of a machine and no registry host is in any file', () => {
   ]
   expect(lines(files, written)).toEqual([])
 })
+
+test('a command that reads a file of people is told by the one place that repeats how it is read and what it allows', () => {
+  const byHand = sources('src/**/*.ts').filter(({ text }) =>
+    /refcheck batch (?:run|plan|validate) \$\{/.test(text),
+  )
+  expect(byHand.map(({ path }) => path)).toEqual([])
+  // What a stream is given directly has not been through `keep`: see domain/wording/kept-flags.ts.
+  const unkept = sources('src/{cli,commands,compose,output}/**/*.ts').filter(({ text }) =>
+    /\.write\([^)]*refcheck (?!\$\{pjson)/.test(text),
+  )
+  expect(unkept.map(({ path }) => path)).toEqual([])
+})

@@ -1,4 +1,4 @@
-import { shellWord } from '../../domain/wording/shell-word.ts'
+import type { Allowed } from '../../domain/batch/file-command.ts'
 import { Flags } from '../oclif.ts'
 
 /** What may be ordered although somebody like it was; the same for every command that takes a file. */
@@ -22,30 +22,11 @@ export function allowancesOf(flags: {
   'allow-similar': boolean
   shared: string[] | undefined
   'ignore-results': boolean
-}): {
-  allowDuplicate: boolean
-  allowSimilar: boolean
-  shared: readonly string[]
-  ignoreResults: boolean
-} {
+}): Allowed {
   return {
     allowDuplicate: flags['allow-duplicate'],
     allowSimilar: flags['allow-similar'],
     shared: flags.shared ?? [],
     ignoreResults: flags['ignore-results'],
   }
-}
-
-/** The flags that say the same on a command line. */
-export function allowWords(flags: {
-  'allow-duplicate': boolean
-  'allow-similar': boolean
-  shared: string[] | undefined
-  'ignore-results': boolean
-}): string[] {
-  const said = (['allow-duplicate', 'allow-similar', 'ignore-results'] as const).filter((name) => flags[name])
-  return [
-    ...said.map((name) => `--${name}`),
-    ...(flags.shared ?? []).map((value) => `--shared ${shellWord(value)}`),
-  ]
 }

@@ -4,7 +4,7 @@ import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/col
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { outputPlace, writeOutput } from '../../compose/output-file.ts'
-import { errorsCommand } from '../../domain/batch/columns.ts'
+import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { keptPlan } from '../../domain/batch/plan.ts'
 import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
 import { unsent } from '../../domain/batch/unsent.ts'

@@ -1,11 +1,10 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { allowancesOf, allowFlags, allowWords } from '../../cli/flags/allow.ts'
+import { allowancesOf, allowFlags } from '../../cli/flags/allow.ts'
 import { columnChoices, columnFlags, showChangesFlag } from '../../cli/flags/columns.ts'
 import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { batchPlanPorts, filePlace, readingDefaults } from '../../compose/batch.ts'
-import { errorsCommand, readingFlags } from '../../domain/batch/columns.ts'
-import { shellWord } from '../../domain/wording/shell-word.ts'
+import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
 import { badRows } from '../../domain/batch/check.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
 import { readAsAnswered } from '../../usecases/batch/ask-reading.ts'
@@ -69,12 +68,7 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     this.answer(batchCheckView(plan, file.name, flags['show-changes']), failure)
     const { pending, held } = plan.counts
     if (failure !== undefined || file.path === undefined || pending + held === 0) return
-    const words = [
-      'refcheck batch run',
-      shellWord(this.args.file),
-      readingFlags(choices),
-      ...allowWords(flags),
-    ]
-    scope.reporter.note(`Order them with: ${words.filter((word) => word !== '').join(' ')}`)
+    const order = { file: this.args.file, columns: choices, allowed: allowancesOf(flags) }
+    scope.reporter.note(`Order them with: ${fileCommand('run', order)}`)
   }
 }

@@ -216,35 +216,3 @@ function rivals(unknown: readonly UnknownColumn[]): string[] {
     return [`Several columns may be ${field}; say which, as in ${flags}.`]
   })
 }
-
-/** All flags that say how a file is read, for a command that can be pasted. */
-export function readingFlags(choices: ColumnChoices): string {
-  const { packageId, sheet, headerRow, encoding, hidden, defaultCountry, mapping } = choices
-  const one = (flag: string, value: string | number | undefined): string[] =>
-    value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]
-  return [
-    ...one('package', packageId),
-    ...one('sheet', sheet),
-    ...one('header-row', headerRow),
-    ...one('encoding', encoding),
-    ...one('hidden', hidden),
-    ...one('default-country', defaultCountry),
-    ...one('mapping', mapping),
-    ...(choices.acceptLines ?? []).flatMap((line) => one('accept-line', line)),
-    ...(choices.map ?? []).flatMap((each) => one('map', each)),
-    ...(choices.ignore ?? []).flatMap((each) => one('ignore', each)),
-  ].join(' ')
-}
-
-/** The command that writes a file's invalid rows to another one; undefined for stdin, which is read once. */
-export function errorsCommand(file: string, choices: ColumnChoices): string | undefined {
-  if (file === '-') return undefined
-  const ending = /\.(?:xlsx|ods)$/i.test(file) ? 'xlsx' : 'csv'
-  const words = [
-    'refcheck batch validate',
-    shellWord(file),
-    readingFlags(choices),
-    `--errors invalid.${ending}`,
-  ]
-  return words.filter((word) => word !== '').join(' ')
-}

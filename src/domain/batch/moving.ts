@@ -4,8 +4,9 @@ import { readJson } from '../form/json-text.ts'
 import type { Problem } from '../form/problem.ts'
 import { validateBody } from '../form/validate.ts'
 import { countInWords } from '../wording/count-in-words.ts'
-import { shellWord } from '../wording/shell-word.ts'
 import type { Batch } from './batch.ts'
+import { choicesOf, fileCommand } from './file-command.ts'
+import type { FileReading } from './new-row.ts'
 
 /** A row's body for another package; or what is wrong with it there. */
 export function movedBody(
@@ -27,7 +28,7 @@ export interface InvalidRow {
 
 /** What a move fails with where rows are invalid for the successor: nothing is moved. Each problem is told once, with its rows. */
 export function notMovable(
-  { path, name }: Pick<Batch, 'path' | 'name'>,
+  batch: Pick<Batch, 'path' | 'name' | 'reading' | 'allowDuplicate' | 'allowSimilar' | 'shared'>,
   packageId: number,
   invalid: readonly InvalidRow[],
 ): InvalidInputError | undefined {
@@ -45,9 +46,19 @@ export function notMovable(
     `${rows} invalid for package ${packageId}: ${problems.map(({ text }) => text).join('; ')}`,
     {
       problems: problems.length > 1 ? problems : undefined,
-      hint: `Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: refcheck batch run ${shellWord(path ?? name)} --package ${packageId}`,
+      hint: `Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: ${runUnder(batch, packageId)}`,
     },
   )
+}
+
+/** The file of a batch, read as it was read then. */
+function runUnder(batch: Parameters<typeof notMovable>[0], packageId: number): string {
+  const { path, name, reading, allowDuplicate, allowSimilar = false, shared = [] } = batch
+  return fileCommand('run', {
+    file: path ?? name,
+    columns: choicesOf(readJson(reading).value as unknown as FileReading, packageId),
+    allowed: { allowDuplicate, allowSimilar, shared, ignoreResults: false },
+  })
 }
 
 /** By its column, as one says it of what a person typed. */

@@ -1,11 +1,13 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview } from './batch.ts'
 import type { AboutToOrder } from '../submission/confirmation.ts'
+import { type Allowed, choicesOf, fileCommand } from './file-command.ts'
 import type { FileReading } from './new-row.ts'
 import type { RowChange } from './row-reading.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Stop, StopReason } from '../submission/match.ts'
 import type { Submission } from '../submission/submission.ts'
+import { shellWord } from '../wording/shell-word.ts'
 import type { BatchCheck } from './check.ts'
 
 /** What running a file would do. */
@@ -132,12 +134,27 @@ export function parsePlan(text: string, name: string): KeptPlan {
   })
 }
 
-/** A plan is for a file as it was. */
-export function requireUnchanged(
-  plan: KeptPlan,
-  sha256: string,
-  again = `Plan again with: refcheck batch plan ${plan.file} --output plan.json`,
-): void {
+/** What a plan allows; one of 0.1.0 says nothing of it. */
+export function allowedBy(plan: Partial<KeptPlan>): Allowed {
+  const { allow_duplicate = false, allow_similar = false, shared = [], ignore_results = false } = plan
+  return {
+    allowDuplicate: allow_duplicate,
+    allowSimilar: allow_similar,
+    shared,
+    ignoreResults: ignore_results,
+  }
+}
+
+/** How the same plan is made of the file as it is now; `name`: the file that it is kept in. */
+export function planAgain(plan: KeptPlan, name: string): string {
+  const { file, reading, package_id } = plan
+  const columns = choicesOf(reading, package_id)
+  const more = ['--output', shellWord(name), '--overwrite']
+  return `Plan again with: ${fileCommand('plan', { file, columns, allowed: allowedBy(plan), more })}`
+}
+
+/** A plan is for a file as it was; `again`: how another one is made. */
+export function requireUnchanged(plan: KeptPlan, sha256: string, again: string): void {
   if (plan.sha256 === sha256) return
   throw new InvalidInputError(`${plan.file} has changed since it was planned`, {
     hint: `Nothing was sent. ${again}`,

@@ -13,6 +13,7 @@ export function anyAnswerView({ status, headers, body }: Answered, include: bool
     [value ?? []].flat().map((each) => sanitize(`${name}: ${each}`)),
   )
   return {
+    isVerbatim: true,
     json: include ? { status, headers, body } : body,
     text: () => {
       const head = include ? `${[`HTTP ${status}`, ...lines].join('\n')}\n\n` : ''

@@ -17,7 +17,7 @@ export function settingsView(rows: readonly SettingEntry[]): ListView<SettingEnt
 
 /** The bare value, for `$(refcheck config get …)`. */
 export function settingView(key: string, value: string): View {
-  return { json: { key, value }, text: () => value }
+  return { json: { key, value }, text: () => value, isVerbatim: true }
 }
 
 export function changedView(json: Record<string, unknown>, sentence: string): View {

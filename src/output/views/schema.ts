@@ -6,6 +6,7 @@ import { jsonText } from '../json.ts'
 import { table } from '../table.ts'
 import { styled, type Terminal } from '../terminal.ts'
 import type { Column, View } from '../view.ts'
+import { fileCommand } from '../../domain/batch/file-command.ts'
 import { shellWord } from '../../domain/wording/shell-word.ts'
 
 interface FieldRow {
@@ -63,10 +64,9 @@ export function templateView(template: {
 
 /** What to do with a template next; `file` as it was typed. */
 export function templateNextText(format: string, file: string, packageId: number): string {
-  const word = shellWord(file)
   return format === 'json'
-    ? `Fill in each "" and null, remove what is optional, then: refcheck request create --file ${word}`
-    : `Fill in a row per person, then: refcheck batch validate ${word} --package ${String(packageId)}`
+    ? `Fill in each "" and null, remove what is optional, then: refcheck request create --file ${shellWord(file)}`
+    : `Fill in a row per person, then: ${fileCommand('validate', { file, columns: { packageId } })}`
 }
 
 function schemaText(schema: PackageSchema, terminal: Terminal): string {

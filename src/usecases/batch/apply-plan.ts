@@ -1,5 +1,6 @@
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import { parsePlan, requireUnchanged } from '../../domain/batch/plan.ts'
+import { choicesOf } from '../../domain/batch/file-command.ts'
+import { allowedBy, parsePlan, planAgain, requireUnchanged } from '../../domain/batch/plan.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { type BatchFile, openBatchFile } from './open-file.ts'
 import type { Allowances, FilePlace } from './ports.ts'
@@ -28,36 +29,18 @@ export async function appliedPlan(
       hint: 'Nothing was sent. Run it again with the profile it was made with: --profile NAME',
     })
   }
-  const { sheet, map, ignore, default_country, header_row, encoding, hidden, accept_lines } = plan.reading
-  const how = {
-    sheet: sheet ?? undefined,
-    headerRow: header_row ?? undefined,
-    encoding: encoding ?? undefined,
-  }
-  const file = await openBatchFile(place, plan.file, how)
-  requireUnchanged(plan, file.sha256, again)
-  const columns: ColumnChoices = {
-    ...how,
-    packageId: plan.package_id ?? undefined,
-    hidden: hidden ?? undefined,
-    acceptLines: accept_lines,
-    map: Object.entries(map).map(([header, column]) => `${header}=${column}`),
-    ignore: [...ignore],
-    mapping: undefined,
-    saveMapping: undefined,
-    defaultCountry: default_country ?? undefined,
-  }
-  // A plan of 0.1.0 says nothing of these.
-  const said: Partial<typeof plan> = plan
-  const { allow_duplicate = false, allow_similar = false, shared = [], ignore_results = false } = said
+  const columns = choicesOf(plan.reading, plan.package_id)
+  const file = await openBatchFile(place, plan.file, columns)
+  const allowed = allowedBy(plan)
+  requireUnchanged(plan, file.sha256, again ?? planAgain(plan, name))
   return {
     file,
     columns,
     allowances: {
-      allowDuplicate: now.allowDuplicate || allow_duplicate,
-      allowSimilar: now.allowSimilar || allow_similar,
-      shared: [...now.shared, ...shared],
-      ignoreResults: now.ignoreResults || ignore_results,
+      allowDuplicate: now.allowDuplicate || allowed.allowDuplicate,
+      allowSimilar: now.allowSimilar || allowed.allowSimilar,
+      shared: [...now.shared, ...allowed.shared],
+      ignoreResults: now.ignoreResults || allowed.ignoreResults,
     },
   }
 }

@@ -42,11 +42,4 @@ export interface ReadingPorts extends NoticePort {
 }
 
 /** What a person allows along with a file. */
-export interface Allowances {
-  allowDuplicate: boolean
-  allowSimilar: boolean
-  /** E-mails and phones as they were typed. */
-  shared: readonly string[]
-  /** What results files say is not heard. */
-  ignoreResults: boolean
-}
+export type { Allowed as Allowances } from '../../domain/batch/file-command.ts'

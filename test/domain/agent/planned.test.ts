@@ -34,7 +34,7 @@ test('rows without a file are a plan as batch plan keeps one, for these rows alo
   const plan = parsePlan(planOfRows('[{"a":1}]', 'https://api.example.com', 102), 'the plan')
   expect(plan).toMatchObject({ file: '-', base_url: 'https://api.example.com', package_id: 102 })
   expect(() =>
-    requireUnchanged(plan, 'b713f6d2a989e907c58516a7c8bb487792c8785ddbf367b80dc774bf33b85a85'),
+    requireUnchanged(plan, 'b713f6d2a989e907c58516a7c8bb487792c8785ddbf367b80dc774bf33b85a85', ''),
   ).not.toThrow()
   expect(() => requireUnchanged(plan, 'another', 'Plan again.')).toThrow('has changed since it was planned')
 })

@@ -4,7 +4,13 @@ import { movedBody, notMovable } from '../../../src/domain/batch/moving.ts'
 import { schemaOf } from '../form/sample-schema.ts'
 import { ann } from './rows.ts'
 
-const file = { path: '/people of march.csv', name: 'people of march.csv' }
+const file = {
+  path: '/people of march.csv',
+  name: 'people of march.csv',
+  reading: '{"sheet":null,"map":{"Vorname":"first_name"},"ignore":[],"default_country":"DE"}',
+  allowDuplicate: false,
+  allowSimilar: true,
+}
 
 const body = new TextEncoder().encode(JSON.stringify({ package_id: 7, recipient: ann }))
 
@@ -23,7 +29,7 @@ test('a row that lacks what the successor asks for is invalid there, and nothing
     '1 row is invalid for package 8: consent.method is required (string), in row 3',
   )
   expect(refused?.hint).toMatch(
-    /^Nothing was moved.*: refcheck batch run '\/people of march.csv' --package 8$/,
+    /^Nothing was moved.*: refcheck batch run '\/people of march.csv' --package 8 --default-country DE --map Vorname=first_name --allow-similar$/,
   )
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { BatchCheck } from '../../../src/domain/batch/check.ts'
 import { newRow } from '../../../src/domain/batch/new-row.ts'
-import { keptPlan, parsePlan, planOf, requireUnchanged } from '../../../src/domain/batch/plan.ts'
+import { keptPlan, parsePlan, planAgain, planOf, requireUnchanged } from '../../../src/domain/batch/plan.ts'
 import type { Stop } from '../../../src/domain/submission/match.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
 import { batchRow, countsOf, rowReading } from './rows.ts'
@@ -84,6 +84,9 @@ test.each(['', 'x', 'null', '[]', '{}', '{"refcheck_plan":2}', '{"refcheck_plan"
 
 test('a plan is for a file as it was', () => {
   const kept = keptPlan(plan(3), facts)
-  expect(() => requireUnchanged(kept, 'ab')).not.toThrow()
-  expect(() => requireUnchanged(kept, 'ac')).toThrow(/people\.csv/)
+  expect(() => requireUnchanged(kept, 'ab', '')).not.toThrow()
+  expect(() => requireUnchanged(kept, 'ac', '')).toThrow(/people\.csv/)
+  expect(planAgain({ ...kept, package_id: 7, shared: ['hr@example.com'] }, 'my plan.json')).toBe(
+    "Plan again with: refcheck batch plan /people.csv --package 7 --shared hr@example.com --output 'my plan.json' --overwrite",
+  )
 })

@@ -1,0 +1,112 @@
+/**
+ * Flags that say whose world a command acts in. A command line that is told as the next one repeats those that were typed,
+ * wherever it is told: an error's hint, a note, a view, a `command` in JSON. What else changes the meaning of one command
+ * alone is said by who builds that line (`fileCommand`, `again` of an error).
+ */
+interface KeptFlag {
+  name: string
+  /** Topics and commands that act in that world; `auth login` is a command, `auth` all of a topic. */
+  commands: readonly string[]
+}
+
+export const keptFlags: readonly KeptFlag[] = [
+  {
+    name: 'profile',
+    commands: [
+      'api',
+      'approve',
+      'auth login',
+      'auth status',
+      'batch',
+      'config',
+      'doctor',
+      'packages',
+      'ping',
+      'quota',
+      'report',
+      'request',
+      'schema',
+      'status',
+      'store',
+      'users',
+      'webhook',
+    ],
+  },
+  { name: 'base-url', commands: ['sandbox'] },
+]
+
+/** Of the sandbox those that act on none. */
+const ofNone = new Set(['start', 'demo', 'conformance', 'openapi', 'scenarios', 'rules'])
+
+/** How a text repeats the flags of `argv`. */
+export type Keep = (text: string) => string
+
+export const keepNothing: Keep = (text) => text
+
+/** What was typed in `argv` that the commands of a hint repeat; `keepNothing` where that is nothing. */
+export function keeping(argv: readonly string[]): Keep {
+  const end = argv.indexOf('--')
+  const typed = end === -1 ? argv : argv.slice(0, end)
+  const given = keptFlags.flatMap(({ name, commands }) => {
+    const value = valueOf(typed, name)
+    const isMeant = commands.some((each) => startsWith(typed, each))
+    return value === undefined || !isMeant ? [] : [{ name, value, commands }]
+  })
+  if (given.length === 0) return keepNothing
+  return (text) =>
+    text.includes('refcheck ')
+      ? given.reduce((told, { name, value, commands }) => repeated(told, name, value, commands), text)
+      : text
+}
+
+/** Only what a shell takes as it is: a profile's name, a plain URL. */
+function valueOf(argv: readonly string[], name: string): string | undefined {
+  for (const [at, word] of argv.entries()) {
+    const value =
+      word === `--${name}`
+        ? argv[at + 1]
+        : word.startsWith(`--${name}=`)
+          ? word.slice(name.length + 3)
+          : undefined
+    if (value !== undefined) return /^(?!-)[\w.:/[\]-]+$/.test(value) ? value : undefined
+  }
+  return undefined
+}
+
+const startsWith = (words: readonly string[], command: string): boolean =>
+  command.split(' ').every((word, at) => words[at] === word)
+
+/** A command line begins with a command, and ends with its line, or where a sentence goes on after it. */
+const line = /(?<=^|[\s"`])refcheck((?: (?:'[^']*'|\\.|[^\s'"`()<>|\\])+)+)/g
+
+function repeated(text: string, name: string, value: string, commands: readonly string[]): string {
+  return text.replace(line, (whole: string, rest: string) => {
+    const words = wordsOf(rest)
+    const isMeant =
+      commands.some((each) => startsWith(words, each)) &&
+      !(words[0] === 'sandbox' && ofNone.has(words[1] ?? ''))
+    if (!isMeant || words.includes('--help')) return whole
+    const command = ['refcheck', ...words].join(' ')
+    if (words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`))) return whole
+    return `${command} --${name} ${value}${whole.slice(command.length)}`
+  })
+}
+
+/** The words up to the end of the sentence that the line stands in. */
+function wordsOf(rest: string): string[] {
+  const words = rest.match(/(?<= )(?:'[^']*'|\\.|[^\s'])+/g) ?? []
+  const last = words.findIndex((word) => /[.,;:]$/.test(word))
+  return last === -1 ? words : [...words.slice(0, last), (words[last] ?? '').slice(0, -1)]
+}
+
+/** The same in what --json prints: under `command` and `hint` alone, which are this program's own words. */
+export function keptInJson(value: unknown, keep: Keep): unknown {
+  if (keep === keepNothing || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((each) => keptInJson(each, keep))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      key,
+      typeof each === 'string' && (key === 'command' || key === 'hint') ? keep(each) : keptInJson(each, keep),
+    ]),
+  )
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+
+import { keeping, keepNothing, keptInJson } from '../../../src/domain/wording/kept-flags.ts'
+
+const keep = keeping(['batch', 'run', 'people.csv', '--profile', 'sydney', '--yes'])
+
+test.each([
+  ['Resume with: refcheck batch resume 3f2b', 'Resume with: refcheck batch resume 3f2b --profile sydney'],
+  ['  refcheck batch rows 3f2b --state held', '  refcheck batch rows 3f2b --state held --profile sydney'],
+  [
+    'Log in with: refcheck auth login (or set REFCHECK_API_KEY)',
+    'Log in with: refcheck auth login --profile sydney (or set REFCHECK_API_KEY)',
+  ],
+  [
+    'Save it with: refcheck config set webhook-secret < secret.txt',
+    'Save it with: refcheck config set webhook-secret --profile sydney < secret.txt',
+  ],
+  [
+    'confirm it: refcheck batch resume 3f2b. Else choose another',
+    'confirm it: refcheck batch resume 3f2b --profile sydney. Else choose another',
+  ],
+  [
+    'printf %s x | refcheck request create --file - --yes',
+    'printf %s x | refcheck request create --file - --yes --profile sydney',
+  ],
+  [
+    `Order them with: refcheck batch run 'my people.csv' --map 'Given name=first_name'`,
+    `Order them with: refcheck batch run 'my people.csv' --map 'Given name=first_name' --profile sydney`,
+  ],
+  ['A running "refcheck status" shows it', 'A running "refcheck status --profile sydney" shows it'],
+  [
+    'See: refcheck batch list\nor: refcheck quota',
+    'See: refcheck batch list --profile sydney\nor: refcheck quota --profile sydney',
+  ],
+])('%j', (text, told) => {
+  expect(keep(text)).toBe(told)
+  expect(keep(told)).toBe(told)
+})
+
+test.each([
+  'Use one with: refcheck auth switch brisbane',
+  'Show its help with: refcheck batch run --help',
+  'See: refcheck help batches',
+  'Start one with: refcheck sandbox start --login',
+  'Run refcheck as that user',
+  'Approve it with: refcheck approve KXRT-WMPH --profile other',
+  'somerefcheck batch list',
+])('%j stays', (text) => {
+  expect(keep(text)).toBe(text)
+})
+
+test('nothing is kept where nothing was typed, behind --, or where a shell would not take it as it is', () => {
+  expect(keeping(['batch', 'list'])).toBe(keepNothing)
+  expect(keeping(['batch', 'run', '--', '--profile', 'x'])).toBe(keepNothing)
+  expect(keeping(['batch', 'list', '--profile', 'a b'])).toBe(keepNothing)
+  expect(keeping(['auth', 'list', '--profile', 'sydney'])).toBe(keepNothing)
+  expect(keeping(['auth', 'login', '--base-url', 'http://localhost:1'])).toBe(keepNothing)
+  expect(keeping(['batch', 'list', '--profile=sydney'])('refcheck quota')).toBe(
+    'refcheck quota --profile sydney',
+  )
+})
+
+test('of which sandbox is said again, to those of its commands that ask one', () => {
+  const steered = keeping(['sandbox', 'logs', '--base-url', 'http://127.0.0.1:4400'])
+  expect(steered('Set one with: refcheck sandbox set webhook-url URL')).toBe(
+    'Set one with: refcheck sandbox set webhook-url URL --base-url http://127.0.0.1:4400',
+  )
+  expect(steered('List them with: refcheck sandbox rules')).toBe('List them with: refcheck sandbox rules')
+})
+
+test('in JSON only a command and a hint are our own words', () => {
+  const row = {
+    name: 'see: refcheck quota',
+    command: 'refcheck quota',
+    more: [{ hint: 'Run: refcheck ping' }],
+  }
+  expect(keptInJson(row, keep)).toEqual({
+    name: 'see: refcheck quota',
+    command: 'refcheck quota --profile sydney',
+    more: [{ hint: 'Run: refcheck ping --profile sydney' }],
+  })
+  expect(keptInJson(row, keepNothing)).toBe(row)
+})
