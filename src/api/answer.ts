@@ -5,6 +5,7 @@ import { issueInWords } from '../contract/issue-words.ts'
 import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
 import { UnavailableError } from '../errors/kinds.ts'
 import type { HttpHeaders } from '../http/types.ts'
+import { parseJson } from '../contract/parse-json.ts'
 
 /** A header's only value; the first where it came more than once. */
 export function header(headers: HttpHeaders, name: string): string | undefined {
@@ -21,7 +22,7 @@ export function retryAfter(answer: { headers: HttpHeaders }): RetryAfter {
 export function parseEnvelope({ body }: { body: Uint8Array }): Envelope | undefined {
   let json: unknown
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch {
     return undefined
   }

@@ -1,3 +1,5 @@
+import { parseJson } from '../contract/parse-json.ts'
+
 interface Secret {
   value: string
   /** What stands in its place. */
@@ -19,7 +21,7 @@ export function withoutSecrets(body: Uint8Array, secrets: readonly Secret[]): Ui
 /** JSON may write any letter as \\uXXXX. */
 function plain(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text))
+    return JSON.stringify(parseJson(text))
   } catch {
     return text
   }

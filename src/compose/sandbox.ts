@@ -9,6 +9,7 @@ import type { RunningSandbox } from '../sandbox/control/client.ts'
 import type { SandboxPorts } from '../usecases/sandbox/start.ts'
 import { publicApi } from './api.ts'
 import { http } from './http.ts'
+import { parseJson } from '../contract/parse-json.ts'
 
 /** A command that steers a sandbox running in another process. */
 export abstract class SandboxCommand<T extends typeof Command> extends BaseCommand<T> {
@@ -22,7 +23,7 @@ export abstract class SandboxCommand<T extends typeof Command> extends BaseComma
   /** JSON that somebody typed or saved; a UsageError with `hint` where it is none. */
   protected json(text: string, what: string, hint: string): unknown {
     try {
-      return JSON.parse(text) as unknown
+      return parseJson(text)
     } catch {
       throw new UsageError(`${what} is not JSON`, { hint })
     }

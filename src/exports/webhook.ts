@@ -2,6 +2,7 @@ import { webhookEvent } from '../contract/event.ts'
 import { sign as signature, signaturePattern, signingKey, verify as matches } from '../contract/signature.ts'
 import { BadSignatureError, InvalidInputError } from '../errors/kinds.ts'
 import type { WebhookEvent } from './types.ts'
+import { parseJson } from '../contract/parse-json.ts'
 
 export { BadSignatureError, InvalidInputError } from '../errors/kinds.ts'
 export type { WebhookEvent } from './types.ts'
@@ -47,7 +48,7 @@ function refused(message: string): BadSignatureError {
 
 function json(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch {
     return undefined
   }

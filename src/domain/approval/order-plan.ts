@@ -6,6 +6,7 @@ import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import { localTime } from '../wording/local-time.ts'
 import type { ProcessMark } from './lineage.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 
 /** A plan that nobody approved by then is none any more. */
 export const planLifetimeMs = 24 * 60 * 60 * 1000
@@ -162,7 +163,7 @@ function digestOf(plan: OrderPlan): string {
 
 function json(text: string): object {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJson(text)
     return typeof value === 'object' && value !== null ? value : {}
   } catch {
     return {}

@@ -1,5 +1,6 @@
 import { uuid } from '../../contract/identifiers.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 
 /**
  * Ids of requests in a file of captured events: JSON objects a line, each an event itself
@@ -32,7 +33,7 @@ function requestIdOf(value: unknown): string | undefined {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

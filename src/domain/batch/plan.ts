@@ -9,6 +9,7 @@ import type { Stop, StopReason } from '../submission/match.ts'
 import type { Submission } from '../submission/submission.ts'
 import { shellWord } from '../wording/shell-word.ts'
 import type { BatchCheck } from './check.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 
 /** What running a file would do. */
 export interface Plan {
@@ -163,7 +164,7 @@ export function requireUnchanged(plan: KeptPlan, sha256: string, again: string):
 
 function parsed(text: string): Partial<Record<string, unknown>> & Partial<KeptPlan> {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJson(text)
     return typeof value === 'object' && value !== null ? value : {}
   } catch {
     return {}

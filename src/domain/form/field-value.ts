@@ -1,6 +1,7 @@
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
 import type { FieldValue } from '../../contract/request-body.ts'
-import { deepestNesting, keepsDigits, readJson } from './json-text.ts'
+import { deepestNesting } from '../../contract/parse-json.ts'
+import { keepsDigits, readJson } from './json-text.ts'
 
 /** What a value is checked against: a field's definition in the schema, or as much of one as there is. */
 export interface ValueRule {

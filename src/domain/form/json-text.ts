@@ -1,3 +1,4 @@
+import { deepestNesting } from '../../contract/parse-json.ts'
 import type { FieldValue } from '../../contract/request-body.ts'
 
 /** Where and why a text is not the JSON this program takes. */
@@ -8,9 +9,6 @@ interface JsonFault {
 }
 
 export type JsonReading = { value: FieldValue; fault?: undefined } | { fault: JsonFault; value?: undefined }
-
-/** Deeper nesting is refused, so that nothing that walks a value by recursion can run out of stack. */
-export const deepestNesting = 100
 
 /**
  * RFC 8259, and stricter where a parser keeps silent: a name twice in one object is refused (JSON.parse

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { countInWords } from '../wording/count-in-words.ts'
 import { localTime } from '../wording/local-time.ts'
 import type { DraftBody } from './validate.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 
 /** Answers that nobody came back for are removed after that. */
 export const draftLifetimeMs = 30 * 24 * 60 * 60 * 1000
@@ -42,7 +43,7 @@ export interface DraftOwner {
 /** A draft as it was kept; undefined for anything else. */
 export function parseDraft(text: string): KeptDraft | undefined {
   try {
-    return keptDraft.safeParse(JSON.parse(text)).data as KeptDraft | undefined
+    return keptDraft.safeParse(parseJson(text)).data as KeptDraft | undefined
   } catch {
     return undefined
   }

@@ -1,6 +1,7 @@
 import { signatureHeader } from '../../contract/headers.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { CapturedDelivery } from './capture.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 
 /** One delivery out of many, by where it stands: `line 3`, `entry 12`. */
 export interface LoggedDelivery {
@@ -150,7 +151,7 @@ function field(from: unknown, key: string): unknown {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
+    return parseJson(text)
   } catch {
     return undefined
   }

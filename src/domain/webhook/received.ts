@@ -2,6 +2,7 @@ import { webhookEvent } from '../../contract/event.ts'
 import { uuid } from '../../contract/identifiers.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import type { ReceivedEvent } from './inbox-event.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 
 /** A delivery that is kept, or came again. */
 export interface KeptEvent extends ReceivedEvent {
@@ -29,7 +30,7 @@ function oddityOf(requestId: string, status: string, event: string): string | un
 
 function json(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch {
     return undefined
   }

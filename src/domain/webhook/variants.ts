@@ -1,3 +1,5 @@
+import { parseJson } from '../../contract/parse-json.ts'
+
 /** What a body may have been before it was captured, copied or saved. */
 export interface BodyVariant {
   cause: string
@@ -260,7 +262,7 @@ function depthAtMost(text: string): number {
 
 function jsonValue(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
+    return parseJson(text)
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@ import type { CapturedDelivery } from './capture.ts'
 import { sign, signaturePattern, signingKey, verify } from '../../contract/signature.ts'
 import type { Diagnosis } from './diagnose.ts'
 import { BadSignatureError, InvalidInputError } from '../../errors/kinds.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 
 export interface Verification {
   valid: boolean
@@ -108,7 +109,7 @@ function misshape(signature: string): string {
 
 function parsed(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch {
     return null
   }

@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 
-import { parse, YAMLParseError } from 'yaml'
+import { parseDocument, visit } from 'yaml'
 import { z } from 'zod'
 
 import { fieldTypes } from '../../contract/package-schema.ts'
 import { issueInWords } from '../../contract/issue-words.ts'
+import { deepestNesting } from '../../contract/parse-json.ts'
 import { InvalidInputError, IoError, UsageError } from '../../errors/kinds.ts'
 import type { Fixture } from './fixture.ts'
 import { checkedWebhookUrl } from '../service/webhook-url.ts'
@@ -100,6 +101,10 @@ const organisation = z.strictObject({
   packages: z.array(pack).optional(),
 })
 
+/** YAML's parser takes seconds for more, and memory for each bracket. */
+const mostBytes = 256 * 1024
+const mostAliases = 100
+
 const fixture = z.strictObject({ organisations: z.array(organisation).min(1) })
 
 /**
@@ -107,9 +112,9 @@ const fixture = z.strictObject({ organisations: z.array(organisation).min(1) })
  * IoError where it cannot be read, InvalidInputError, with line or path, where it does not say what a fixture says.
  */
 export async function readFixture(path: string): Promise<Fixture> {
-  let text: string
+  let text: string | undefined
   try {
-    text = await readFile(path, 'utf8')
+    text = (await stat(path)).size > mostBytes ? undefined : await readFile(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new UsageError(`there is no fixture ${path}`, { hint: 'Check the path.' })
@@ -119,6 +124,7 @@ export async function readFixture(path: string): Promise<Fixture> {
       cause: error,
     })
   }
+  if (text === undefined) throw tooMuch(`the fixture ${path} is larger than ${mostBytes} bytes`)
   return parseFixture(text)
 }
 
@@ -154,10 +160,11 @@ export function parseFixture(text: string): Fixture {
 }
 
 function parseYaml(text: string): unknown {
-  try {
-    return parse(text, { maxAliasCount: 100, logLevel: 'error' }) as unknown
-  } catch (error) {
-    if (!(error instanceof YAMLParseError)) throw error
+  if (isNestedDeep(text)) throw tooMuch(`the fixture has more than ${deepestNesting} open brackets`)
+  // Its own search for a name twice compares each with each: minutes for a file of 256 KiB.
+  const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' })
+  const [error] = document.errors
+  if (error !== undefined) {
     const [start] = error.linePos ?? []
     const where = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
     throw new InvalidInputError(`the fixture is neither JSON nor YAML${where}`, {
@@ -165,7 +172,36 @@ function parseYaml(text: string): unknown {
       cause: error,
     })
   }
+  visit(document, {
+    Map: (_, { items }) =>
+      refuseTwice(
+        items.map((item) => String(item.key)),
+        (name) => `"${name}"`,
+      ),
+  })
+  try {
+    return document.toJS({ maxAliasCount: mostAliases }) as unknown
+  } catch (failure) {
+    if (!(failure instanceof ReferenceError)) throw failure
+    if (failure.message.startsWith('Excessive')) throw tooMuch('the fixture has too many aliases of aliases')
+    throw new InvalidInputError('the fixture has an alias whose anchor is missing', {
+      hint: 'Nothing was started. Fix the fixture.',
+    })
+  }
 }
+
+/** Whatever stands in quotes: YAML has three kinds of them. */
+function isNestedDeep(text: string): boolean {
+  let depth = 0
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1
+    if (depth > deepestNesting) return true
+  }
+  return false
+}
+
+const tooMuch = (what: string): InvalidInputError =>
+  new InvalidInputError(what, { hint: 'Nothing was started. Give a smaller fixture.' })
 
 function pathOf(path: readonly PropertyKey[]): string {
   const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 
 import { issueInWords } from '../../contract/issue-words.ts'
 import { IoError } from '../../errors/kinds.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 
 /**
  * The content of a JSON file of ours, checked. A damaged one is an IoError that names it and, where
@@ -10,7 +11,7 @@ import { IoError } from '../../errors/kinds.ts'
 export function parseKept<T>(path: string, text: string, shape: z.ZodType<T>): T {
   let content: unknown
   try {
-    content = JSON.parse(text)
+    content = parseJson(text)
   } catch (error) {
     throw damaged(path, `it is not JSON${placeOf(error)}`)
   }

@@ -25,6 +25,7 @@ test.each([
   ['an end before the data is there', '9\r\nabc'],
   ['no last chunk', '3\r\nabc\r\n'],
   ['a size beyond all bodies', 'FFFFFFFF\r\nabc\r\n0\r\n'],
+  ['more chunks than a delivery has', `${'1\na\n'.repeat(100_001)}0\n`],
 ])('%s does not decode', (_what, text) => {
   expect(decoded(text)).toBeUndefined()
 })

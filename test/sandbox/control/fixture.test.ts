@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
 import type { User } from '../../../src/contract/user.ts'
-import { IoError, UsageError } from '../../../src/errors/kinds.ts'
+import { InvalidInputError, IoError, UsageError } from '../../../src/errors/kinds.ts'
 import { parseFixture, readFixture } from '../../../src/sandbox/control/fixture-file.ts'
 import { fullOrder, jane, refusal, simpleOrder, visit } from '../visit.ts'
 
@@ -152,4 +152,27 @@ test('without a fixture the built-in people and packages are there', async () =>
   const { post } = visit()
   expect((await post(simpleOrder)).status).toBe(201)
   expect((await post(fullOrder)).status).toBe(201)
+})
+
+/** Each names ten of the one before it. */
+const laughs = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`)
+
+test.each([
+  ['a billion laughs', `a0: &a0 [x]\n${laughs.join('\n')}`, 'the fixture has too many aliases of aliases'],
+  ['brackets without end', `# "\n${'['.repeat(200_000)}`, 'the fixture has more than 100 open brackets'],
+  ['an alias of nothing', 'organisations: *none', 'the fixture has an alias whose anchor is missing'],
+  ['a name twice', 'organisations: []\norganisations: []', 'the fixture has "organisations" more than once'],
+  ['a thousand names', Array.from({ length: 1_000 }, (_, at) => `k${at}: 1`).join('\n'), 'is missing'],
+])('%s in a fixture: refused', (_what, text, words) => {
+  expect(() => parseFixture(text)).toThrow(InvalidInputError)
+  expect(() => parseFixture(text)).toThrow(words)
+})
+
+test('a fixture of 300 MB is refused before it is read', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'refcheck-fixture-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'huge.yaml')
+  writeFileSync(path, '')
+  truncateSync(path, 300 * 1024 * 1024)
+  await expect(readFixture(path)).rejects.toThrow('is larger than 262144 bytes')
 })

@@ -30,6 +30,29 @@ afterEach(() => place.end())
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
+const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)'
+
+describe('a store that somebody prepared', () => {
+  test.each([
+    [
+      'a view that never ends in place of a table',
+      `DROP TABLE meta; CREATE VIEW meta AS ${endless} SELECT i AS name, i AS value FROM n`,
+    ],
+    ['a trigger', 'CREATE TRIGGER mine AFTER UPDATE ON submissions BEGIN DELETE FROM attempts; END'],
+    [
+      'a trigger called like ours',
+      `CREATE TRIGGER moved_events BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'x'); DELETE FROM attempts; END`,
+    ],
+    ['a virtual table', 'CREATE VIRTUAL TABLE words USING fts5(text)'],
+  ])('%s: refused before it is used', async (_what, sql) => {
+    await (await place.store()).close()
+    const database = new DatabaseSync(place.path)
+    database.exec(`PRAGMA foreign_keys = OFF; ${sql}`)
+    database.close()
+    await expect(place.store()).rejects.toThrow('somebody added a view, trigger or virtual table to it')
+  })
+})
+
 describe('where the store is', () => {
   const paths = { config: '/c', data: '/d' }
   const location = (chosen: string | undefined): string => storeLocation({ chosen, paths, cwd: '/here' })

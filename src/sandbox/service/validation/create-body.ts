@@ -1,6 +1,7 @@
 import type { AdditionalInformation, FieldValue, Recipient } from '../../../contract/request-body.ts'
 import { Refusal, refusals } from '../answer.ts'
 import type { Choices } from '../rules.ts'
+import { parseJson } from '../../../contract/parse-json.ts'
 
 /** A body of POST /v1/requests whose shape is right; the package has not been looked at. */
 export interface CreateBody {
@@ -16,7 +17,7 @@ const recipientFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
 /** Reads the body field by field; the first one at fault is named in a 400. */
 export function parseCreateBody(text: string, rules: Choices): CreateBody {
-  const body = asObject(parseJson(text), 'body')
+  const body = asObject(jsonOf(text), 'body')
   refuseUnknown(body, bodyFields, '')
   const packageId = required(body, 'package_id', 'package_id')
   if (!Number.isSafeInteger(packageId)) throw refusals.invalid('package_id', 'must be an integer')
@@ -27,9 +28,9 @@ export function parseCreateBody(text: string, rules: Choices): CreateBody {
   }
 }
 
-function parseJson(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     throw new Refusal(400, 'body: must be valid JSON')
   }

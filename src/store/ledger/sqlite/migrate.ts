@@ -29,6 +29,25 @@ const migrations: readonly (string | ((database: Database) => void))[] = [
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */
 const applicationId = 0x52_46_43_4c
 
+/** The triggers of a store that was moved, which only refuse; no other runs by itself in a store of ours. */
+const ownTrigger =
+  /^CREATE TRIGGER moved_(\w+) BEFORE INSERT ON \1\s+BEGIN SELECT RAISE\(ABORT, '(?:[^']|'')*'\); END$/
+
+/** A view may never end, a trigger may change what is written: of a store that somebody handed over. */
+function refuseAdded(database: Database): void {
+  const added = database.all(
+    `SELECT name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL %'`,
+  ) as { name: string; sql: string }[]
+  const one = added.find(({ sql }) => !ownTrigger.test(sql))
+  if (one === undefined) return
+  throw new IoError(
+    `cannot use the store "${database.location}": somebody added a view, trigger or virtual table to it (${one.name.slice(0, 60)})`,
+    {
+      hint: 'Keep the file, since it may hold orders, and restore a backup, or choose another file with REFCHECK_STORE.',
+    },
+  )
+}
+
 /**
  * Refuses a file that is not ours, or that a newer refcheck made. Changes nothing. Within a transaction
  * of its caller: another process may be making the store.
@@ -42,6 +61,7 @@ export function inspect(database: Database): void {
       hint: 'Choose another file with REFCHECK_STORE.',
     })
   }
+  refuseAdded(database)
   if (version > migrations.length) {
     throw new IoError(
       `cannot use the store "${database.location}": it was made by a newer refcheck ` +

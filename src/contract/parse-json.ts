@@ -1,0 +1,38 @@
+/** Deeper nesting is refused, so that nothing that walks a value by recursion can run out of stack. */
+export const deepestNesting = 100
+
+/** UTF-16 units; what is shorter costs little however it is nested. */
+const harmlessLength = 100_000
+
+/**
+ * What JSON.parse makes of a text that others wrote. Throws SyntaxError for what is no JSON, and for nesting that
+ * would take some hundred bytes of memory for each of its brackets.
+ */
+export function parseJson(text: string): unknown {
+  if (text.length > harmlessLength && isNestedDeep(text)) {
+    throw new SyntaxError(`is nested deeper than ${deepestNesting} levels`)
+  }
+  return JSON.parse(text) as unknown
+}
+
+const quote = 0x22
+const backslash = 0x5c
+/** What is left of a bracket or brace of either kind without the bits in which they differ. */
+const [opening, closing] = [0x5b, 0x5d]
+const kindBit = 0x20
+
+/** Quick rather than short: it goes over answers of 32 MB, letter by letter. */
+function isNestedDeep(text: string): boolean {
+  let depth = 0
+  let isWithinText = false
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (isWithinText) {
+      if (unit === backslash) at += 1
+      else if (unit === quote) isWithinText = false
+    } else if (unit === quote) isWithinText = true
+    else if ((unit & ~kindBit) === closing) depth -= 1
+    else if ((unit & ~kindBit) === opening && (depth += 1) > deepestNesting) return true
+  }
+  return false
+}

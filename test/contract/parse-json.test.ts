@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+
+import { deepestNesting, parseJson } from '../../src/contract/parse-json.ts'
+
+/** Text enough that its nesting is looked at. */
+const padding = ' '.repeat(100_001)
+const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}${padding}`
+
+test('as deep as is allowed is read, one level more is not', () => {
+  expect(() => parseJson(nested(deepestNesting))).not.toThrow()
+  expect(() => parseJson(nested(deepestNesting + 1))).toThrow('is nested deeper than 100 levels')
+})
+
+test.each(['{"a":', '[{"a":', '['])('millions of %s are refused before they are held', (unit) => {
+  expect(() => parseJson(unit.repeat(32_000_000 / unit.length))).toThrow('is nested deeper')
+})
+
+test.each([
+  ['brackets within a text', JSON.stringify({ a: '[{'.repeat(60_000) })],
+  ['brackets after an escaped quote', JSON.stringify([`"${'['.repeat(110_000)}\\`])],
+  ['many values side by side', `[${'[{"a":[]}],'.repeat(20_000)}0]`],
+])('%s are no nesting', (_what, text) => {
+  expect(parseJson(text)).toEqual(JSON.parse(text))
+})
+
+test('what is short is JSON.parse’s own, and what is none is a SyntaxError', () => {
+  expect(parseJson('{"a": [1]}')).toEqual({ a: [1] })
+  for (const text of ['', '{', `{${padding}`]) expect(() => parseJson(text)).toThrow(SyntaxError)
+})

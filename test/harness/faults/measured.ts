@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { program } from '../program.ts'
+
+export interface Measured {
+  /** Exit code; null where it was ended after `mostMs`. */
+  code: number | null
+  stdout: string
+  stderr: string
+  seconds: number
+  /** The most memory it ever held, as the system counts it. */
+  mebibytes: number
+}
+
+/** Runs `refcheck …` in a process of its own and tells what it took. */
+export async function measuredRun(
+  folder: string,
+  argv: readonly string[],
+  env: Record<string, string>,
+  mostMs = 30_000,
+): Promise<Measured> {
+  const peak = join(folder, 'peak')
+  // What getrusage tells counts the process that started it, too.
+  const atExit = `process.on('exit', () => {
+    const fs = process.getBuiltinModule('node:fs')
+    const [, peak] = /^VmHWM:\\s+(\\d+)/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))
+    fs.writeFileSync(${JSON.stringify(peak)}, peak)
+  })`
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [program, ...argv], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(atExit)}`,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: mostMs,
+    killSignal: 'SIGKILL',
+  })
+  const taken = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number | null]
+  const seconds = (performance.now() - startedAt) / 1000
+  const kibibytes = existsSync(peak) ? Number(readFileSync(peak, 'utf8')) : Number.NaN
+  return { code, ...taken, seconds, mebibytes: kibibytes / 1024 }
+}
