@@ -8,6 +8,9 @@ export default defineConfig({
     ...tests.test,
     include: [
       'acceptance/library.test.ts',
+      'acceptance/ordering/forgotten.test.ts',
+      'acceptance/ordering/kill.test.ts',
+      'acceptance/ordering/race.test.ts',
       'acceptance/report-kill.test.ts',
       'acceptance/start-up.test.ts',
       'conformance/defects/over-time.test.ts',

@@ -10,6 +10,7 @@ import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { program } from '../../harness/program.ts'
+import { shareOf } from '../../harness/share.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
@@ -56,7 +57,7 @@ async function killedAt(orders: number) {
   return { folder, sandbox, run }
 }
 
-describe.each([1, 16, 45])('killed at order %i of 60', (orders) => {
+describe.each(shareOf([1, 16, 45], 2))('killed at order %i of 60', (orders) => {
   test.each([
     ['its -wal is removed', (store: string) => rmSync(`${store}-wal`, { force: true })],
     [

@@ -10,6 +10,7 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { type CountingService, countingService } from './counting-service.ts'
 import { type Orderer, startOrderer } from './orderer.ts'
+import { shareOf } from '../../harness/share.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('kill', 'kills with somebody twice or lost')
@@ -72,7 +73,7 @@ const points: [point: string, sentBefore: boolean, state: Submission['state'] | 
   ['after release', true, 'accepted'],
 ]
 
-describe.each(points)('a process killed %s', (dieAt, sent, state) => {
+describe.each(shareOf(points, 7))('a process killed %s', (dieAt, sent, state) => {
   test('no person is ordered twice, and nothing is lost', async () => {
     const victim = await startOrderer()
     expect(await victim.order({ folder, baseUrl: service.baseUrl, email, dieAt })).toBeUndefined()

@@ -8,11 +8,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type CountingService, countingService } from './counting-service.ts'
 import { type Orderer, startOrderer } from './orderer.ts'
+import { shareOf } from '../../harness/share.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 const fault = faultRow('two-runners', 'races with two orders')
 
 const rounds = 20
+const stores = shareOf(Array.from({ length: 100 }), 40).length
 let folder: string
 let service: CountingService
 let orderers: Orderer[]
@@ -56,10 +58,10 @@ test(`and on one that has orders already: ${rounds} rounds`, async () => {
   }
 })
 
-test('three processes make one store at the same moment, 100 times, and all can use it', async () => {
+test(`three processes make one store at the same moment, ${stores} times, and all can use it`, async () => {
   const program = new URL('opening-process.ts', import.meta.url).pathname
   const start = Date.now() + 1_000
-  const args = [program, folder, String(start), '100', '20']
+  const args = [program, folder, String(start), String(stores), '20']
   const ends = [1, 2, 3].map(() => promisify(execFile)(process.execPath, args))
   await expect(Promise.all(ends)).resolves.toHaveLength(3)
 })
