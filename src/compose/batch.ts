@@ -3,6 +3,7 @@ import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { statusOf } from '../domain/batch/standing.ts'
 import { batchMeter } from '../output/batch-meter.ts'
 import { planText } from '../output/views/batch-check.ts'
+import { unlikelyWarning } from '../output/views/batch-rows-told.ts'
 import { batchGoesOnText } from '../output/views/batches.ts'
 import { batchNoticeText } from '../output/views/batch-notices.ts'
 import type { OrderFileTalk } from '../usecases/batch/order-file.ts'
@@ -105,7 +106,9 @@ export function orderTalk(
   return (name) => ({
     onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
     onPlan: (plan) => {
-      if (!quiet || !yes) reporter.block(planText(plan, name, reporter.terminal, showChanges))
+      if (!quiet || !yes) return reporter.block(planText(plan, name, reporter.terminal, showChanges))
+      const warning = unlikelyWarning(plan, name)
+      if (warning !== undefined) reporter.warn(warning)
     },
     confirm: async (about) => confirm(orderQuestion(about, await api(scope))),
   })

@@ -25,7 +25,8 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "similar": [],
       "ordered_before": [],
       "shared_phones": [],
-      "changes": []
+      "changes": [],
+      "unlikely": []
     }
     2> Order them with: refcheck batch run people.csv --package 102
     exit 0
@@ -81,6 +82,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "ordered_before": [],
       "shared_phones": [],
       "changes": [],
+      "unlikely": [],
       "error": {
         "code": "invalid_input",
         "message": "people.csv: 1 of 2 rows is invalid",

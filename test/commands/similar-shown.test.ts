@@ -95,7 +95,8 @@ test('batch validate names similar people, grouped, and mentions a couple’s ph
           }
         }
       ],
-      "changes": []
+      "changes": [],
+      "unlikely": []
     }
     2> Order them with: refcheck batch run people.csv --package 102
     exit 0
@@ -158,6 +159,7 @@ test('batch plan and the plan of batch run say the same', async () => {
       },
       "duplicates": [],
       "changes": [],
+      "unlikely": [],
       "ordered_before": [],
       "held": [
         {

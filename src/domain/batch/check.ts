@@ -1,7 +1,9 @@
+import type { RequestBody } from '../../contract/request-body.ts'
+import type { Doubt } from '../form/implausible.ts'
 import { countInWords } from '../wording/count-in-words.ts'
 import { Duplicates } from './duplicates.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
-import type { RowChange, RowProblem, RowReading } from './row-reading.ts'
+import type { RowChange, RowProblem, RowReading, UnlikelyValue } from './row-reading.ts'
 
 /** What checking a file found (cli-contract, `batch validate --json`). */
 export interface BatchCheck {
@@ -17,6 +19,8 @@ export interface BatchCheck {
   lines: number[]
   /** Values that are changed before sending, every one. */
   changes: RowChange[]
+  /** Of rows that are valid. */
+  unlikely: UnlikelyValue[]
   /** Orders of each package that would be sent. */
   packages: Map<number, number>
 }
@@ -43,6 +47,22 @@ export function count(
     check.packages.set(packageId, (check.packages.get(packageId) ?? 0) + 1)
   }
   if (changes.length > 0) check.changes.push(...changes)
+}
+
+/** What of a valid row is improbable, as it is told. */
+export function unlikelyIn(
+  { row, source, body, person }: RowReading,
+  doubts: (body: RequestBody) => readonly Doubt[],
+): UnlikelyValue[] {
+  if (body === undefined) return []
+  return doubts(body).map(({ field, value, doubt }) => ({
+    row,
+    line: source.line,
+    person: `${person.first_name} ${person.last_name}`.trim(),
+    column: field.column,
+    value: typeof value === 'string' ? value : JSON.stringify(value),
+    problem: doubt,
+  }))
 }
 
 /** What a command fails with where rows are bad; undefined where none is. */

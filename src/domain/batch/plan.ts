@@ -3,7 +3,7 @@ import type { BatchCounts, BatchPreview } from './batch.ts'
 import type { AboutToOrder } from '../submission/confirmation.ts'
 import { type Allowed, choicesOf, fileCommand } from './file-command.ts'
 import type { FileReading } from './new-row.ts'
-import type { RowChange } from './row-reading.ts'
+import type { RowChange, UnlikelyValue } from './row-reading.ts'
 import type { Recipient } from '../../contract/request-body.ts'
 import type { Stop, StopReason } from '../submission/match.ts'
 import type { Submission } from '../submission/submission.ts'
@@ -29,6 +29,8 @@ export interface Plan {
   /** The first people who would be ordered: one more than are named. */
   people: Recipient[]
   check: BatchCheck
+  /** Improbable values of the rows that would be sent. */
+  unlikely: UnlikelyValue[]
   /** By quota alone, with what was used of it before. */
   seconds: number
   /** When the last order would have been sent; wall time in milliseconds. */
@@ -42,9 +44,11 @@ export function planOf(
 ): Plan {
   const duplicates = stops.filter(({ stop }) => stop.becomes === 'duplicate')
   const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
+  const unsent = new Set([...stops.map(({ row }) => row.row), ...check.duplicates.map(([, row]) => row)])
   return {
     batchId,
     counts,
+    unlikely: check.unlikely.filter(({ row }) => !unsent.has(row)),
     packages: [...packages]
       .map(([package_id, orders]) => ({ package_id, orders }))
       .sort((a, b) => b.orders - a.orders),
@@ -76,6 +80,8 @@ export interface KeptPlan {
   counts: BatchCounts
   duplicates: [row: number, row: number][]
   changes: RowChange[]
+  /** Missing in a plan of an earlier version. */
+  unlikely?: Omit<UnlikelyValue, 'person'>[]
   /** `batch_id`: null where a results file alone tells of it. */
   ordered_before: { row: number; request_id: string | null; batch_id: string | null }[]
   held: { row: number; reason: StopReason; request_id: string | null }[]
@@ -87,7 +93,7 @@ export interface KeptPlan {
 }
 
 export function keptPlan(
-  { counts, matches, held, check, seconds }: Plan,
+  { counts, matches, held, check, unlikely, seconds }: Plan,
   facts: Pick<
     KeptPlan,
     | 'file'
@@ -107,6 +113,13 @@ export function keptPlan(
     counts,
     duplicates: check.duplicates,
     changes: check.changes,
+    unlikely: unlikely.map(({ row, line, column, value, problem }) => ({
+      row,
+      line,
+      column,
+      value,
+      problem,
+    })),
     ordered_before: matches.map(({ row, stop: { order, witness } }) => ({
       row,
       request_id: order.requestId ?? null,
@@ -172,9 +185,16 @@ function parsed(text: string): Partial<Record<string, unknown>> & Partial<KeptPl
 }
 
 /** What a yes to the plan would order. */
-export function aboutToOrder({ counts, packages, people }: Plan): AboutToOrder {
+export function aboutToOrder({ counts, packages, people, unlikely: values }: Plan): AboutToOrder {
   const [first, ...others] = packages
   const isOne = first !== undefined && others.length === 0
   const leftOut = counts.total - counts.pending
-  return { package: isOne ? { id: first.package_id } : undefined, count: counts.pending, people, leftOut }
+  const unlikely = new Set(values.map(({ row }) => row)).size
+  return {
+    package: isOne ? { id: first.package_id } : undefined,
+    count: counts.pending,
+    people,
+    leftOut,
+    unlikely,
+  }
 }

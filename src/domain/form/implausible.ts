@@ -1,6 +1,9 @@
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
+import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { FieldValue } from '../../contract/request-body.ts'
-import { type FormField, titleOf } from './fields.ts'
+import { type FormField, formFields, titleOf } from './fields.ts'
+import { answerIn } from './questions.ts'
+import type { DraftBody } from './validate.ts'
 
 const oldestYears = 120
 
@@ -10,22 +13,55 @@ const oldestYears = 120
  * refused for it.
  */
 export function implausible(field: FormField, value: FieldValue, today: string): string | undefined {
-  if (typeof value === 'string') {
-    const doubt = dateDoubt(field, value, today)
-    return doubt && `${titleOf(field)}: ${value} ${doubt}`
-  }
-  return field.type === 'object' && isEmpty(value) ? `${titleOf(field)} is empty` : undefined
+  const doubt = doubtOf(meaningOf(field), value, today)
+  return doubt && doubtText({ field, value, doubt })
 }
 
-function dateDoubt({ name, description }: FormField, value: string, today: string): string | undefined {
-  if (dateRule(description) === undefined || !looksLikeIsoDate(value) || !dateExists(value)) return undefined
+/** "Identity: Date of birth: 2062-01-01 is in the future". */
+export function doubtText({ field, value, doubt }: Doubt): string {
+  return typeof value === 'string' ? `${titleOf(field)}: ${value} ${doubt}` : `${titleOf(field)} ${doubt}`
+}
+
+/** A value of a body that is improbable, and why. */
+export interface Doubt {
+  field: FormField
+  value: FieldValue
+  doubt: string
+}
+
+/** The same for whole bodies of one package, one after the other: only fields that can be doubted are looked at. */
+export function doubter(schema: PackageSchema, today: string): (body: DraftBody) => Doubt[] {
+  const fields = formFields(schema).flatMap((field) => {
+    const meaning = meaningOf(field)
+    return meaning === undefined ? [] : [{ field, meaning }]
+  })
+  if (fields.length === 0) return () => []
+  return (body) =>
+    fields.flatMap(({ field, meaning }) => {
+      const value = answerIn(body, field)
+      const doubt = value === undefined ? undefined : doubtOf(meaning, value, today)
+      return value === undefined || doubt === undefined ? [] : [{ field, value, doubt }]
+    })
+}
+
+type Meaning = 'birth' | 'expiry' | 'group' | undefined
+
+function meaningOf({ type, name, description }: FormField): Meaning {
+  if (type === 'object') return 'group'
+  if (dateRule(description) === undefined) return undefined
   const about = `${name.replaceAll('_', ' ')} ${description.slice(0, 400)}`
-  if (/\b(?:birth|born|dob)\b/i.test(about)) {
-    if (value > today) return 'is in the future'
-    const oldest = `${String(Number(today.slice(0, 4)) - oldestYears).padStart(4, '0')}${today.slice(4)}`
-    return value < oldest ? `is more than ${oldestYears} years ago` : undefined
-  }
-  return /\bexpir/i.test(about) && value < today ? 'is in the past' : undefined
+  if (/\b(?:birth|born|dob)\b/i.test(about)) return 'birth'
+  return /\bexpir/i.test(about) ? 'expiry' : undefined
+}
+
+function doubtOf(meaning: Meaning, value: FieldValue, today: string): string | undefined {
+  if (meaning === 'group') return typeof value !== 'string' && isEmpty(value) ? 'is empty' : undefined
+  if (meaning === undefined || typeof value !== 'string') return undefined
+  if (!looksLikeIsoDate(value) || !dateExists(value)) return undefined
+  if (meaning === 'expiry') return value < today ? 'is in the past' : undefined
+  if (value > today) return 'is in the future'
+  const oldest = `${String(Number(today.slice(0, 4)) - oldestYears).padStart(4, '0')}${today.slice(4)}`
+  return value < oldest ? `is more than ${oldestYears} years ago` : undefined
 }
 
 /** Nothing anywhere in it: `{}`, `{"street": ""}`. */

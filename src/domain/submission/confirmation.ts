@@ -13,6 +13,8 @@ export interface AboutToOrder {
   people: readonly (Recipient | undefined)[]
   /** Rows of the same file that are not ordered. */
   leftOut?: number | undefined
+  /** Rows with a value that is improbable, which are told of before. */
+  unlikely?: number | undefined
 }
 
 /** Where it is ordered, and as whom. */
@@ -23,10 +25,11 @@ export interface OrderingAs {
 
 /** The last question before money is spent: it names what is at stake, and who is ordered where they are few. */
 export function orderQuestion(order: AboutToOrder, { baseUrl, userEmail }: OrderingAs): string {
-  const { leftOut = 0 } = order
+  const { leftOut = 0, unlikely = 0 } = order
   const service = baseUrl.replace(/^https?:\/\//, '')
+  const odd = unlikely === 0 ? '' : `, ${unlikely} with an unlikely value,`
   const left = leftOut === 0 ? '' : `, and leave out ${countInWords(leftOut, 'row')}`
-  return `Order ${whatOf(order)} for ${whoOf(order)} at ${service} as ${userEmail}${left}?`
+  return `Order ${whatOf(order)} for ${whoOf(order)}${odd} at ${service} as ${userEmail}${left}?`
 }
 
 function whatOf({ package: ordered }: AboutToOrder): string {

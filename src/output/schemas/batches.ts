@@ -100,6 +100,14 @@ const change = z.strictObject({
   from: z.string(),
   to: z.string(),
 })
+/** A value that is sent as it stands although it is improbable. */
+const unlikely = z.strictObject({
+  row,
+  line: z.int(),
+  column: z.string(),
+  value: z.string(),
+  problem: z.string(),
+})
 const pairs = z.array(z.tuple([row, row]))
 
 export const check = z.strictObject({
@@ -121,6 +129,7 @@ export const check = z.strictObject({
   ordered_before: z.array(matchedRow),
   shared_phones: z.array(heldRow.pick({ row: true, line: true, like: true })),
   changes: z.array(change),
+  unlikely: z.array(unlikely),
 })
 
 export const plan = z.strictObject({
@@ -133,6 +142,7 @@ export const plan = z.strictObject({
   counts,
   duplicates: pairs,
   changes: z.array(change),
+  unlikely: z.array(unlikely).optional(),
   ordered_before: z.array(z.strictObject({ row, request_id: textOrNull, batch_id: textOrNull })),
   held: z.array(z.strictObject({ row, reason: z.string(), request_id: textOrNull })),
   allow_duplicate: z.boolean().optional(),

@@ -1,8 +1,6 @@
 import type { KeptPlan, Plan } from '../../domain/batch/plan.ts'
-import { heldWords, personOf, sharedText, stopText } from '../../domain/submission/duplicate.ts'
+import { stopText } from '../../domain/submission/duplicate.ts'
 import type { Stop } from '../../domain/submission/match.ts'
-import type { SubmissionState } from '../../domain/submission/states.ts'
-import { witnessPlace } from '../../domain/submission/witness.ts'
 import type { RowProblem } from '../../domain/batch/row-reading.ts'
 import type { BatchCheck } from '../../domain/batch/check.ts'
 import { sanitize } from '../../host/text.ts'
@@ -13,10 +11,10 @@ import { durationInWords } from '../duration.ts'
 import { localTime } from '../../domain/wording/local-time.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 import { changesText } from './batch-changes.ts'
+import { heldLines, matchLines, phoneLines, place, unlikelyLines } from './batch-rows-told.ts'
 
 const mostProblems = 10
 const mostPairs = 10
-const mostNamed = 5
 
 const problemColumns: Column<RowProblem>[] = [
   { name: 'line', value: (problem) => problem.line },
@@ -53,6 +51,13 @@ export function batchCheckView(plan: Plan, name: string, showChanges = false): V
         like: likeOf(order, plan),
       })),
       changes,
+      unlikely: plan.check.unlikely.map(({ row, line, column, value, problem }) => ({
+        row,
+        line,
+        column,
+        value,
+        problem,
+      })),
     },
     text: (terminal) => checkText(plan, name, terminal, showChanges),
   }
@@ -91,7 +96,12 @@ export function checkText(plan: Plan, name: string, terminal: Terminal, showChan
     )
   }
   if (duplicates.length > 0) parts.push(pairs(plan.check))
-  const stopped = [...matchLines(plan.matches), ...heldLines(plan.held), ...phoneLines(plan.phones)]
+  const stopped = [
+    ...matchLines(plan.matches),
+    ...heldLines(plan.held),
+    ...phoneLines(plan.phones),
+    ...unlikelyLines(plan.check.unlikely),
+  ]
   if (stopped.length > 0) parts.push(stopped.join('\n'))
   if (changes.length > 0) parts.push(changesText(changes, showChanges))
   return parts.join('\n\n')
@@ -110,11 +120,6 @@ function pairs({ duplicates, lines: standsAt }: BatchCheck): string {
   )
 }
 
-/** A person counts lines as the spreadsheet program does; a row alone is named where its line is not known. */
-function place(row: number, line: number | undefined): string {
-  return line === undefined ? `row ${row}` : `line ${line}`
-}
-
 function more(all: number, shown: number): string {
   return all > shown ? `\n  … and ${all - shown} more` : ''
 }
@@ -130,7 +135,7 @@ function matchOf({ order, witness }: Stop, plan: Plan): unknown {
 
 /** What running a file would do, before anybody says yes. */
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
-  const { counts, matches, held, phones, check, seconds, endsAt, packages, repeated: inFile } = plan
+  const { counts, matches, held, phones, check, seconds, endsAt, packages, repeated: inFile, unlikely } = plan
   const lines = [
     `${styled(terminal, 'bold', sanitize(name))}: ${countInWords(counts.total, 'row')}`,
     ...packages.map(
@@ -139,7 +144,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   ]
   if (packages.length !== 1) lines.push(`  ${countInWords(counts.pending, 'order')} to send`)
   if (inFile > 0) lines.push(`  ${countInWords(inFile, 'row')} the same as an earlier row, not sent`)
-  lines.push(...matchLines(matches), ...heldLines(held), ...phoneLines(phones))
+  lines.push(...matchLines(matches), ...heldLines(held), ...phoneLines(phones), ...unlikelyLines(unlikely))
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', countInWords(counts.invalid, 'row'))} invalid, not sent`)
   if (counts.pending > 0) lines.push(`Sending takes ${timeText(seconds, endsAt)}`)
@@ -147,91 +152,9 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
 
-/** Only what was accepted is called ordered; of the rest no more is said than is known. */
-function matchLines(matches: Plan['matches']): string[] {
-  const inState = (...states: SubmissionState[]) =>
-    matches.filter(({ stop: { order, witness } }) => witness === undefined && states.includes(order.state))
-  const waiting = inState('pending')
-  const inFlight = inState('sending')
-  const unknown = inState('unknown', 'dropped')
-  const apart = new Set([...waiting, ...inFlight, ...unknown])
-  return [
-    ...notSentLines(
-      matches.filter((each) => !apart.has(each)),
-      'ordered before, not sent',
-    ),
-    ...notSentLines(unknown, 'that may have been ordered before, not sent'),
-    ...notSentLines(inFlight, 'in flight in another command, not sent'),
-    ...notSentLines(waiting, 'already waiting in a batch, not sent'),
-  ]
-}
-
-function notSentLines(matches: Plan['matches'], why: string): string[] {
-  if (matches.length === 0) return []
-  return [
-    `  ${countInWords(matches.length, 'row')} ${why}`,
-    ...matches
-      .slice(0, mostPairs)
-      .map(({ row, line, stop }) => `    ${place(row, line)}: ${sanitize(whatMatches(stop))}`),
-  ]
-}
-
-/** As a couple or an office has: they are sent. */
-function phoneLines(phones: Plan['phones']): string[] {
-  if (phones.length === 0) return []
-  const [few, many] = ['has the phone of another person', 'have the phone of another person']
-  const lines = phones
-    .slice(0, mostNamed)
-    .map(
-      ({ row, line, person, order }) =>
-        `    ${person.first_name} ${person.last_name} (${place(row, line)}) and ${personOf(order)}`,
-    )
-  return [
-    `  ${countInWords(phones.length, 'row')} ${phones.length === 1 ? few : many}: ${phones.length === 1 ? 'it is' : 'they are'} sent`,
-    ...lines.map((line) => sanitize(line)),
-    ...(phones.length > mostNamed ? [`    … and ${phones.length - mostNamed} more`] : []),
-  ]
-}
-
-/** Grouped by what they share, by name: not sent until somebody says so. */
-function heldLines(held: Plan['held']): string[] {
-  if (held.length === 0) return []
-  const groups = Map.groupBy(held, ({ person, stop }) =>
-    stop.reason === 'similar'
-      ? `the same ${sharedText(stop.shares)} as ${likeWhom(person, stop)}`
-      : heldWords[stop.reason],
-  )
-  const lines = [...groups].slice(0, mostPairs).map(([what, rows]) => {
-    const people = rows
-      .slice(0, mostNamed)
-      .map(({ row, line, person }) => `${person.first_name} ${person.last_name} (${place(row, line)})`)
-    const rest = rows.length > mostNamed ? ` and ${rows.length - mostNamed} more` : ''
-    return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
-  })
-  return [
-    `  ${countInWords(held.length, 'row')} held, not sent until you release ${held.length === 1 ? 'it' : 'them'}`,
-    ...lines,
-    ...(groups.size > mostPairs ? [`    … and ${groups.size - mostPairs} more groups`] : []),
-  ]
-}
-
-/** Who has the same, and what: the e-mail stands with the person already. */
-function likeWhom(person: Plan['held'][number]['person'], { order, shares, witness }: Stop): string {
-  if (witness === undefined && order.recipient !== undefined && shares.includes('email'))
-    return personOf(order)
-  const who = witness === undefined ? personOf(order) : witnessPlace(witness)
-  return `${who}: ${shares.includes('email') ? person.email : person.phone}`
-}
-
 export function timeText(seconds: number, endsAt: number): string {
   if (seconds === 0) return 'under a minute'
   return `about ${durationInWords(seconds)} within the quota, until ${localTime(endsAt)}`
-}
-
-function whatMatches({ order, witness }: Stop): string {
-  const { requestId, state, batchId, row } = order
-  if (witness !== undefined) return `request ${requestId ?? ''} (${witnessPlace(witness)})`
-  return requestId === undefined ? `row ${row} of batch ${batchId} (${state})` : `request ${requestId}`
 }
 
 /** The answer of a run that did not begin, in the shape of one that did. */

@@ -1,17 +1,19 @@
-import { type BatchCheck, checked, count } from '../../domain/batch/check.ts'
+import { type BatchCheck, checked, count, unlikelyIn } from '../../domain/batch/check.ts'
 import { Duplicates } from '../../domain/batch/duplicates.ts'
+import { doubter } from '../../domain/form/implausible.ts'
 import type { RowReading } from '../../domain/batch/row-reading.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { ReadableBatch } from './read-columns.ts'
 
-/** Checks a whole file. Nothing is sent. */
-export function checkBatch(orders: ReadableBatch): Promise<BatchCheck> {
-  return checkedBatch(orders, () => undefined)
+/** Checks a whole file. Nothing is sent. `today` as `YYYY-MM-DD`. */
+export function checkBatch(orders: ReadableBatch, today: string): Promise<BatchCheck> {
+  return checkedBatch(orders, today, () => undefined)
 }
 
 /** The same, with each row as it was read, compared with those before it, in the file's order; those left out are counted. */
 export async function checkedBatch(
   orders: ReadableBatch,
+  today: string,
   onRow: (reading: RowReading, ordinal: number) => void,
 ): Promise<BatchCheck> {
   const check: BatchCheck = {
@@ -23,9 +25,11 @@ export async function checkedBatch(
     duplicates: [],
     lines: [],
     changes: [],
+    unlikely: [],
     packages: new Map(),
   }
   const duplicates = new Duplicates()
+  const doubters = new Map([...orders.schemas].map(([id, schema]) => [id, doubter(schema, today)]))
   const doubts = orders.doubts()
   let ordinal = -1
   for await (const rows of orders.sheet.parts()) {
@@ -37,6 +41,8 @@ export async function checkedBatch(
       }
       const reading = checked(orders.read(row), duplicates)
       count(check, reading)
+      const doubtful = doubters.get(reading.packageId ?? 0)
+      if (doubtful !== undefined) check.unlikely.push(...unlikelyIn(reading, doubtful))
       onRow(reading, ordinal)
     }
   }

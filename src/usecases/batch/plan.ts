@@ -4,6 +4,7 @@ import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { CheckedFile, FileReading } from '../../domain/batch/new-row.ts'
 import type { Plan } from '../../domain/batch/plan.ts'
 import type { Package } from '../../contract/package.ts'
+import { localDay } from '../../domain/wording/local-time.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Governor } from '../quota/governor.ts'
@@ -64,7 +65,7 @@ export async function planBatch(
   const { clock, random, batches, governor, account } = ports
   const { baseUrl, userEmail } = ports.api
   const witnesses = allowances.ignoreResults ? 'not heard' : await openWitnesses(ports, ports.place, file)
-  const intake = await checkFile(orders, witnesses)
+  const intake = await checkFile(orders, localDay(clock.now()), witnesses)
   const reading = readingOf(choices, orders.mapping)
   const batch: NewFileBatch = {
     id: random.uuid(),

@@ -4,14 +4,15 @@ import { type CheckedFile, newRow } from '../../domain/batch/new-row.ts'
 import type { ReadableBatch } from './read-columns.ts'
 import type { Witnesses } from './witnesses.ts'
 
-/** Checks every row and makes of each what the store keeps of it. */
+/** Checks every row and makes of each what the store keeps of it. `today` as `YYYY-MM-DD`. */
 export async function checkFile(
   orders: ReadableBatch,
+  today: string,
   witnesses: Witnesses | 'not heard' | undefined,
 ): Promise<CheckedFile> {
   const heard = witnesses === 'not heard' ? undefined : witnesses
   const rows: NewRow[] = []
-  const check = await checkedBatch(orders, (reading, ordinal) => {
+  const check = await checkedBatch(orders, today, (reading, ordinal) => {
     const row = newRow(reading)
     if (witnesses === 'not heard' && row.state === 'pending') row.witnesses = []
     rows.push(row)

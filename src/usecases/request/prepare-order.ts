@@ -2,12 +2,10 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request-body.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
-import { formFields } from '../../domain/form/fields.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
-import { implausible } from '../../domain/form/implausible.ts'
+import { doubter, doubtText } from '../../domain/form/implausible.ts'
 import { type PhoneRepair, withNationalPhone } from '../../domain/form/national-phone.ts'
 import { type Change, refusal, type FieldNaming } from '../../domain/form/problem.ts'
-import { answerIn } from '../../domain/form/questions.ts'
 import type { ReviewRow } from '../../domain/form/review.ts'
 import { type DraftBody, validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/order.ts'
@@ -210,11 +208,7 @@ function tellImprobable(
   { today, onImprobable }: PrepareOptions,
 ): void {
   if (today === undefined) return
-  for (const field of formFields(schema)) {
-    const value = answerIn(body, field)
-    const doubt = value === undefined ? undefined : implausible(field, value, today)
-    if (doubt !== undefined) onImprobable?.(doubt)
-  }
+  for (const doubt of doubter(schema, today)(body)) onImprobable?.(doubtText(doubt))
 }
 
 function requireYes(yes: boolean): void {

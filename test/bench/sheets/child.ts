@@ -42,7 +42,7 @@ const modes: Record<string, (file: string) => Promise<number>> = {
       repair: undefined,
       prompter: undefined,
     })
-    const { rows, valid } = await checkBatch(orders)
+    const { rows, valid } = await checkBatch(orders, '2026-11-20')
     if (valid !== rows) throw new Error(`${rows - valid} rows are not valid`)
     return rows
   },

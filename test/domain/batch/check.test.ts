@@ -14,6 +14,7 @@ const nothing = (): BatchCheck => ({
   duplicates: [],
   lines: [],
   changes: [],
+  unlikely: [],
   packages: new Map(),
 })
 

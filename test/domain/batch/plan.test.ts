@@ -16,6 +16,7 @@ const check = (over: Partial<BatchCheck> = {}): BatchCheck => ({
   duplicates: [[1, 3]],
   lines: [],
   changes: [],
+  unlikely: [],
   packages: new Map([
     [7, 1],
     [8, 2],

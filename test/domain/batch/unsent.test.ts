@@ -14,6 +14,7 @@ const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
   batchId: 'b-9',
   phones: [],
   people: [],
+  unlikely: [],
   seconds: 0,
   endsAt: 0,
   check: {
@@ -25,6 +26,7 @@ const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
     duplicates: [],
     lines: [],
     changes: [],
+    unlikely: [],
     packages: new Map(),
     ...over,
   },

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+
+import { session } from '../harness/session.ts'
+
+const columns = [
+  'first_name,last_name,email,phone,reference.position_title,ncc_acic.date_of_birth,ncc_acic.is_volunteer',
+  'ncc_acic.previous_names,ncc_acic.residential_address,icrc.years_of_history,icrc.annual_income',
+].join(',')
+const row = (name: string, phone: number, born: string, address: string): string =>
+  `${name},Low,${name.toLowerCase()}@example.com,+6140000000${phone},Nurse,${born},no,[],"${address.replaceAll('"', '""')}",5,85000.5`
+const people = [
+  columns,
+  row('Ana', 1, '1990-04-30', '{"street":"1 High St"}'),
+  row('Bo', 2, '2062-03-04', '{"street":"1 High St"}'),
+  row('Cy', 3, '1890-01-01', '{}'),
+  row('Di', 4, '1990-04-30', '{"street":" ","postcode":""}'),
+].join('\n')
+
+test('unlikely dates and empty groups of a file are told, asked about in the last question, and never ordered silently', async () => {
+  const { type, write, ordered } = await session()
+  write('people.csv', people)
+  expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 101
+    people.csv: 4 rows, 4 valid
+
+      3 rows with an unlikely value; fix the file, or they are sent as they are
+        Bo Low (line 3): ncc_acic.date_of_birth 2062-03-04 is in the future
+        Cy Low (line 4): ncc_acic.date_of_birth 1890-01-01 is more than 120 years ago
+        Cy Low (line 4): ncc_acic.residential_address {} is empty
+        Di Low (line 5): ncc_acic.residential_address {"street":" ","postcode":""} is empty
+    2> Order them with: refcheck batch run people.csv --package 101
+    exit 0
+  `)
+  const checked = await type('batch validate people.csv --package 101 --jq .unlikely[0]')
+  expect(checked).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 101 --jq .unlikely[0]
+    {"row":2,"line":3,"column":"ncc_acic.date_of_birth","value":"2062-03-04","problem":"is in the future"}
+    2> Order them with: refcheck batch run people.csv --package 101
+    exit 0
+  `)
+  expect(
+    await type('batch run people.csv --package 101', {
+      tty: true,
+      answers: [{ ask: /3 with an unlikely value/, confirm: false }],
+    }),
+  ).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 101
+    2>
+    2> ␛[1mpeople.csv␛[22m: 4 rows
+    2>   4 orders of package 101
+    2>   3 rows with an unlikely value; fix the file, or they are sent as they are
+    2>     Bo Low (line 3): ncc_acic.date_of_birth 2062-03-04 is in the future
+    2>     Cy Low (line 4): ncc_acic.date_of_birth 1890-01-01 is more than 120 years ago
+    2>     Cy Low (line 4): ncc_acic.residential_address {} is empty
+    2>     Di Low (line 5): ncc_acic.residential_address {"street":" ","postcode":""} is empty
+    2> Sending takes under a minute
+    2>
+    ? Order package 101 for 4 people (Ana Low, Bo Low, Cy Low, Di Low), 3 with an unlikely value, at 127.0.0.1:PORT as olive.owner@example.com? no
+    2> Cancelled; nothing was done
+    exit 130
+  `)
+  expect(ordered()).toEqual([])
+  expect((await type('batch run people.csv --package 101 --yes --quiet')).stderr).toMatchInlineSnapshot(`
+    "Warning: people.csv: unlikely, and sent as it is: Bo Low (line 3): ncc_acic.date_of_birth 2062-03-04 is in the future, and 3 more values
+    "
+  `)
+  expect(ordered()).toHaveLength(4)
+})
