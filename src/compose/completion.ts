@@ -8,7 +8,7 @@ import { settingDefinitions } from '../domain/session/setting-keys.ts'
 import type { LiveSources } from '../usecases/completion/live-values.ts'
 import { orderPlans } from './approval.ts'
 import { sessionSources } from './session.ts'
-import { chosenStore, store } from './store.ts'
+import { chosenStore, hastyStore } from './store.ts'
 
 /** What only this machine knows; `profile`: as the line that is completed names it. Nothing is made or called. */
 export function liveSources(
@@ -29,7 +29,7 @@ export function liveSources(
     async store() {
       const { storePlace } = await import('../store/ledger/options.ts')
       const place = storePlace({ chosen: await chosenStore(scope), paths, cwd: context.cwd })
-      return place.kind === 'file' && !existsSync(place.path) ? undefined : store(scope)
+      return place.kind === 'file' && !existsSync(place.path) ? undefined : hastyStore(scope)
     },
     mappings: async () =>
       (await readdir(join(paths.config, 'mappings')))

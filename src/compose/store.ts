@@ -7,20 +7,33 @@ import type { Migrated } from '../domain/store/told.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import { statusOf } from '../domain/batch/standing.ts'
 import type { View } from '../output/view.ts'
+import type { StoreOptions } from '../store/ledger/options.ts'
 import type { Store } from '../store/ledger/store.ts'
 import { findBatch, stoppedRows } from '../usecases/batch/standing.ts'
 import { setting } from './session.ts'
 
 /** Counting keeps nobody waiting whose answer is out. */
 const busyMsAtTheEnd = 250
+const hastyMs = 300
 
 /** Orders, events and the quota, all in one place. */
-export const store = once(opened)
+export const store = once(usual)
 
 /** The same store for another scope, such as a profile's own. */
-export const shareStore = (from: Scope, to: Scope): void => to.share(from, opened)
+export const shareStore = (from: Scope, to: Scope): void => to.share(from, usual)
 
-async function opened(scope: Scope): Promise<Store> {
+function usual(scope: Scope): Promise<Store> {
+  return opened(scope)
+}
+
+/** The same for who is typing: nothing is waited for that takes longer than a person notices. */
+export const hastyStore = (scope: Scope): Promise<Store> =>
+  opened(scope, { busyMs: hastyMs, answerMs: hastyMs, patienceMs: 0 })
+
+async function opened(
+  scope: Scope,
+  limits?: Pick<StoreOptions, 'busyMs' | 'answerMs' | 'patienceMs'>,
+): Promise<Store> {
   const { openStore } = await import('../store/ledger/open.ts')
   const { paths, note: onNotice } = scope
   const { clock, random, cwd, env } = scope.context
@@ -34,6 +47,7 @@ async function opened(scope: Scope): Promise<Store> {
     env,
     busyMs,
     onNotice,
+    ...limits,
   })
   scope.onClose(() => made.close())
   return made

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { type AddressInfo, createServer } from 'node:net'
+
+import { expect, onTestFinished, test } from 'vitest'
 
 import { orderOf } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
@@ -101,4 +103,14 @@ test('ids come from what this machine knows; nothing is called and nothing made'
     exit 0
   `)
   expect(calls()).toHaveLength(before)
+})
+
+test('a database that takes the connection and never answers keeps no shell waiting', async () => {
+  const hole = createServer(() => undefined)
+  await new Promise<void>((listening) => void hole.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void hole.close())
+  const { port } = hole.address() as AddressInfo
+  const { type } = await session()
+  const exported = { REFCHECK_STORE: `postgres://hr:pw@127.0.0.1:${port}/refcheck?sslmode=disable` }
+  expect((await type(['complete', '--current=', '--', 'batch', 'status'], { exported })).stdout).toBe('')
 })

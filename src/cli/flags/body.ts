@@ -9,7 +9,7 @@ export const bodyFlagDefinitions = {
   email: Flags.string({ summary: 'E-mail address', helpValue: 'EMAIL' }),
   phone: Flags.string({ summary: 'Phone number, such as +61412345678', helpValue: 'PHONE' }),
   field: Flags.string({
-    summary: 'What a check needs beyond the person; repeatable',
+    summary: 'What a check needs beyond the person; repeatable (see: refcheck help orders)',
     helpValue: 'CODE.NAME=VALUE',
     multiple: true,
     multipleNonGreedy: true,

@@ -39,6 +39,7 @@ STOP AND CONTINUE
 WHERE IT STANDS
     $ refcheck batch status 3f2b8c1e --watch
     $ refcheck batch rows 3f2b8c1e --state rejected,unknown
+    $ refcheck request wait --batch 3f2b8c1e --for report
 
   pending     not sent yet
   sending     in flight

@@ -24,7 +24,8 @@ AS ONE COMMAND
         --last-name Shah --email priya@example.com --phone +61412345678 --yes
 
   --field ncc_acic.date_of_birth=1990-04-30   what a check needs; repeatable
-  --field 'ncc_acic.previous_names=["P. Rao"]'   lists and objects are JSON
+  --field 'ncc_acic.previous_names=P. Rao; P. Li'   a list, with ; between
+  --field 'ncc_acic.residential_address.street=1 High St'   a part of a group
   --default-country AU   read a phone number without + as Australian
   --dry-run              check everything, print the order, send nothing
   --yes                  skip the confirmation; required without a terminal

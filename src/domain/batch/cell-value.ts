@@ -1,7 +1,7 @@
 import { dateRule, dateExists } from '../../contract/date-format.ts'
 import type { FieldDefinition } from '../../contract/package-schema.ts'
 import type { Cell } from '../sheet/cell.ts'
-import { readFieldText, type ValueReading } from '../form/field-value.ts'
+import { readFieldText, type ValueReading, type ValueRule } from '../form/field-value.ts'
 import { damage } from '../sheet/loss.ts'
 import { shownNumber, shownOtherwise } from '../sheet/shown-number.ts'
 
@@ -102,8 +102,9 @@ function ambiguous(text: string): { problem: string } | undefined {
 }
 
 /** A list as JSON, or its texts with ; between them. */
-function listValue(definition: FieldDefinition, text: string): ValueReading {
+export function listValue(definition: ValueRule, text: string): ValueReading {
   const bare = text.trim()
+  if (bare === '') return { problem: 'is empty; write [] for none, or separate texts with ;' }
   if (bare.startsWith('[')) return readFieldText(definition, text)
   if (bare.startsWith('{')) return { problem: 'is one JSON object, and a list is expected: [{…}]' }
   if (/^(?:none|nil|no|n\/a|-+|null|keine|aucun)$/i.test(bare)) {

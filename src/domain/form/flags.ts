@@ -1,5 +1,7 @@
 import type { CheckInformation, PackageSchema } from '../../contract/package-schema.ts'
 import type { AdditionalInformation, FieldValue, Recipient } from '../../contract/request-body.ts'
+import { listValue } from '../batch/cell-value.ts'
+import { placed } from '../batch/placed.ts'
 import { readFieldText } from './field-value.ts'
 import { nearest } from './nearest.ts'
 import { type Problem, refusal, shown } from './problem.ts'
@@ -47,7 +49,10 @@ function readField(
   entries: Map<string, AdditionalInformation>,
 ): Problem | undefined {
   const split = splitField(flag, checks)
-  if (split === undefined) return unknownName(flag, checks)
+  if (split === undefined) {
+    const part = splitPart(flag, checks)
+    return part === undefined ? unknownName(flag, checks) : readPart(part, entries)
+  }
   const { check, name, text } = split
   const { code } = check
   const place = { path: `--field ${code}.${shown(name)}`, value: shown(text) }
@@ -55,9 +60,52 @@ function readField(
   if (Object.hasOwn(entry.fields, name)) return { ...place, problem: 'is given twice' }
   const definition = check.fields[name]
   if (definition === undefined) return unknownName(flag, checks)
-  const { value, problem } = readFieldText(definition, text)
+  const read = definition.type === 'array' ? listValue : readFieldText
+  const { value, problem } = read(definition, text)
   if (problem !== undefined) return { ...place, problem }
   entry.fields[name] = value
+  entries.set(code, entry)
+  return undefined
+}
+
+interface Part {
+  code: string
+  name: string
+  path: string[]
+  text: string
+}
+
+/** `code.name.part=value`, the longest name of a group first; undefined where no group is called so. */
+function splitPart(flag: string, checks: readonly CheckInformation[]): Part | undefined {
+  const equals = flag.indexOf('=')
+  const key = flag.slice(0, Math.max(0, equals))
+  const groups = checks.flatMap(({ code, fields }) =>
+    Object.entries(fields).flatMap(([name, { type }]) =>
+      type === 'object' && key.startsWith(`${code}.${name}.`) ? [{ code, name }] : [],
+    ),
+  )
+  const [group] = groups.sort((a, b) => b.code.length + b.name.length - a.code.length - a.name.length)
+  if (group === undefined) return undefined
+  const path = key.slice(group.code.length + group.name.length + 2).split('.')
+  return path.includes('') ? undefined : { ...group, path, text: flag.slice(equals + 1) }
+}
+
+/** Puts one part into its group, as a file's column of that name does, or says why it cannot. */
+function readPart(
+  { code, name, path, text }: Part,
+  entries: Map<string, AdditionalInformation>,
+): Problem | undefined {
+  const entry = entries.get(code) ?? { code, fields: Object.create(null) as Record<string, FieldValue> }
+  const put = placed(entry.fields[name], false, path, text)
+  if (put === undefined) {
+    const at = shown([code, name, ...path].join('.'))
+    return {
+      path: `--field ${at}`,
+      value: shown(text),
+      problem: 'contradicts another --field, or is given twice',
+    }
+  }
+  entry.fields[name] = put
   entries.set(code, entry)
   return undefined
 }

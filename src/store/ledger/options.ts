@@ -22,6 +22,8 @@ export interface StoreOptions {
   patienceMs?: number | undefined
   /** Milliseconds to wait for a store another process is writing to; 5,000 unless told. */
   busyMs?: number | undefined
+  /** Milliseconds to wait for a database's answers, one by one; as long as a run waits unless told. */
+  answerMs?: number | undefined
   /** Told in one sentence what was fixed on the way (a file or folder others could read). */
   onNotice?: ((notice: string) => void) | undefined
 }

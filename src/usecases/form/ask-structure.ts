@@ -1,5 +1,6 @@
 import type { FieldValue } from '../../contract/request-body.ts'
 import { partsIn, partsOfItems } from '../../domain/form/parts.ts'
+import { readFieldText } from '../../domain/form/field-value.ts'
 import { groupOf, isGroup, isJson, readItems, readPair, readWhole } from '../../domain/form/pieces.ts'
 import { valueInWords } from '../../domain/form/review.ts'
 import { WentBack } from '../../errors/went-back.ts'
@@ -41,10 +42,10 @@ interface Turn {
 
 /** One question after the other; `ask` answers which is next, if any. Going back leads to the one before. */
 async function inTurn(
-  canGoBack: boolean | undefined,
+  { canGoBack, from = 0 }: { canGoBack: boolean | undefined; from?: number },
   ask: (turn: Turn) => Promise<number | undefined>,
 ): Promise<void> {
-  for (let at = 0; ;) {
+  for (let at = from; ;) {
     try {
       const next = await ask({ at, canGoBack: at > 0 || canGoBack === true })
       if (next === undefined) return
@@ -63,10 +64,11 @@ async function askParts(
   prompter: Prompter,
   { type, label, required, help, current, canGoBack }: StructureQuestion,
   parts: readonly string[],
+  from = 0,
 ): Promise<FieldValue | undefined> {
   const given = new Map(isGroup(current) ? Object.entries(current) : [])
   let whole: FieldValue | undefined
-  await inTurn(canGoBack, async (turn) => {
+  await inTurn({ canGoBack, from }, async (turn) => {
     const { at } = turn
     const part = parts[at] ?? ''
     const isLast = at === parts.length - 1
@@ -114,7 +116,7 @@ async function askLines<Piece>(
   lines: Lines<Piece>,
 ): Promise<FieldValue | undefined> {
   let whole: FieldValue | undefined
-  await inTurn(canGoBack, async (turn) => {
+  await inTurn({ canGoBack }, async (turn) => {
     const { at } = turn
     const now = pieces[at]
     const initial = now === undefined ? undefined : lines.toText(now)
@@ -189,22 +191,57 @@ async function askPairs(prompter: Prompter, question: StructureQuestion): Promis
   return whole ?? (pairs.length > 0 ? groupOf(pairs) : undefined)
 }
 
-/** A list whose items have parts: each asked part by part. */
+/** A list whose items have parts: each asked part by part. Back leads to the part before, or to whether there is one. */
 async function askGroups(
   prompter: Prompter,
   question: StructureQuestion,
   parts: readonly string[],
 ): Promise<FieldValue | undefined> {
-  const { label, required, current } = question
-  const groups: FieldValue[] = []
-  const before = Array.isArray(current) ? current : []
-  while (
-    await prompter.confirm({ message: `${label}: ${groups.length === 0 ? 'is there one' : 'another one'}?` })
-  ) {
-    const at = groups.length
-    const item = { ...question, type: 'object', label: `${label}, item ${at + 1}`, required: true } as const
-    const group = await askParts(prompter, { ...item, current: before[at], canGoBack: false }, parts)
-    if (group !== undefined) groups.push(group)
+  const { label, required, current, canGoBack = false } = question
+  const groups: FieldValue[] = Array.isArray(current) ? [...current] : []
+  let at = 0
+  let asked: 'whether' | 'parts' | 'last part' = 'whether'
+  for (;;) {
+    try {
+      if (asked === 'whether') {
+        const isThere = groups[at] !== undefined
+        if (!(await askWhether(prompter, { label, at, isThere, canGoBack: at > 0 || canGoBack }))) break
+        asked = 'parts'
+      } else {
+        const item = {
+          ...question,
+          type: 'object',
+          label: `${label}, item ${at + 1}`,
+          required: true,
+        } as const
+        const from = asked === 'last part' ? parts.length - 1 : 0
+        const group = await askParts(prompter, { ...item, current: groups[at], canGoBack: true }, parts, from)
+        if (group !== undefined) groups[at] = group
+        at += 1
+        asked = 'whether'
+      }
+    } catch (error) {
+      if (!(error instanceof WentBack) || (asked === 'whether' && at === 0)) throw error
+      if (asked === 'whether') at -= 1
+      asked = asked === 'whether' ? 'last part' : 'whether'
+    }
   }
+  groups.splice(at)
   return groups.length > 0 || required ? groups : undefined
 }
+
+/** A yes or no that leads back as every question of a form does. */
+async function askWhether(
+  prompter: Prompter,
+  { label, at, isThere, canGoBack }: { label: string; at: number; isThere: boolean; canGoBack: boolean },
+): Promise<boolean> {
+  const answer = await prompter.text({
+    message: `${label}: ${at === 0 ? 'is there one' : 'another one'}? (y/N)`,
+    initial: isThere ? 'yes' : undefined,
+    canGoBack,
+    check: (typed) => (typed === '' ? undefined : readYes(typed).problem),
+  })
+  return answer !== '' && readYes(answer).value === true
+}
+
+const readYes = (typed: string) => readFieldText({ type: 'boolean', required: true, description: '' }, typed)

@@ -48,6 +48,26 @@ test('each flag goes to its place, values read by their types, entries in the or
   )
 })
 
+test('lists and groups as in a file: texts with ; between, and a flag for each part', () => {
+  const schema = schemaOf({
+    id: { names: ['array', false], home: ['object', true], 'home.of': ['string', false] },
+  })
+  const read = (...fields: string[]) => bodyFromFlags({ fields }, schema).additional_information?.[0]?.fields
+  expect({ ...read('id.names=Ann Lee; A. Lee') }).toEqual({ names: ['Ann Lee', 'A. Lee'] })
+  expect({ ...read('id.names=[]') }).toEqual({ names: [] })
+  expect(JSON.stringify(read('id.home.street=1 High St', 'id.home.at.unit=a=b', 'id.home.of=x'))).toBe(
+    '{"home":{"street":"1 High St","at":{"unit":"a=b"}},"home.of":"x"}',
+  )
+  const wrong = (...fields: string[]): string => refusal({ fields }, schema)
+  expect(wrong('id.names=')).toContain('is empty; write [] for none')
+  expect(wrong('id.names=none')).toContain('is not a list of names')
+  expect(wrong('id.names=a;;b')).toContain('has an empty text between two ;')
+  expect(wrong('id.home.street=1', 'id.home.street=2')).toContain('contradicts another --field')
+  expect(wrong('id.home=1 High St')).toContain('is not an object in JSON')
+  expect(wrong('id.home..street=1')).toContain('is not a field of the check')
+  expect(wrong('id.names.1=Ann')).toContain('is not a field of the check')
+})
+
 describe('names with dots and equals signs', () => {
   const schema = schemaOf({
     a: { 'b.c': ['string', false], b: ['string', false], 'x=y': ['string', false] },

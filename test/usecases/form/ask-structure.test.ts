@@ -126,14 +126,43 @@ describe('lists and groups', () => {
     const homes = schemaOf({ cv: { homes: ['array', true, 'Every address, each with street and country.'] } })
     const label = 'Check cv: Homes'
     const body = await held(homes, known(), [
-      { ask: `${label}: is there one?`, confirm: true },
+      { ask: `${label}: is there one? (y/N)`, type: 'perhaps', refused: /neither yes nor no/ },
+      { ask: `${label}: is there one? (y/N)`, type: 'y' },
       { ask: `${label}, item 1, street (part 1 of 2)`, type: '1 Main St' },
       { ask: `${label}, item 1, country (part 2 of 2)`, type: 'Fiji' },
-      { ask: `${label}: another one?`, confirm: false },
+      { ask: `${label}: another one? (y/N)`, type: '' },
       yes,
     ])
     expect(body.additional_information?.[0]?.fields).toEqual({
       homes: [{ street: '1 Main St', country: 'Fiji' }],
+    })
+  })
+
+  test('back leads through the parts of an item and its items to the question before', async () => {
+    const homes = schemaOf({
+      cv: {
+        title: ['string', true, 'T'],
+        homes: ['array', true, 'Every address, each with street and country.'],
+      },
+    })
+    const label = 'Check cv: Homes'
+    const body = await held(homes, known(), [
+      { ask: 'Check cv: Title (required)', type: 'Cook' },
+      { ask: `${label}: is there one? (y/N)`, back: true },
+      { ask: 'Check cv: Title (required)', initial: 'Cook', type: 'Chef' },
+      { ask: `${label}: is there one? (y/N)`, type: 'yes' },
+      { ask: `${label}, item 1, street (part 1 of 2)`, back: true },
+      { ask: `${label}: is there one? (y/N)`, type: 'yes' },
+      { ask: `${label}, item 1, street (part 1 of 2)`, type: '1 Main St' },
+      { ask: `${label}, item 1, country (part 2 of 2)`, type: 'Fiji' },
+      { ask: `${label}: another one? (y/N)`, back: true },
+      { ask: `${label}, item 1, country (part 2 of 2)`, initial: 'Fiji', type: 'Samoa' },
+      { ask: `${label}: another one? (y/N)`, type: 'no' },
+      yes,
+    ])
+    expect(body.additional_information?.[0]?.fields).toEqual({
+      title: 'Chef',
+      homes: [{ street: '1 Main St', country: 'Samoa' }],
     })
   })
 })

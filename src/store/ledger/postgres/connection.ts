@@ -5,7 +5,7 @@ import { InternalError, NoAnswerError, StoreDownError } from '../../../errors/ki
 import { type Clock, systemClock } from '../../../host/clock.ts'
 import { requireDurable, type Settled, settle } from './durability.ts'
 import { isRefusal, noAnswer, sqlState, storeFailure } from './failure.ts'
-import { clientOptions } from './place.ts'
+import { clientOptions, longestStatementMs } from './place.ts'
 import { numbered, type Statement, storable } from './statement.ts'
 
 /** By the names that statements use as `:name`. */
@@ -27,14 +27,14 @@ export interface DatabaseOptions {
   busyMs: number
   /** Milliseconds to wait for a database that is gone, once it was there; 0 unless told. */
   patienceMs?: number | undefined
+  /** Milliseconds to wait for a connection, and for each answer; the usual limits unless told. */
+  answerMs?: number | undefined
   /** Told in one sentence when it is waited for, and when it is there again. */
   onNotice?: ((notice: string) => void) | undefined
   /** Ends waiting. */
   signal?: AbortSignal | undefined
 }
 
-/** A statement that has no answer after this is given up, with its connection: a black hole would hold it for ever. */
-const longestStatementMs = 60_000
 const firstPauseMs = 100
 /** Two processes that each wait for a row of the other: the server undid one of them, which goes once more. */
 const mostDeadlocks = 10
@@ -174,7 +174,7 @@ export class Database implements Sql {
     if (this.#isClosed) throw new InternalError('the store is closed')
     if (this.#client !== undefined) return this.#client
     const { Client: PgClient } = await import('pg')
-    const client = new PgClient({ ...(await clientOptions(this.#server)), query_timeout: longestStatementMs })
+    const client = new PgClient(await clientOptions(this.#server, this.#options.answerMs))
     // Without a listener the process would end with the connection.
     client.on('error', () => this.#lose(client))
     client.on('end', () => this.#lose(client))

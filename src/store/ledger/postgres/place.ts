@@ -12,12 +12,17 @@ import { homeFolder, NoHomeError } from '../../../host/paths.ts'
 import { hasFileModes } from '../../../host/runtime.ts'
 
 const connectTimeoutMs = 10_000
+/** A statement that has no answer after this is given up, with its connection: a black hole would hold it for ever. */
+export const longestStatementMs = 60_000
 
 /** OIDs of int8 and numeric, which would come as text. */
 const numbers = new Set([20, 1700])
 
-/** How the server is reached. All of it is said, so that no PG… variable of the process adds to it. */
-export async function clientOptions(server: PostgresServer): Promise<ClientConfig> {
+/**
+ * How the server is reached. All of it is said, so that no PG… variable of the process adds to it. `answerMs`: for who waits
+ * no longer than that for a connection, and for each answer.
+ */
+export async function clientOptions(server: PostgresServer, answerMs?: number): Promise<ClientConfig> {
   const { user, password, host, port, database, tls } = server
   const { types } = await import('pg')
   return {
@@ -28,7 +33,8 @@ export async function clientOptions(server: PostgresServer): Promise<ClientConfi
     database,
     ssl: tls === 'disable' ? false : await verified(server),
     application_name: 'refcheck',
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: answerMs ?? connectTimeoutMs,
+    query_timeout: answerMs ?? longestStatementMs,
     keepAlive: true,
     types: { getTypeParser: (oid, format) => (numbers.has(oid) ? Number : types.getTypeParser(oid, format)) },
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { withPassword } from '../../../../src/store/ledger/postgres/place.ts'
+import { clientOptions, withPassword } from '../../../../src/store/ledger/postgres/place.ts'
 import { temporaryFolder } from '../../../harness/world.ts'
 import { serverOf } from './connect.ts'
 
@@ -37,4 +37,9 @@ test('a passfile that others may read is not used, and that is said', async () =
   expect(notices).toEqual([
     `The passfile "${HOME}/.pgpass" can be read by other users and is not used; fix it with: chmod 600 ${HOME}/.pgpass`,
   ])
+})
+
+test('who is typing waits no longer than told for a connection, and for each answer', async () => {
+  expect(await clientOptions(bare, 300)).toMatchObject({ connectionTimeoutMillis: 300, query_timeout: 300 })
+  expect(await clientOptions(bare)).toMatchObject({ connectionTimeoutMillis: 10_000, query_timeout: 60_000 })
 })
