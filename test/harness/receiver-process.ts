@@ -16,8 +16,9 @@ export async function start(
   argv: readonly string[],
   env: Record<string, string>,
   stdout: 'ignore' | 'pipe' = 'ignore',
+  runs = program,
 ): Promise<ReceiverProcess> {
-  const child = spawn(process.execPath, [program, 'webhook', 'listen', '--port', '0', ...argv], {
+  const child = spawn(process.execPath, [runs, 'webhook', 'listen', '--port', '0', ...argv], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', stdout, 'pipe'],
   })

@@ -8,10 +8,12 @@ import { misplaced, statuses } from '../../acceptance/receiver/campaign.ts'
 import { eventBody, post } from '../../harness/deliveries.ts'
 import { makeStore } from '../../harness/made-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
+import { program } from '../../harness/program.ts'
 import { type ReceiverProcess, start } from '../../harness/receiver-process.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 
 export interface ReceiversTally {
   kills: number
@@ -20,6 +22,10 @@ export interface ReceiversTally {
   lost: number
   /** Deliveries that the database holds more than once. */
   repeated: number
+  /** In the database, and not seen by a reader who asked for what is new again and again. */
+  skipped: number
+  /** Forwarded again, beyond what was under way when a receiver was killed. */
+  forwardedAgain: number
   /** Forwarded after a later one of the same request. */
   outOfOrder: number
   /** In the database and never forwarded. */
@@ -30,11 +36,19 @@ const secret = 'a-secret-of-the-campaign'
 const senders = 4
 /** Events between two kills, at least and at most. */
 const between = { least: 10, most: 60 }
+/** Of the target's answers that are no yes. */
+const unwell = 0.1
+/** Events that a receiver has under way to its target, at most. */
+const underWay = 8
 /** Until what has not been forwarded counts as stranded. */
 const longestMs = 60_000
 
 /** Two receivers behind one address share a database; one or the other is killed while events pour in. */
-export async function receivers(kills: number, rng: () => number): Promise<ReceiversTally> {
+export async function receivers(
+  kills: number,
+  rng: () => number,
+  { program: runs = program }: { program?: string } = {},
+): Promise<ReceiversTally> {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-fleet-'))
   const cluster = await Cluster.start()
   const forwarded: string[] = []
@@ -42,8 +56,9 @@ export async function receivers(kills: number, rng: () => number): Promise<Recei
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      forwarded.push(Buffer.concat(chunks).toString())
-      response.writeHead(204).end()
+      const isWell = rng() >= unwell
+      if (isWell) forwarded.push(Buffer.concat(chunks).toString())
+      response.writeHead(isWell ? 204 : 503).end()
     })
   })
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
@@ -54,12 +69,17 @@ export async function receivers(kills: number, rng: () => number): Promise<Recei
   try {
     await makeStore(url)
     const begin = (at: number): Promise<ReceiverProcess> =>
-      start(['--forward-to', target], {
-        REFCHECK_STORE: url,
-        REFCHECK_CONFIG_DIR: join(folder, `receiver${at}`, 'config'),
-        REFCHECK_DATA_DIR: join(folder, `receiver${at}`, 'data'),
-        REFCHECK_WEBHOOK_SECRET: secret,
-      })
+      start(
+        ['--forward-to', target],
+        {
+          REFCHECK_STORE: url,
+          REFCHECK_CONFIG_DIR: join(folder, `receiver${at}`, 'config'),
+          REFCHECK_DATA_DIR: join(folder, `receiver${at}`, 'data'),
+          REFCHECK_WEBHOOK_SECRET: secret,
+        },
+        'ignore',
+        runs,
+      )
     running.push(await begin(0), await begin(1))
     const acknowledged: string[] = []
     const over = { value: false }
@@ -79,6 +99,8 @@ export async function receivers(kills: number, rng: () => number): Promise<Recei
       }
     }
     const sending = Array.from({ length: senders }, (_, at) => send(at))
+    const sent = { value: false }
+    const reading = read(url, folder, sent)
     for (let kill = 0; kill < kills; kill += 1) {
       const until = acknowledged.length + between.least + Math.floor(rng() * (between.most - between.least))
       while (acknowledged.length < until) await pause(2)
@@ -89,6 +111,8 @@ export async function receivers(kills: number, rng: () => number): Promise<Recei
     }
     over.value = true
     await Promise.all(sending)
+    sent.value = true
+    const seen = await reading
     const kept = await keptIn(url, folder)
     const missing = (): string[] => {
       const arrived = new Set(forwarded)
@@ -102,6 +126,8 @@ export async function receivers(kills: number, rng: () => number): Promise<Recei
       acknowledged: acknowledged.length,
       lost: acknowledged.filter((body) => !has.has(body)).length,
       repeated: kept.length - has.size,
+      skipped: kept.length - seen,
+      forwardedAgain: Math.max(0, forwarded.length - new Set(forwarded).size - kills * underWay),
       outOfOrder: misplaced(forwarded),
       stranded: missing().length,
     }
@@ -116,9 +142,29 @@ export async function receivers(kills: number, rng: () => number): Promise<Recei
   }
 }
 
-async function keptIn(url: string, folder: string): Promise<string[]> {
+function opened(url: string, folder: string): Promise<Store> {
   const paths = { config: join(folder, 'counting'), data: join(folder, 'counting') }
-  const store = await openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
+  return openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
+}
+
+/** How many events somebody sees who always asks for those after the last one, until it is over. */
+async function read(url: string, folder: string, over: { value: boolean }): Promise<number> {
+  const store = await opened(url, folder)
+  let seen = 0
+  let after = 0
+  for (let isLast = false; !isLast; await pause(1)) {
+    isLast = over.value
+    for await (const { id } of store.inbox.list({ after })) {
+      after = id
+      seen += 1
+    }
+  }
+  await store.close()
+  return seen
+}
+
+async function keptIn(url: string, folder: string): Promise<string[]> {
+  const store = await opened(url, folder)
   const kept: string[] = []
   for await (const { body } of store.inbox.list()) kept.push(Buffer.from(body).toString())
   await store.close()

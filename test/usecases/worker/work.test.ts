@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
 import type { WorkerEvent } from '../../../src/domain/worker/events.ts'
+import { StoreDownError } from '../../../src/errors/kinds.ts'
 import { work, type WorkerProfile } from '../../../src/usecases/worker/work.ts'
 
 function queued(id: string, baseUrl: string): Batch {
@@ -10,8 +11,17 @@ function queued(id: string, baseUrl: string): Batch {
   return { id, baseUrl, userEmail: 'a@example.com', account: '', counts, halt: undefined } as unknown as Batch
 }
 
+const minuteMs = 60_000
+
 /** A worker on a clock of the test's, a list of what is queued, and a way to tell it of news. */
-function begun(names: readonly string[], send: (name: string, batchId: string) => Promise<void>) {
+function begun(
+  names: readonly string[],
+  send: (name: string, batchId: string) => Promise<void>,
+  {
+    refresh = async () => undefined,
+    look,
+  }: Partial<Pick<WorkerProfile, 'refresh'>> & { look?: () => void } = {},
+) {
   const clock = new ManualClock()
   const stop = new AbortController()
   const queue: Batch[] = []
@@ -30,12 +40,18 @@ function begun(names: readonly string[], send: (name: string, batchId: string) =
       )[0]
       return { batch, failure: undefined } as unknown as Awaited<ReturnType<WorkerProfile['send']>>
     },
-    refresh: async () => undefined,
+    refresh,
     quota: async () => [],
     file: undefined,
   }))
   const ended = work({
-    batches: { queued: async () => [...queue], recordQueued: async () => undefined },
+    batches: {
+      async queued() {
+        look?.()
+        return [...queue]
+      },
+      recordQueued: async () => undefined,
+    },
     profiles,
     clock,
     retire: async () => undefined,
@@ -45,7 +61,7 @@ function begun(names: readonly string[], send: (name: string, batchId: string) =
       },
     },
     signal: stop.signal,
-    refreshMs: 3_600_000,
+    refreshMs: minuteMs,
     once: false,
     onEvent: (event) => events.push(event),
   })
@@ -102,4 +118,45 @@ test('keys are served side by side, each by itself: one that waits holds up no o
   await stopped
   expect(sent).toEqual(['beta 2', 'acme 1'])
   expect(worker.events.at(-1)).toEqual({ name: 'stopped' })
+})
+
+test('requests are read again each minute, whatever came of it before', async () => {
+  const readAt: number[] = []
+  const worker = begun(['acme'], () => Promise.resolve(), {
+    async refresh() {
+      readAt.push(worker.clock.monotonic())
+      if (readAt.length === 1) throw new StoreDownError('the store is gone', { hint: '' })
+      return undefined
+    },
+  })
+  await worker.clock.untilSleeping()
+  for (let second = 0; second < 125; second += 1) {
+    await worker.clock.advance(1_000)
+    await worker.clock.untilSleeping()
+  }
+  expect(readAt).toEqual([0, minuteMs, 2 * minuteMs])
+  expect(worker.events.flatMap((each) => (each.name === 'refreshed' ? [each.code] : []))).toEqual([
+    'io',
+    undefined,
+    undefined,
+  ])
+  await worker.stop()
+})
+
+test('a store that cannot be read for a while is looked at again, and what is queued there is sent', async () => {
+  let isGone = true
+  const sent: string[] = []
+  const worker = begun(['acme'], async (_, batchId) => void sent.push(batchId), {
+    look() {
+      if (isGone) throw new StoreDownError('the store is gone', { hint: '' })
+    },
+  })
+  worker.queue.push(queued('1', 'https://acme.example.com'))
+  await worker.clock.untilSleeping()
+  expect(worker.events).toContainEqual({ name: 'store-waits', code: 'io' })
+  isGone = false
+  await worker.clock.advance(2_000)
+  await worker.clock.untilSleeping()
+  expect(sent).toEqual(['1'])
+  await worker.stop()
 })
