@@ -14,12 +14,20 @@ export interface Failover {
   meanwhile: () => Promise<void>
 }
 
+interface Follower {
+  cluster: Cluster
+  name: string
+  /** The way on which it follows. */
+  link: SwitchedPort
+}
+
 /** A primary behind one address that stays, and a standby for each failover. */
 export class PostgresPair {
   readonly #address: SwitchedPort
   #primary: Cluster
   readonly #database: string
   #standbys = 0
+  #next: Follower | undefined
 
   private constructor(primary: Cluster, address: SwitchedPort, database: string) {
     this.#primary = primary
@@ -49,13 +57,16 @@ export class PostgresPair {
     this.#address.cutAt('COMMIT')
   }
 
+  /** Makes the standby of the next failover, which takes a moment, before that is wanted. */
+  async prepare(): Promise<void> {
+    this.#next ??= await this.#follow()
+  }
+
   /** A standby takes over from a primary that is gone for good. */
   async failOver({ how, meanwhile }: Failover): Promise<void> {
     const before = this.#primary
-    const link = await SwitchedPort.open(before.port)
-    this.#standbys += 1
-    const name = `standby${this.#standbys}`
-    const after = await before.standby(name, link.port)
+    const { cluster: after, name, link } = this.#next ?? (await this.#follow())
+    this.#next = undefined
     await follows(before, name, 'async')
     if (how === 'synchronous') {
       await before.ask(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
@@ -79,7 +90,16 @@ export class PostgresPair {
 
   async stop(): Promise<void> {
     await this.#address.close()
+    await this.#next?.link.close()
+    await this.#next?.cluster.stop()
     await this.#primary.stop()
+  }
+
+  async #follow(): Promise<Follower> {
+    const link = await SwitchedPort.open(this.#primary.port)
+    this.#standbys += 1
+    const name = `standby${this.#standbys}`
+    return { cluster: await this.#primary.standby(name, link.port), name, link }
   }
 }
 

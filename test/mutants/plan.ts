@@ -1,5 +1,9 @@
+import type { Backend } from './targets.ts'
+
 /** What a worker is to do with which mutants. */
 export interface Plan {
+  /** Tests of it are run, and none of the other. */
+  store: Backend
   sources: { path: string; text: string }[]
   /** Where it writes what came of it, a line each. */
   results: string

@@ -1,6 +1,7 @@
 /*
  * Breaks ordering, matching, age, settling and the runner in every small way, and tells which of that no test notices.
  * Run: npm run mutants [-- --share 0.05] [--seed 1] [--only PART_OF_A_PATH] [--rules | --quick] [--tests PART_OF_A_PATH]
+ *   [--store PostgreSQL]
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +16,7 @@ import { instrumented } from './mutate.ts'
 import type { Plan, Told } from './plan.ts'
 import { plants } from './planted.ts'
 import { type Planted, report } from './report.ts'
-import { derivedModules, root, targets, testStages } from './targets.ts'
+import { type Backend, derivedModules, root, targets, testStages } from './targets.ts'
 
 export interface Mutant {
   path: string
@@ -52,12 +53,14 @@ const { values } = parseArgs({
     rules: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     tests: { type: 'string', default: '' },
+    store: { type: 'string', default: 'SQLite' },
   },
 })
+const store: Backend = values.store === 'PostgreSQL' ? 'PostgreSQL' : 'SQLite'
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-mutants-'))
 const sources: Plan['sources'] = []
 const mutants: Mutant[] = []
-for (const path of [...targets(), ...derivedModules()]) {
+for (const path of [...targets(store), ...derivedModules(store)]) {
   const source = readFileSync(join(root, path), 'utf8')
   const { text, changes } = instrumented(source, path, mutants.length)
   sources.push({ path: join(root, path), text })
@@ -69,7 +72,7 @@ for (const path of [...targets(), ...derivedModules()]) {
   }
 }
 const rng = seeded(Number(values.seed))
-const targeted = new Set(targets())
+const targeted = new Set(targets(store))
 const chosen = mutants.flatMap(({ path }, at) =>
   targeted.has(path) && path.includes(values.only) && rng() < Number(values.share) ? [at] : [],
 )
@@ -87,7 +90,7 @@ async function work(
   let left = plan.chosen === undefined ? undefined : Number.POSITIVE_INFINITY
   for (let isThrough = false; !isThrough;) {
     writeFileSync(heartbeat, '')
-    const whole: Plan = { sources, results, heartbeat, alive: [...alive], ...plan }
+    const whole: Plan = { store, sources, results, heartbeat, alive: [...alive], ...plan }
     writeFileSync(join(folder, 'plan.json'), JSON.stringify(whole))
     isThrough = await round(files, heartbeat, results)
     for (const each of tellings(results)) if ('killed' in each) kill(each.killed, each.test)
@@ -159,11 +162,12 @@ function blame(heartbeat: string, why: string): false {
 }
 
 const planted = plants
+  .filter(() => store === 'SQLite')
   .filter(({ what, path }) => path.includes(values.only) || what.includes(values.only))
   .map((plant) => ({ plant, text: textWith(plant) }))
 
 try {
-  const [rules = [], rooms = [], sessions = []] = testStages().map((stage) =>
+  const [rules = [], rooms = [], sessions = []] = testStages(store).map((stage) =>
     stage.filter((path) => path.includes(values.tests)),
   )
   if (alive.size > 0 && rules.length > 0) broken(await work(rules, { chosen: undefined, looksOnly: false }))

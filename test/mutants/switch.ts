@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 
+import { Client } from 'pg'
+
 /** Which mutant the program is, and which of them a test came across. */
 export interface MutantSwitch {
   touched: Set<number>
@@ -72,9 +74,20 @@ export function installSwitch(): void {
     if (active === -1) for (const { text, mutants } of statements) if (whole.includes(text)) touch(mutants)
     return Reflect.apply(prepare, this, [whole])
   }
+  const query = Reflect.get(Client.prototype, 'query') as (...given: unknown[]) => unknown
+  Client.prototype.query = function (this: Client, ...given: unknown[]) {
+    const [statement] = given as [string | { text?: string } | undefined]
+    const whole = nameless((typeof statement === 'string' ? statement : statement?.text) ?? '')
+    if (active === -1)
+      for (const { text, mutants } of statements) if (whole.includes(nameless(text))) touch(mutants)
+    return Reflect.apply(query, this, given)
+  } as typeof Client.prototype.query
   function touch({ from, to }: Range): void {
     for (let mutant = from; mutant < to; mutant += 1) state.touched.add(mutant)
   }
 }
 
 const sql = /\b(SELECT|UPDATE|INSERT|DELETE)\b/
+
+/** PostgreSQL numbers what statements name. */
+const nameless = (text: string): string => text.replaceAll(/(?<!:):\w+|\$\d+/g, '?')

@@ -20,8 +20,16 @@ const patterns = [
   'src/store/ledger/sqlite/{age,batch-statements,batches,change,ledger,ledger-statements,listing,matching,matching-statements,put-back,waiting}.ts',
 ]
 
+/** What keeps the ledger: the mutants are of one, and tests of the other have nothing to say of them. */
+export type Backend = 'SQLite' | 'PostgreSQL'
+
+const ofPostgres = [
+  'src/store/ledger/postgres/{age,batch-statements,batches,change,claim,holds,inbox,inbox-statements,ledger,ledger-statements,listing,locking,matching,matching-statements,put-back,quota,sure,waiting}.ts',
+]
+
 /** Modules whose constants are made of a target's, and are made anew with them. */
 const derived = ['src/store/ledger/sqlite/{purge,maintenance-statements,fingerprints}.ts']
+const derivedOfPostgres = ['src/store/ledger/postgres/{maintenance,maintenance-statements,moving,purge}.ts']
 
 /** Tests by how soon they tell: the rules first, then use cases and the store without a command line around them. */
 const tests = [
@@ -45,10 +53,18 @@ const tests = [
   ],
 ] as const
 
+const testsOfPostgres = [
+  [],
+  ['test/store/ledger/*.test.ts', 'test/store/ledger/postgres/*.test.ts'],
+  ['test/commands/postgres/*.test.ts', 'test/commands/nobody-twice.test.ts'],
+] as const
+
 /** Paths from the root, in one order. */
-export const targets = (): string[] => found(patterns)
-export const derivedModules = (): string[] => found(derived)
-export const testStages = (): string[][] => tests.map((stage) => found(stage))
+export const targets = (store: Backend): string[] => found(store === 'SQLite' ? patterns : ofPostgres)
+export const derivedModules = (store: Backend): string[] =>
+  found(store === 'SQLite' ? derived : derivedOfPostgres)
+export const testStages = (store: Backend): string[][] =>
+  (store === 'SQLite' ? tests : testsOfPostgres).map((stage) => found(stage))
 
 function found(globs: readonly string[]): string[] {
   return globs.flatMap((glob) => globSync(glob, { cwd: root })).sort()

@@ -38,6 +38,11 @@ export interface Plan {
   failovers: number
   /** To one that lacks the last ones. */
   losing: number
+  /**
+   * While runners wait for the quota and one of them stands still: whoever has an order in flight notices by that alone
+   * that the server is another one.
+   */
+  failsOverAtRest?: boolean
   quota: readonly QuotaWindow[]
   /** From when the service has accepted an order until it says so, so that more is in flight when something happens. */
   answersAfterMs: number
@@ -90,6 +95,7 @@ export async function fleet(
   const pair = await PostgresPair.start()
   try {
     await makeStore(pair.url)
+    if (plan.failovers + plan.losing > 0) await pair.prepare()
     const env = {
       REFCHECK_STORE: pair.url,
       REFCHECK_BASE_URL: listener.url,

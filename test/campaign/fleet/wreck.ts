@@ -23,6 +23,10 @@ const pausedMs = 7_000
 const everyDeeds = 25
 /** What waits for orders waits no longer: there may be none while machines are paused. */
 const longestWaitMs = 8_000
+/** Orders before a server is gone: more than are in flight, so that of some the outcome was recorded, and nobody has it in mind. */
+const beforeFailover = 8
+/** Without an order for so long, runners wait for places in the quota. */
+const restMs = 700
 /** Of a moment after an order, so that what comes next is hit too. */
 const laterMs = 60
 
@@ -44,8 +48,21 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
     }
     return undefined
   }
+  const pauseOne = async (): Promise<unknown> => {
+    const machine = await running()
+    if (machine === undefined) return false
+    const pid = machine.pause()
+    paused.push(pause(pausedMs).then(() => machine.goOn()))
+    return endLease(pid)
+  }
   const failOver = async (how: 'synchronous' | 'asynchronous'): Promise<void> => {
-    await pair.failOver({ how, meanwhile: () => until(orders() + 2) })
+    const meanwhile = async (): Promise<void> => {
+      await until(orders() + beforeFailover)
+      if (plan.failsOverAtRest !== true) return
+      for (let before = -1; before < orders() && !isOver(); await pause(restMs)) before = orders()
+      await pauseOne()
+    }
+    await pair.failOver({ how, meanwhile })
     // Whoever has nothing more to send says what it sent all the same, or the others wait for it.
     for (const machine of machines) if (machine.isDone) await machine.run(['store', 'check'])
   }
@@ -58,13 +75,7 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
       if (machine === undefined) return false
       return endLease(machine.kill())
     },
-    pauses: async () => {
-      const machine = await running()
-      if (machine === undefined) return false
-      const pid = machine.pause()
-      paused.push(pause(pausedMs).then(() => machine.goOn()))
-      return endLease(pid)
-    },
+    pauses: pauseOne,
     cuts: () => pair.cutAtCommit(),
     restarts: () => pair.restart(),
     failovers: () => failOver('synchronous'),
