@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+
+import { type Task, task } from '../harness/task.ts'
+import { keys } from '../harness/terminal.ts'
+
+const header = 'first_name,last_name,email,phone'
+
+/** The only batch there is; '' before there is one. */
+async function batchOf(at: Task): Promise<string> {
+  const list = (await at.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
+  return list[0]?.batch_id ?? ''
+}
+
+test('follow a batch that another window runs', async () => {
+  const at = await task({
+    filters: [
+      [/\b\d+ s\b/g, 'N s'],
+      [/\b[0-9a-f]{8} --watch/g, 'ID_1… --watch'],
+    ],
+  })
+  const rows = Array.from(
+    { length: 80 },
+    (_, row) => `Ana,Row${row},a${row}@example.com,+61400000${100 + row}\n`,
+  )
+  at.write('people.csv', `${header}\n${rows.join('')}`)
+  const stop = new AbortController()
+  const ending = at.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], { signal: stop.signal })
+  await expect.poll(() => batchOf(at), { timeout: 20_000 }).not.toBe('')
+  const id = await batchOf(at)
+  await at.type(
+    `refcheck batch status ${id.slice(0, 8)} --watch`,
+    /58 of 80; \d+ s left\s+rows {6}58 accepted, 22 pending\s+requests {2}58 RECEIVED\s+quota {5}used up/,
+  )
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck batch status ID_1… --watch
+    [##############------]  58 of 80; N s left
+    rows      58 accepted, 22 pending
+    requests  58 RECEIVED
+    quota     used up; next order in N s
+  `)
+  await at.press(keys.ctrlC)
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck batch status ID_1… --watch
+    Stopped watching; the batch continues
+    exit 130
+    $
+  `)
+  stop.abort()
+  await ending
+})
