@@ -9,7 +9,7 @@ import { sessionSources, setting } from './session.ts'
 import { chosenStore, store } from './store.ts'
 import { type BugReport, bugReport } from '../domain/doctor/bug-report.ts'
 import { variable } from '../host/env.ts'
-import { retention } from './retention.ts'
+import { due, retention } from './retention.ts'
 import { looseMode, openToOthers } from '../disk/private-modes.ts'
 import { tryWrite } from '../disk/try-write.ts'
 import type { MachineReport } from '../domain/doctor/finding.ts'
@@ -54,9 +54,8 @@ export async function diagnose(
     retention: async () => {
       const limit = await retention(scope)
       if (limit === undefined || !(await isStoreThere(await location()))) return { text: limit?.text, due: 0 }
-      const { maintenance } = await store(scope)
-      const { rows, events } = await maintenance.purge(limit, { dryRun: true, completely: false })
-      return { text: limit.text, due: rows + events }
+      const { rows, events, drafts } = (await due(scope)) ?? { rows: 0, events: 0, drafts: 0 }
+      return { text: limit.text, due: rows + events + drafts }
     },
     privatePlaces,
     looseMode: async (path) => (hasFileModes() ? looseMode(path) : undefined),

@@ -1,5 +1,8 @@
 import type { Scope } from '../cli/scope.ts'
 import { keptSince } from '../domain/store/retention.ts'
+import type { PurgedAll } from '../usecases/store/purge.ts'
+import { orderPlans } from './approval.ts'
+import { drafts } from './drafts.ts'
 import { setting } from './session.ts'
 import { store } from './store.ts'
 
@@ -11,12 +14,29 @@ export async function retention(scope: Scope): Promise<{ text: string; endedBefo
   return endedBefore === undefined ? undefined : { text, endedBefore }
 }
 
-/** Removes what is older than the setting says at that time. */
-export function retirement(scope: Scope): () => Promise<{ rows: number; events: number } | undefined> {
-  return async () => {
-    const limit = await retention(scope)
-    if (limit === undefined) return undefined
-    const { maintenance } = await store(scope)
-    return maintenance.purge(limit, { dryRun: false, completely: false })
-  }
+/** Removes what is older than the setting says at that time, as `store purge` does; undefined where nothing is set. */
+export function retirement(scope: Scope): () => Promise<PurgedAll | undefined> {
+  return () => retired(scope, false)
+}
+
+/** What that would be; undefined where nothing is set. */
+export const due = (scope: Scope): Promise<PurgedAll | undefined> => retired(scope, true)
+
+async function retired(scope: Scope, dryRun: boolean): Promise<PurgedAll | undefined> {
+  const limit = await retention(scope)
+  if (limit === undefined) return undefined
+  const { maintenance, ledger } = await store(scope)
+  const { purgeAll } = await import('../usecases/store/purge.ts')
+  return purgeAll(
+    {
+      maintenance,
+      ledger,
+      drafts: await drafts(scope),
+      plans: await orderPlans(scope),
+      // Whoever set it has said so.
+      confirm: async () => undefined,
+    },
+    limit,
+    { dryRun, completely: false },
+  )
 }

@@ -1,3 +1,6 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
@@ -44,7 +47,7 @@ test('what is older than the retention is due, a purge without a selection remov
   )
   await here.clock.advance(70 * day)
   expect(await retention()).toMatchInlineSnapshot(`
-    "warn  retention     personal data is kept for 2mo; 2 rows or events are older
+    "warn  retention     personal data is kept for 2mo; 2 rows, events or drafts are older
                         Remove them with: refcheck store purge"
   `)
   expect(await here.all(['store purge', 'store purge --dry-run'])).toMatchInlineSnapshot(`
@@ -80,4 +83,23 @@ test('a purge of a person takes the plan of an agent that holds them', async () 
     exit 0
   `)
   expect((await here.type(['approve', code])).stderr).not.toContain('Priya')
+})
+
+test('a worker removes kept answers that are older than the retention, and says how many', async () => {
+  const here = await session()
+  const left = [
+    { ask: /First name/, type: 'Mei' },
+    { ask: /Last name/, leave: true },
+  ] as const
+  await here.type('request create --package 102', { answers: left })
+  await here.type('config set retention 7d')
+  const drafts = join(here.env['REFCHECK_DATA_DIR'] ?? '', 'drafts')
+  await here.clock.advance(6 * day)
+  expect((await here.type('worker --once')).stdout).not.toContain('purged')
+  expect(readdirSync(drafts)).toHaveLength(1)
+  await here.clock.advance(2 * day)
+  expect((await here.type('doctor')).stdout).toContain('1 row, event or draft is older')
+  const { stdout } = await here.type('worker --once')
+  expect(stdout).toContain('"event":"purged","rows":0,"events":0,"drafts":1')
+  expect(readdirSync(drafts)).toEqual([])
 })

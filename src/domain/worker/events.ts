@@ -18,7 +18,7 @@ export type WorkerEvent =
   | { name: 'refreshed'; profile: string; code: string | undefined }
   | { name: 'filed'; profile: string; reports: number; code: string | undefined }
   /** What was older than the retention. */
-  | { name: 'purged'; rows: number; events: number; code: string | undefined }
+  | { name: 'purged'; rows: number; events: number; drafts: number; code: string | undefined }
   | { name: 'store-waits'; code: string }
   | { name: 'stopping' }
   | { name: 'stopped' }

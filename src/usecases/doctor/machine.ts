@@ -27,7 +27,7 @@ export interface MachineParts {
   /** Why a file cannot be read; undefined where it can. */
   unreadable: (path: string) => Promise<string | undefined>
   /** Throws where the environment's values make no sense. */
-  /** How long the store keeps personal data, and how many rows and events are older. */
+  /** How long the store keeps personal data, and how many rows, events and drafts are older. */
   retention: () => Promise<{ text: string | undefined; due: number }>
   proxy: () => { host: string; variable: string } | undefined
   store: () => Promise<StoreLook>
@@ -124,7 +124,7 @@ async function retentionRemark({ retention }: MachineParts): Promise<Remark> {
   if (due === 0) return { message: `${message}; nothing is older` }
   return {
     level: 'warn',
-    message: `${message}; ${countInWords(due, 'row or event', 'rows or events')} ${due === 1 ? 'is' : 'are'} older`,
+    message: `${message}; ${countInWords(due, 'row, event or draft', 'rows, events or drafts')} ${due === 1 ? 'is' : 'are'} older`,
     hint: 'Remove them with: refcheck store purge',
   }
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { CarriedOut } from '../batch/carry-out.ts'
+import type { PurgedAll } from '../store/purge.ts'
 import { News } from '../webhook/news.ts'
 
 /** One key, and what is done with it. */
@@ -19,12 +20,15 @@ export interface WorkerProfile extends Orderer {
   file: (() => Promise<{ reports: number; failure: RefcheckError | undefined }>) | undefined
 }
 
+/** How much was too old. */
+type Retired = Pick<PurgedAll, 'rows' | 'events' | 'drafts'>
+
 export interface WorkPorts {
   batches: Pick<Batches, 'queued' | 'recordQueued'>
   profiles: readonly WorkerProfile[]
   clock: Clock
   /** Removes personal data that is older than the retention; undefined where none is set. */
-  retire: () => Promise<{ rows: number; events: number } | undefined>
+  retire: () => Promise<Retired | undefined>
   /** Where it can be told of new work by others. */
   inbox: Pick<Inbox, 'onArrival'>
   /** Ends it: rows in flight are finished. */
@@ -36,6 +40,7 @@ export interface WorkPorts {
   onEvent: (event: WorkerEvent) => void
 }
 
+const nothing: Retired = { rows: 0, events: 0, drafts: 0 }
 const lookEveryMs = 2_000
 const retireEveryMs = 24 * 60 * 60 * 1000
 /** After a batch that could not even be begun. */
@@ -107,10 +112,10 @@ class Worker {
     if (this.#retiredAt !== undefined && clock.monotonic() - this.#retiredAt < retireEveryMs) return
     this.#retiredAt = clock.monotonic()
     try {
-      const { rows, events } = (await retire()) ?? { rows: 0, events: 0 }
-      if (rows + events > 0) onEvent({ name: 'purged', rows, events, code: undefined })
+      const { rows, events, drafts } = (await retire()) ?? nothing
+      if (rows + events + drafts > 0) onEvent({ name: 'purged', rows, events, drafts, code: undefined })
     } catch (error) {
-      onEvent({ name: 'purged', rows: 0, events: 0, code: codeOf(error) })
+      onEvent({ name: 'purged', ...nothing, code: codeOf(error) })
     }
   }
 
