@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { eventBody, post } from '../harness/deliveries.ts'
 import { canariesIn, canariesInFiles, spyScript } from '../harness/faults/canary.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
+import { ordered } from '../harness/ordered.ts'
 import { start } from '../harness/process.ts'
 import { shareOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
@@ -74,3 +75,46 @@ test('no child, and no command line of any process, is given a key or a secret',
   expect(text).toContain('webhook')
   expect(canariesIn('--exec', text, canaries)).toEqual([])
 })
+
+test.each(['a report', 'a report by its signed URL'])(
+  'the viewer of %s, a child of --open, is given neither a key nor a token',
+  async (which) => {
+    if (process.platform !== 'linux') return children.notTried('another platform has another viewer')
+    const here = await ordered(['Ana'])
+    const [id = ''] = here.ids
+    const read = await here.type(`request get ${id} --json`)
+    const { checks } = read.json() as { checks: { id: string; type: string; report_pdf_url?: string }[] }
+    const { id: check = '', report_pdf_url: url = '' } =
+      checks.find(({ type }) => type === 'background') ?? {}
+    const canaries = {
+      key: here.sandbox.credentials.apiKey,
+      secret: here.sandbox.credentials.webhookSecret,
+      password: 'canary-password',
+      ...(which !== 'a report' && { token: new URL(url).searchParams.get('t') ?? '' }),
+    }
+    const viewer = join(here.folder, 'xdg-open')
+    const seen = join(here.folder, 'seen.json')
+    const script = `${spyScript(`${seen}.part`)}\nfs.writeFileSync(${JSON.stringify(`${seen}.argv`)}, process.argv.join(' '))\nfs.renameSync(${JSON.stringify(`${seen}.part`)}, ${JSON.stringify(seen)})`
+    writeFileSync(join(here.folder, 'spy.cjs'), script)
+    writeFileSync(viewer, `#!/bin/sh\nexec "${process.execPath}" ${join(here.folder, 'spy.cjs')} "$@"\n`, {
+      mode: 0o755,
+    })
+    const path = {
+      PATH: `${here.folder}:${process.env['PATH'] ?? ''}`,
+      DISPLAY: ':0',
+      PGPASSWORD: canaries.password,
+    }
+    const what = which === 'a report' ? [check] : ['--url', url]
+    const output = join(here.folder, 'report.pdf')
+    const run = start(['report', 'download', ...what, '--output', output, '--open'], { ...here.env, ...path })
+    expect([await run.ended, run.stderr()]).toEqual([0, expect.not.stringContaining('Error')])
+    await vi.waitUntil(() => existsSync(seen), { timeout: 30_000 })
+    const { env, lines } = JSON.parse(readFileSync(seen, 'utf8')) as { env: object; lines: string[] }
+    const argv = readFileSync(`${seen}.argv`, 'utf8')
+    expect(argv).toContain('report.pdf')
+    // A token of the command line is the user's own; the child gets none of it.
+    const { key, secret, password } = canaries
+    expect(canariesIn('--open', `${JSON.stringify(env)} ${argv}`, canaries)).toEqual([])
+    expect(canariesIn('command lines', lines.join(' '), { key, secret, password })).toEqual([])
+  },
+)

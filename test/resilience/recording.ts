@@ -16,7 +16,9 @@ const means: readonly (readonly [need: string, sign: RegExp])[] = [
   ['strace', /faults\/strace\.ts/],
   ['qpdf', /'qpdf'/],
   ['soffice', /\boffice\.ts/],
-  ['root', /faults\/small-disk\.ts|'mount'/],
+  ['unshare', /faults\/read-only-root\.ts/],
+  ['setpriv', /faults\/read-only-root\.ts/],
+  ['root', /faults\/(?:small-disk|read-only-root)\.ts|'mount'/],
 ]
 
 /** Test files that record a figure, and the rows that they are of. */

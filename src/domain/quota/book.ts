@@ -284,5 +284,5 @@ function withCalls(parts: WindowBook['parts'], part: number, calls: number): Win
 function joined(parts: readonly [part: number, calls: number][]): [part: number, calls: number][] {
   const sums = new Map<number, number>()
   for (const [part, calls] of parts) sums.set(part, (sums.get(part) ?? 0) + calls)
-  return [...sums].sort(([a], [b]) => a - b)
+  return [...sums]
 }

@@ -48,3 +48,21 @@ test('for more than an hour’s calls it is right to 3 in 100', () => {
     expect(Math.abs(said - is) / is).toBeLessThan(0.03)
   }
 })
+
+test.each([
+  ['a minute, held a hundredth and a second longer', [{ calls: 10, seconds: 60 }], 25, 0, 123.2],
+  ['an hour, held ten seconds longer', [{ calls: 10, seconds: 3600 }], 11, 0, 3646],
+  [
+    'the longest window, whichever stands first',
+    [
+      { calls: 10, seconds: 3600 },
+      { calls: 20, seconds: 60 },
+    ],
+    11,
+    0,
+    3646,
+  ],
+  ['calls that take longer than their windows', [{ calls: 10, seconds: 60 }], 25, 60_000, 1500],
+])('whole rounds: %s', (_what, all, creates, callMs, seconds) => {
+  expect(secondsForCreates(emptyBook(all), creates, start, callMs)).toBeCloseTo(seconds)
+})

@@ -27,3 +27,7 @@ test('the document’s windows hold unless something is said, and that only for 
   expect(windowsFor('http://127.0.0.1:4010', '5/60')).toEqual([{ calls: 5, seconds: 60 }])
   expect(() => windowsFor('https://api.example.com', '5/60')).toThrow(/REFCHECK_QUOTA/)
 })
+
+test('of what is no quota forty characters are shown', () => {
+  expect(() => parseWindows(`60${'x'.repeat(100)}`, '--quota')).toThrow(`"60${'x'.repeat(38)}" is not`)
+})

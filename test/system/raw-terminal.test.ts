@@ -1,0 +1,151 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { program } from '../harness/program.ts'
+import { openTerminal } from '../harness/terminal.ts'
+import { type Between, world } from '../harness/world.ts'
+
+const escapes = faultRow('escapes', 'views with raw controls', { of: /view/ })
+const codes = faultRow('codes', 'views with raw controls', { of: /machine/ })
+
+/** Sets the clipboard, clears, colours in a way of its own, in 8-bit forms too; turned around; NUL, backspace, bell. */
+const hostile =
+  'evil\u001B]52;c;aGVsbG8=\u0007\u001B[1337;2J\u001B[1337m\u009B1337m\u009D52;c;aGk=\u009C\u001BPq\u001B\\\u202Etxt\u0000\u0008\u0007'
+
+/** Texts that an organisation or the service chooses. */
+const chosen = new Set([
+  'name',
+  'display_name',
+  'description',
+  'message',
+  'job_title',
+  'check_name',
+  'partner_name',
+])
+
+/** Whoever answers puts it wherever a text is chosen; for 400s too. */
+const poisoned: Between = async (request, ask) => {
+  const answer = await ask(request)
+  if (!answer.headers.get('content-type')?.includes('json')) return answer
+  const body = JSON.parse(await answer.text(), (key, value: unknown) =>
+    typeof value === 'string' && chosen.has(key) ? `${value} ${hostile}` : value,
+  ) as unknown
+  return Response.json(body, { status: answer.status })
+}
+
+const escape = '\u001B'
+/** What a program of ours may send: colours and moves of the cursor, never with the service's own parameter. */
+const ours = new RegExp(String.raw`${escape}\[(?!1337)[\d;?]*[A-Za-z]|[\r\n]`, 'g')
+
+async function rawOf(line: string, folder: string, env: Record<string, string>): Promise<string> {
+  const file = join(folder, 'env')
+  writeFileSync(
+    file,
+    Object.entries(env)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+  const terminal = await openTerminal([`--env-file=${file}`, program, ...line.split(' ')], 200, {
+    isWhole: true,
+  })
+  await terminal.ended
+  return terminal.raw()
+}
+
+async function place() {
+  const here = await world({ quota: [] })
+  peopleFile(here.folder, emails(2))
+  const people = join(here.folder, 'people.csv')
+  const order = await here.run(['batch', 'run', people, '--package', '102', '--yes', '--json'])
+  expect(order.code).toBe(0)
+  const { batch_id: batch } = order.json() as { batch_id: string }
+  const [request] = here.sandbox.requests()
+  writeFileSync(
+    join(here.folder, 'hostile.csv'),
+    `first_name,last_name,email,phone\nAna${hostile.replace('\u0000', '')},Ito,ana@example.com,+61412345678\n`,
+  )
+  here.intercept(poisoned)
+  const missing = '00000000-0000-4000-8000-000000000000'
+  return {
+    here,
+    views: (lines: string) =>
+      lines
+        .trim()
+        .split('\n')
+        .map((line) =>
+          line
+            .trim()
+            .replace('BATCH', batch)
+            .replace('REQUEST', request?.request_id ?? '')
+            .replace('FOLDER', here.folder)
+            .replace('MISSING', missing),
+        ),
+  }
+}
+
+/** Each line whose bytes hold what a terminal would obey. */
+async function obeyed(lines: readonly string[], here: { folder: string; env: Record<string, string> }) {
+  const wrong: string[] = []
+  let shown = 0
+  for (const line of lines) {
+    const raw = await rawOf(line, here.folder, here.env)
+    if (raw.includes('evil')) shown += 1
+    const left = raw.replaceAll(ours, '')
+    const found = /[\p{Cc}\p{Bidi_Control}]/u.exec(left)
+    if (found !== null)
+      wrong.push(`${line}: ${JSON.stringify(left.slice(Math.max(0, found.index - 40), found.index + 20))}`)
+  }
+  return { wrong, shown }
+}
+
+test('what a service says is shown harmless in the main views of a real terminal', async () => {
+  const { here, views } = await place()
+  const lines = views(`
+    packages list
+    schema show 102
+    users list
+    request get REQUEST
+    request get MISSING
+    request list --refresh
+    batch validate FOLDER/hostile.csv --package 102
+    batch run FOLDER/people.csv --package 102 --dry-run
+    batch status BATCH
+    batch rows BATCH
+    status
+    doctor
+    quota
+    webhook events list
+    users list --verbose
+  `)
+  const { wrong, shown } = await obeyed(lines, here)
+  escapes.cases(lines.length, lines.length - wrong.length)
+  expect(wrong).toEqual([])
+  // They do show it.
+  expect(shown).toBeGreaterThanOrEqual(5)
+})
+
+test('nothing that machines read is obeyed by a terminal that it is printed on', async () => {
+  const { here, views } = await place()
+  const lines = views(`
+    packages list --csv
+    packages list --json
+    packages list --jq .[].name
+    users list --csv
+    users list --json
+    schema show 102 --json
+    schema show 102 --json-schema
+    request get REQUEST --json
+    request get MISSING --json
+    batch validate FOLDER/hostile.csv --package 102 --json
+    api GET /v1/packages
+    api GET /v1/users --include
+  `)
+  const { wrong, shown } = await obeyed(lines, here)
+  codes.cases(lines.length, lines.length - wrong.length)
+  expect(wrong).toEqual([])
+  expect(shown).toBeGreaterThanOrEqual(6)
+})

@@ -1,0 +1,89 @@
+import { chmodSync, chownSync, copyFileSync, cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { faultRow } from '../harness/faults/fault-row.ts'
+import { type Ended, inside, withReadOnlyRoot } from '../harness/faults/read-only-root.ts'
+import { orderOf } from '../harness/people.ts'
+import { start } from '../harness/process.ts'
+import { emptyEnv, temporaryFolder } from '../harness/world.ts'
+
+const fault = faultRow('container', 'said to work that then fails')
+
+const root = join(import.meta.dirname, '..', '..')
+/** No line of /etc/passwd names it. */
+const nobody = 54_321
+
+type Run = (argv: readonly string[], env?: Record<string, string>) => Ended
+
+/** The program where `/` cannot be written, with a service; undefined where no such place can be made. */
+async function container(): Promise<Run | undefined> {
+  const folder = temporaryFolder()
+  chmodSync(folder, 0o755)
+  copyFileSync(process.execPath, join(folder, 'node'))
+  chmodSync(join(folder, 'node'), 0o755)
+  for (const part of ['bin', 'dist', 'package.json', 'oclif.manifest.json'])
+    cpSync(join(root, part), join(folder, 'app', part), { recursive: true })
+  mkdirSync(join(folder, 'volume'))
+  chownSync(join(folder, 'volume'), nobody, nobody)
+  if (withReadOnlyRoot(folder, nobody, ['true'], {}).status !== 0) return undefined
+  const written = withReadOnlyRoot(
+    folder,
+    nobody,
+    ['sh', '-c', 'touch /x /usr/x; cp /bin/true /tmp/x && /tmp/x'],
+    {},
+  )
+  expect(written.stderr).toMatch(/Read-only file system[^]*Permission denied/)
+  const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
+  const ready = JSON.parse(await sandbox.until('\n')) as Record<'base_url' | 'api_key' | 'user_email', string>
+  const service = {
+    REFCHECK_BASE_URL: ready.base_url,
+    REFCHECK_API_KEY: ready.api_key,
+    REFCHECK_USER_EMAIL: ready.user_email,
+  }
+  const program = [`${inside}/node`, `${inside}/app/bin/run.js`]
+  return (argv, env = {}) => withReadOnlyRoot(folder, nobody, [...program, ...argv], { ...service, ...env })
+}
+
+const at = (place: string): Record<string, string> => ({
+  REFCHECK_CONFIG_DIR: `${place}/config`,
+  REFCHECK_DATA_DIR: `${place}/data`,
+})
+
+const places: readonly (readonly [what: string, env: Record<string, string>, works: boolean])[] = [
+  ['a volume', at(`${inside}/volume`), true],
+  ['a /tmp where nothing can be executed', at('/tmp/refcheck'), true],
+  ['HOME on the volume', { HOME: `${inside}/volume` }, true],
+  ['a folder of the read-only root', at('/usr/refcheck'), false],
+  ['HOME on the read-only root', { HOME: '/usr' }, false],
+  [
+    'a folder of the read-only root, the store in memory',
+    { ...at('/usr/refcheck'), REFCHECK_STORE: ':memory:' },
+    true,
+  ],
+]
+
+test('with a read-only root and a /tmp without programs, whatever doctor calls sound works, and the rest is refused before it is sent', async () => {
+  if (process.getuid?.() !== 0) return fault.notTried('only root can make a mount namespace')
+  const run = await container()
+  if (run === undefined) return fault.notTried('unshare --mount is not permitted here')
+  const wrong: string[] = []
+  for (const [what, env, works] of places) {
+    const reads = ['packages list', 'schema show 102', 'users list'].map(
+      (line) => run(line.split(' '), env).status,
+    )
+    const doctor = run(['doctor', '--json'], env)
+    const order = run(orderOf('Priya'), env)
+    // What doctor warns of may still work.
+    const isHonest = doctor.status !== 0 || order.status === 0
+    const isPlain = !/internal error|^ +at /m.test(doctor.stderr + order.stderr)
+    if (reads.some((status) => status !== 0) || !isHonest || !isPlain || (order.status === 0) !== works)
+      wrong.push(
+        `${what}: reads ${reads.join()}, doctor ${doctor.status}, order ${order.status}: ${order.stderr}`,
+      )
+  }
+  fault.cases(places.length, places.length - wrong.length)
+  fault.says('read-only root and noexec /tmp by a mount namespace')
+  expect(wrong).toEqual([])
+})
