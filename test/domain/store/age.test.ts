@@ -99,6 +99,11 @@ test('a closed store says why, and what to do', () => {
   expect(closedBecause({ ...closed, attempts: ['a'] })[0]).toBe(
     'it did not know 1 attempt that was made with it',
   )
+  const move = { id: 'm', to: '/new', isDone: true }
+  expect(closedBecause({ ...closed, move })).toEqual(['it was moved to "/new"'])
+  expect(closedBecause({ ...closed, move: { ...move, isDone: false } })).toEqual([
+    'it is being moved to "/new"',
+  ])
   expect(storeClosed('/d/s', closed).message).toBe(
     'the store "/d/s" is closed: it did not know 2 attempts that were made with it',
   )

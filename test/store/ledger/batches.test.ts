@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, newAttempt, someTime } from './batches.ts'
-import { fileBatch, invalidRow, orderRow, orderRows } from './files.ts'
+import { fileBatch, invalidRow, officeRows, orderRow, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { BatchRow } from '../../../src/domain/batch/batch.ts'
+import type { BatchRow, NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import type { QuotaPlace } from '../../../src/domain/quota/place.ts'
 import type { Batches } from '../../../src/store/ledger/batches.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
@@ -318,6 +318,21 @@ describe.each(backends)('%s', (backend) => {
         attempt: undefined,
         stop: undefined,
       })
+    })
+
+    test('rows that are similar to one another go where the file says so, for all or by what they share', async () => {
+      const office = officeRows('office@example.com', ['Ann', 'Bob'])
+      const said: [Partial<NewFileBatch>, string][] = [
+        [{}, '2 held'],
+        [{ allowSimilar: false, shared: ['other@example.com'] }, '2 held'],
+        [{ allowSimilar: true }, '2 pending'],
+        [{ shared: ['office@example.com'] }, '2 pending'],
+      ]
+      for (const [at, [allowed, second]] of said.entries()) {
+        const batch = fileBatch({ account: `account ${at}`, ...allowed })
+        await store.batches.add(batch, office)
+        expect(await states(batch.id)).toEqual(['1 pending', second])
+      }
     })
 
     test('cancelling takes what was not sent, and leaves what was ordered', async () => {

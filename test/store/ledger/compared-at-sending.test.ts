@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { batchOf, newAttempt, personOf, someTime } from './batches.ts'
-import { fileBatch, orderRows } from './files.ts'
+import { batchOf, newAttempt, someTime } from './batches.ts'
+import { fileBatch, officeRows, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { BatchRow, NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 const urls = ['https://old.example.com', 'https://new.example.com'] as const
@@ -99,13 +99,7 @@ describe.each(backends)('%s: a row that is similar to one of its own file', (bac
   /** Three colleagues of an office with one e-mail, the first of whom is in flight. */
   async function office(changes: Partial<NewFileBatch>) {
     const batch = fileBatch(changes)
-    const rows = ['Ann', 'Bob', 'Cy'].map((first_name, at): NewRow => {
-      const recipient = { ...personOf('office@example.com'), first_name, last_name: `${first_name}son` }
-      const phone = `+6140000000${at}`
-      const body = Buffer.from(first_name)
-      return { row: at + 1, state: 'pending', packageId: 12, recipient: { ...recipient, phone }, body }
-    })
-    await store.batches.add(batch, rows)
+    await store.batches.add(batch, officeRows('office@example.com', ['Ann', 'Bob', 'Cy']))
     const [first, second, third] = await rowsOf(batch.id)
     const attempt = first && (await store.ledger.begin(first, newAttempt()))
     if (attempt === undefined || second === undefined || third === undefined) throw new Error('it begins')

@@ -49,3 +49,14 @@ export function invalidRow(row: number, email?: string): NewRow {
     matchesRow: undefined,
   }
 }
+
+/** Colleagues who share one e-mail and nothing else. */
+export function officeRows(email: string, names: readonly string[]): NewRow[] {
+  return names.map((first_name, at) => ({
+    row: at + 1,
+    state: 'pending',
+    packageId: 12,
+    recipient: { first_name, last_name: `${first_name}son`, email, phone: `+6140000000${at}` },
+    body: Buffer.from(first_name),
+  }))
+}

@@ -80,8 +80,8 @@ describe('a run', () => {
   test('of which nothing is pending sends nothing, and asks nobody of it', async () => {
     const { batch } = await carriedOut({ creates: both })
     const listPackages = () => Promise.reject(new UnavailableError('down'))
-    const { steps, sent } = await carriedOut({ api: { listPackages } }, { checksPackage: true }, batch)
-    expect({ steps, sent }).toEqual({ steps: ['start 0', 'write 2'], sent: 0 })
+    const { done, steps, sent } = await carriedOut({ api: { listPackages } }, { checksPackage: true }, batch)
+    expect([done, steps, sent]).toMatchObject([{ failure: undefined }, ['start 0', 'write 2'], 0])
   })
 
   test('of one row goes as well', async () => {

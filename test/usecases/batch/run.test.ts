@@ -104,9 +104,11 @@ describe('waiting', () => {
   })
 
   test('a 429 holds back others with the key too', async () => {
-    const { ports } = runnerOf(store, { creates: [clientError(429, 'too many requests', '7')] })
+    const { ports, events } = runnerOf(store, { creates: [clientError(429, 'too many requests', '7')] })
     const batch = await takenIn(store)
     expect(await runBatch(ports, batch.id, { ...noLimit, waitBudgetMs: 0 })).toMatchObject({ kind: 'halted' })
+    // Of a wait that is too long nothing is told: there is none.
+    expect(events).toEqual([row(1, 'pending', 'too many requests')])
     const { notBefore } = await ports.governor.standing()
     expect(notBefore).toBe(ports.clock.now() + 7000)
   })

@@ -284,6 +284,13 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
   })
 })
 
+test('an order that somebody else has changed meanwhile is not sent, and not waited for', async () => {
+  const changed: Ledger = { ...bound(ledger), begin: () => Promise.resolve(undefined) }
+  const parts = ordering({}, changed)
+  expect(await refusal(parts)).toMatchObject({ code: 'internal' })
+  expect({ sent: parts.api.sent, sleeps: parts.clock.sleeps }).toEqual({ sent: [], sleeps: [] })
+})
+
 test('a store in memory orders on this machine, and nowhere else', async () => {
   const memory = await place.open(':memory:')
   const local = ordering({ creates: [taken()] }, memory)

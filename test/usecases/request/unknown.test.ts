@@ -51,6 +51,12 @@ describe('an outcome that is unknown', () => {
     expect(await states()).toEqual(['unknown'])
   })
 
+  test('a fault of ours is told as a connection that broke, with the fault as its cause', async () => {
+    const fault = new TypeError('a fault of ours')
+    const refused = await refusal(ordering({ creates: [() => Promise.reject(fault)] }))
+    expect(refused).toMatchObject({ message: /: the connection broke$/, cause: { cause: fault } })
+  })
+
   describe('with an id in its answer', () => {
     const offering = serverError(500, { request_id: requestId })
 

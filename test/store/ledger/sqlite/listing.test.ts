@@ -8,7 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
@@ -143,6 +143,7 @@ describe('the place of the list', () => {
   test('has the key of a new store from its first moment, and a store that is lost leaves what it knew', async () => {
     await (await place.store()).close()
     expect(readFileSync(listPath(), 'utf8')).toBe('')
+    expect(basename(listPath(), '.list')).toMatch(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/)
     const { store } = await begun(1)
     await store.close()
     const before = readFileSync(listPath(), 'utf8')
@@ -159,6 +160,7 @@ describe('the place of the list', () => {
     const { store, batchId } = await begun(1)
     expect(existsSync(`${place.path}.attempts`)).toBe(true)
     await store.close()
+    const former = readdirSync(`${place.path}.attempts`)
     rmSync(`${place.path}.attempts`, { recursive: true })
     writeFileSync(`${place.path}.attempts`, 'no folder')
     const again = await place.store()
@@ -172,6 +174,8 @@ describe('the place of the list', () => {
     const third = await place.store()
     expect(await tries(third, batchId)).toEqual(['let in', 'let in', 'let in'])
     expect(readFileSync(listPath(), 'utf8')).toContain('member@example.com')
+    // It is another store than the one whose list nobody has any more.
+    expect(former).not.toContain(basename(listPath()))
     // What was allowed held for as long as there was no place.
     await third.close()
     rmSync(listPath())

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+
+import { memoryStore, runnerOf, takenIn } from './runner.ts'
+import { schemaOf } from '../../domain/form/sample-schema.ts'
+import { orderRows } from '../../store/ledger/files.ts'
+import { rowsNoLongerFit } from '../../../src/usecases/batch/schema-watch.ts'
+
+test('after a field was refused the schema is read again, past the copy that is kept', async () => {
+  const store = await memoryStore()
+  const batch = await takenIn(store, { rows: orderRows(2) })
+  const schema = schemaOf({ consent: { method: ['string', true] } })
+  let reads = 0
+  const packageSchema = () => {
+    reads += 1
+    return Promise.resolve(schema)
+  }
+  const { ports } = runnerOf(store, { api: { packageSchema } })
+  ports.cache = { get: () => Promise.resolve(schema), put: () => Promise.resolve() }
+  expect(await rowsNoLongerFit(ports, batch.id, 12)).toMatchObject({
+    code: 'incomplete',
+    message: expect.stringContaining('2 of the rows not sent no longer match it (row 1: ') as string,
+  })
+  expect(reads).toBe(1)
+  await store.close()
+})
