@@ -115,7 +115,10 @@ function literal(node: Node, parent: Node | undefined): string[] {
   if (typeof value === 'boolean') return [String(!value)]
   if (typeof value === 'number') return [String(value < aLot ? value + 1 : value * 2)]
   if (typeof value !== 'string') return []
-  if (sql.test(value)) return statements(String(node['raw']))
+  if (sql.test(value)) {
+    const raw = String(node['raw'])
+    return statements(raw.slice(1, -1)).map((changed) => raw.slice(0, 1) + changed + raw.slice(-1))
+  }
   const key = parent?.type === 'Property' ? parent['key'] : undefined
   return isNode(key) && saysWhat.has(String(key['name'])) && !value.includes(' ') ? [`'mutant'`] : []
 }
