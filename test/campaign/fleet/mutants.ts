@@ -93,12 +93,12 @@ const mutants: readonly {
     plan: 'runners are killed',
   },
   {
-    what: 'an order leaves before its attempt is committed',
+    what: 'an order leaves though its attempt was not committed',
     edits: [
       {
         path: `${postgres}/connection.ts`,
         from: 'await this.#commit(client)\n      return result',
-        to: 'if (Math.random() < 0.5) await this.#commit(client)\n      return result',
+        to: 'await (Math.random() < 0.9 ? this.#commit(client) : this.#rollBack(client))\n      return result',
       },
     ],
     plan: 'runners are killed',
