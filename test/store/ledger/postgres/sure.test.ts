@@ -5,7 +5,7 @@ import { surely } from '../../../../src/store/ledger/postgres/sure.ts'
 
 const silence = new NoAnswerError('no answer', { hint: '' })
 
-test('a change without an answer is looked up, and made anew where it was not made, five times in all', async () => {
+test('a change without an answer is looked up, and made again where it was not made, five times in all', async () => {
   const asked: string[] = []
   const change = (): Promise<string> => {
     asked.push('change')
