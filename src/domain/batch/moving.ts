@@ -51,12 +51,18 @@ export function notMovable(
   )
 }
 
+const unread: FileReading = { sheet: null, map: {}, ignore: [], default_country: null }
+
 /** The file of a batch, read as it was read then. */
 function runUnder(batch: Parameters<typeof notMovable>[0], packageId: number): string {
   const { path, name, reading, allowDuplicate, allowSimilar = false, shared = [] } = batch
   return fileCommand('run', {
     file: path ?? name,
-    columns: choicesOf(readJson(reading).value as unknown as FileReading, packageId),
+    // Of a batch that was put back nothing says how it was read.
+    columns: choicesOf(
+      { ...unread, ...(readJson(reading).value as Partial<FileReading> | undefined) },
+      packageId,
+    ),
     allowed: { allowDuplicate, allowSimilar, shared, ignoreResults: false },
   })
 }
