@@ -153,6 +153,8 @@ function overlapping(
     const from = at * (each - shared)
     return everybody
       .slice(from, from + each)
+      // The same content under another name would be the same batch.
+      .filter((_, place) => !inStep || place !== at)
       .map((who) => ({ who, at: inStep ? 0 : rng() }))
       .sort((a, b) => a.at - b.at)
       .map(({ who }) => who)
