@@ -151,13 +151,15 @@ function overlapping(
   const everybody = people(files * (each - shared) + shared)
   return Array.from({ length: files }, (_, at) => {
     const from = at * (each - shared)
-    return everybody
-      .slice(from, from + each)
-      // The same content under another name would be the same batch.
-      .filter((_, place) => !inStep || place !== at)
-      .map((who) => ({ who, at: inStep ? 0 : rng() }))
-      .sort((a, b) => a.at - b.at)
-      .map(({ who }) => who)
+    return (
+      everybody
+        .slice(from, from + each)
+        // The same content under another name would be the same batch.
+        .filter((_, place) => !inStep || place !== at)
+        .map((who) => ({ who, at: inStep ? 0 : rng() }))
+        .sort((a, b) => a.at - b.at)
+        .map(({ who }) => who)
+    )
   })
 }
 
