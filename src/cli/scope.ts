@@ -69,10 +69,6 @@ export class Scope {
     this.#made.set(make, from.made(make))
   }
 
-  isMade(make: (scope: Scope) => unknown): boolean {
-    return this.#made.has(make)
-  }
-
   /** Done at the end, while all that was made is still open. */
   onSettle(settle: Close): void {
     this.#settlers.push(settle)

@@ -2,15 +2,14 @@ import { once, type Scope } from '../cli/scope.ts'
 import { variable } from '../host/env.ts'
 import { QuotaUsage } from '../usecases/quota/usage.ts'
 import { governorOf } from './quota.ts'
-import { store } from './store.ts'
 
 /** What this command uses of the quota, counted at its end. */
 export const usage = once((scope: Scope): QuotaUsage => {
   const counted = new QuotaUsage()
   scope.onSettle(async () => {
     // A store in memory would forget it again.
-    const isKept = scope.isMade(store) || variable(scope.context.env, 'REFCHECK_STORE') !== ':memory:'
-    if (isKept) await counted.settle((baseUrl, apiKey) => governorOf(scope, baseUrl, apiKey))
+    if (variable(scope.context.env, 'REFCHECK_STORE') === ':memory:') return
+    await counted.settle((baseUrl, apiKey) => governorOf(scope, baseUrl, apiKey))
   })
   return counted
 })
