@@ -151,15 +151,13 @@ function overlapping(
   const everybody = people(files * (each - shared) + shared)
   return Array.from({ length: files }, (_, at) => {
     const from = at * (each - shared)
-    return (
-      everybody
-        .slice(from, from + each)
-        // The same content under another name would be the same batch.
-        .filter((_, place) => !inStep || place !== at)
-        .map((who) => ({ who, at: inStep ? 0 : rng() }))
-        .sort((a, b) => a.at - b.at)
-        .map(({ who }) => who)
-    )
+    const own = everybody.slice(from, from + each)
+    // The same content under another name would be the same batch.
+    if (inStep) return own.filter((who) => who !== own[at])
+    return own
+      .map((who) => ({ who, at: rng() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ who }) => who)
   })
 }
 
