@@ -23,6 +23,7 @@ export const groups: readonly Group[] = [
       'host/clock',
       'host/env',
       'contract/loopback',
+      'contract/parse-json',
       'host/text',
       'domain/session/credentials',
       // A few lines each, and a file of its own for each that is shared would be most of their cost.

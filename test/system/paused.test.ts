@@ -77,7 +77,7 @@ async function stopped(ms: number): Promise<string | undefined> {
   return `${ms} ms: ${made.length} orders of ${reached.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`
 }
 
-test('two runners that are stopped past every limit and go on order nobody twice', async () => {
+test('two runners that are stopped past every limit and go on order no person twice', async () => {
   const chosen = shareOf(moments, 4)
   const wrong: string[] = []
   for (let at = 0; at < chosen.length; at += 4) {
