@@ -37,7 +37,7 @@ const longestStartMs = 240_000
 /** Tests of the rooms above the rules that a mutant is tried with at most: short ones, and so many that go deep. */
 const leastShort = 8
 /** More short ones as long as they take no more than this together. */
-const shortMs = 3_000
+const shortMs = 10_000
 const mostDeep = 14
 /** A longer test is passed over: on a machine with others at work it would time out by itself. */
 const longestTestMs = 5_000

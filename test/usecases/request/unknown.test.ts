@@ -57,6 +57,12 @@ describe('an outcome that is unknown', () => {
     expect(refused).toMatchObject({ message: /: the connection broke$/, cause: { cause: fault } })
   })
 
+  test('a failure that has its sentence keeps it', async () => {
+    const failure = new UnavailableError('no answer came within 60 s')
+    const refused = await refusal(ordering({ creates: [() => Promise.reject(failure)] }))
+    expect(refused).toMatchObject({ message: /: no answer came within 60 s$/, cause: failure })
+  })
+
   describe('with an id in its answer', () => {
     const offering = serverError(500, { request_id: requestId })
 

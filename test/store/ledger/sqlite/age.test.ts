@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
@@ -73,9 +73,11 @@ describe('a store that has forgotten attempts', () => {
 
   test('goes on once a person has accepted it, and those people are not ordered again', async () => {
     const { store, batchId } = await putBack()
+    const list = listPath()
     expect(await store.maintenance.acceptOlder()).toEqual({ held: 0 })
     expect(await tries(store, batchId)).toEqual(['let in', 'let in', 'let in'])
     expect(await states(store, batchId)).toEqual(['sending', 'unknown', 'unknown', 'pending'])
+    expect(readdirSync(listFolder).filter((name) => name.endsWith('.list'))).toEqual([basename(list)])
     await goOn(store, batchId, 1)
     const again = fileBatch()
     await store.batches.add(again, orderRows(4))
@@ -280,6 +282,11 @@ test('a closed store in which more is found wrong says all of it, and names what
   expect(found?.by).toEqual(['unlisted', 'older'])
   const named = found === undefined ? [] : await without.maintenance.putBack(found)
   expect(named.map((each) => /row \d/.exec(each)?.[0])).toEqual(['row 8', 'row 7'])
+  appendFileSync(path, lineOf('latest@example.com', someTime, 9))
+  expect((await without.maintenance.closed())?.attempts).toEqual([
+    ...(found?.attempts ?? []),
+    expect.any(String),
+  ])
 })
 
 test('of a store with another key that stood in its place a person decides once', async () => {
