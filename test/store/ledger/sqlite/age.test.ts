@@ -4,6 +4,8 @@ import { basename, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import type { Attempt, RowVersion } from '../../../../src/domain/submission/submission.ts'
+import type { Store } from '../../../../src/store/ledger/store.ts'
 import { listLine, readList } from '../../../../src/domain/store/attempt-list.ts'
 import { digest } from '../../../../src/store/ledger/listed-rows.ts'
 import {
@@ -257,14 +259,22 @@ const lineOf = (email: string, at: number, row = 1): string => {
   return listLine({ ...attempt, at, baseUrl: 'http://127.0.0.1:4010', userEmail: email }, digest)
 }
 
-test('the first attempt of a process that took no hold is listed too', async () => {
+test.each([
+  ['by itself', (store: Store, row: RowVersion) => store.ledger.begin(row, newAttempt())],
+  ['with its place in the quota', inQuota],
+])('the first attempt of a process that took no hold is listed too: begun %s', async (_, begin) => {
   const { store, batchId } = await begun(1)
   await store.close()
   const other = await place.store()
   const row = await other.batches.nextPending(batchId)
-  const attempt = row && (await other.ledger.begin(row, newAttempt()))
+  const attempt = row && (await begin(other, row))
   expect(readFileSync(listPath(), 'utf8')).toContain(attempt?.attemptId)
 })
+
+async function inQuota(store: Store, row: RowVersion): Promise<Attempt | undefined> {
+  const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+  return (await store.ledger.beginInQuota(row, newAttempt(), room)).attempt
+}
 
 test('a closed store in which more is found wrong says all of it, and names what is lacking as it was sent', async () => {
   const { store, batchId } = await begun(1)

@@ -152,18 +152,22 @@ describe('a row that was damaged is sent no more', () => {
   })
 })
 
-test('a rejected row whose person was removed is not queued again', async () => {
+test('neither a rejected row whose person was removed is queued again, nor one that was accepted', async () => {
   const batch = fileBatch()
-  await store.batches.add(batch, [orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
-  for (const number of [1, 2]) {
+  await store.batches.add(
+    batch,
+    ['ann', 'bob', 'eve'].map((name, at) => orderRow(at + 1, `${name}@example.com`)),
+  )
+  const accepted = { to: 'accepted', at, requestId: batch.id, requestStatus: 'RECEIVED' } as const
+  for (const number of [1, 2, 3]) {
     const row = await store.batches.nextPending(batch.id)
     const attempt = row && (await store.ledger.begin(row, newAttempt()))
     if (attempt === undefined) throw new Error(`row ${number} did not begin`)
-    await store.ledger.move(attempt, { to: 'rejected', at, reason: 'no' })
+    await store.ledger.move(attempt, number === 3 ? accepted : { to: 'rejected', at, reason: 'no' })
   }
   await store.maintenance.purge({ email: 'ann@example.com' }, { dryRun: false, completely: false })
   expect(await store.batches.requeue(batch.id, at)).toBe(1)
-  expect(await store.batches.counts(batch.id)).toMatchObject({ rejected: 1, pending: 1 })
+  expect(await store.batches.counts(batch.id)).toMatchObject({ rejected: 1, pending: 1, accepted: 1 })
 })
 
 test('what many people share is said of a file’s own rows, when they come in and when they are sent', async () => {
