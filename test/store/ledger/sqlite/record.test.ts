@@ -156,7 +156,7 @@ test('neither a rejected row whose person was removed is queued again, nor one t
   const batch = fileBatch()
   await store.batches.add(
     batch,
-    ['ann', 'bob', 'eve'].map((name, at) => orderRow(at + 1, `${name}@example.com`)),
+    ['ann', 'bob', 'eve'].map((name, index) => orderRow(index + 1, `${name}@example.com`)),
   )
   const accepted = { to: 'accepted', at, requestId: batch.id, requestStatus: 'RECEIVED' } as const
   for (const number of [1, 2, 3]) {
