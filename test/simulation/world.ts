@@ -3,6 +3,7 @@ import { humanOf, type Human, humans, type OnOffer } from './people.ts'
 import { StoreFiles } from './store-files.ts'
 import { simulatedWire } from './wire.ts'
 import type { Mutant } from './mutants.ts'
+import type { Clock } from '../../src/host/clock.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { seeded } from '../harness/seeded-random.ts'
 import type { RequestBody } from '../../src/contract/request-body.ts'
@@ -142,7 +143,7 @@ export class World {
       waiting: life.of(store.waiting),
       inbox: life.of(store.inbox, ['list']),
       orphans: life.of(store.orphans),
-      governor: governor({ quota: store.quota, account, windows, clock }),
+      governor: governor({ quota: store.quota, account, windows, clock: this.#toldClock() }),
       clock: { ...bound(clock), sleep: (ms, signal) => this.#sleep(life, ms, signal) },
       random,
       cache: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
@@ -187,6 +188,17 @@ export class World {
 
   /** The last attempt of each process. */
   readonly #attempts = new Map<Life, string>()
+
+  /** Time that passes by a wait for the quota passes on the server too. */
+  #toldClock(): Clock {
+    const { clock, files } = this
+    if (!this.#hasServer) return clock
+    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+      await clock.sleep(ms, signal)
+      await files.tellTime(clock.now())
+    }
+    return { ...bound(clock), sleep }
+  }
 
   async #sleep(life: Life, ms: number, signal?: AbortSignal): Promise<void> {
     await life.step('before sleep')
