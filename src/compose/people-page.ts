@@ -68,6 +68,7 @@ async function page(
     packages,
     isMixed: ids.length > 1,
     version: scope.options.version,
+    keep: scope.keep,
   })
   return new TextEncoder().encode(text)
 }

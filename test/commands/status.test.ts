@@ -276,3 +276,20 @@ test('status: what is in flight, what needs a person with the command for each, 
     exit 0
   `)
 })
+
+test('pages: --profile is repeated in every command that they show', async () => {
+  const here = await session({ newcomer: true })
+  const { type, folder, url, sandbox } = here
+  const { apiKey, userEmail } = sandbox.credentials
+  await type(`auth login --base-url ${url} --email ${userEmail} --profile main --with-key`, { stdin: apiKey })
+  peopleFile(folder, emails(6))
+  const run = 'batch run people.csv --package 102 --yes --max 4 --profile main --json'
+  const { batch_id: id } = (await type(run)).json() as { batch_id: string }
+  await type('status --html all.html --profile main')
+  await type(`batch export ${id} --output one.html --profile main`)
+  for (const page of ['all.html', 'one.html']) {
+    expect(here.read(page).match(/refcheck [a-z]+ [^<`]+/g)).toEqual([
+      `refcheck batch resume ${id} --profile main`,
+    ])
+  }
+})

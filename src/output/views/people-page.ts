@@ -9,6 +9,7 @@ import {
 import { type PersonRow, statusCounts } from '../../domain/overview/people.ts'
 import { timelineOf } from '../../domain/overview/timeline.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
+import type { Keep } from '../../domain/wording/kept-flags.ts'
 import { localDay, localTime } from '../../domain/wording/local-time.ts'
 import { sanitize } from '../../host/text.ts'
 import { percent, statusChart, timeline } from '../../html/charts.ts'
@@ -33,6 +34,8 @@ export interface PeoplePage {
   isMixed: boolean
   /** Made with; for the foot. */
   version: string
+  /** Repeats in commands what was typed. */
+  keep: Keep
 }
 
 /** People who are named of a group that needs somebody. */
@@ -99,7 +102,7 @@ function tiles({ people, total, attention }: PeoplePage): Piece {
   </dl>`
 }
 
-function attentionSection({ attention, title }: PeoplePage): Piece {
+function attentionSection({ attention, title, keep }: PeoplePage): Piece {
   const groups = groupedAttention(attention)
   return html`<section aria-labelledby="attention">
     <h2 id="attention">Needs a person</h2>
@@ -107,7 +110,7 @@ function attentionSection({ attention, title }: PeoplePage): Piece {
       groups.length === 0
         ? html`<p>Nothing needs a person.</p>`
         : html`<ul class="todo">
-            ${groups.map((group) => attentionItem(group, title))}
+            ${groups.map((group) => attentionItem({ ...group, command: keep(group.command) }, title))}
           </ul>`
     }
   </section>`
@@ -153,7 +156,7 @@ function timeSection(people: readonly PersonRow[]): Piece | string {
   </section>`
 }
 
-function peopleSection({ people, total, isMixed, packages }: PeoplePage): Piece {
+function peopleSection({ people, total, isMixed, packages, keep }: PeoplePage): Piece {
   const statuses = statusCounts(people)
   const heads = ['Person', 'E-mail', ...(isMixed ? ['Package'] : []), 'Status', 'Ordered', 'Heard', 'Request']
   return html`<section aria-labelledby="people">
@@ -172,7 +175,7 @@ function peopleSection({ people, total, isMixed, packages }: PeoplePage): Piece 
     <div class="overflow-auto" role="region" aria-label="Table of people" tabindex="0">
       <table data-sorts>
         <caption>
-          ${people.length === total ? countInWords(total, 'person', 'people') : `The newest ${people.length} of ${total}; the rest with: refcheck request list --csv`}.
+          ${people.length === total ? countInWords(total, 'person', 'people') : `The newest ${people.length} of ${total}; the rest with: ${keep('refcheck request list --csv')}`}.
           A request is named by the first 8 characters of its id, which commands take too.
         </caption>
         <thead>
