@@ -193,6 +193,43 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
   expect(sandbox.requests()[0]?.recipient).toMatchObject({ last_name: 'Rao', phone: '+61412345678' })
 })
 
+test('back leads from the first question to the choice of the package, and every answer is kept', async () => {
+  const here = await session()
+  const answers: Answer[] = [
+    { ask: /Which package/, choose: /\(101\)/ },
+    { ask: /Last name/, type: 'Shah' },
+    { ask: /Email/, back: true },
+    { ask: /Last name/, initial: 'Shah', back: true },
+    { ask: /Which package/, choose: /Identity check only/ },
+    { ask: /Email/, back: true },
+    { ask: /Which package/, choose: /Identity check only/ },
+    { ask: /Email/, type: 'priya@example.com' },
+    { ask: /Phone/, leave: true },
+  ]
+  expect(await here.type('request create --first-name Priya', { answers })).toMatchInlineSnapshot(`
+    $ refcheck request create --first-name Priya
+    ? Which package?: Standard employment screen (101)
+    ? Last name (required): Shah
+    ? Email (required): (back)
+    ? Last name (required): (back)
+    ? Which package?: Identity check only (102)
+    ? Email (required): (back)
+    ? Which package?: Identity check only (102)
+    ? Email (required): priya@example.com
+    ? Phone (required) ^C
+    2> Cancelled; nothing was done
+    2> Your answers are kept. Continue with: refcheck request create --resume
+    exit 130
+  `)
+  const resumed: Answer[] = [
+    { ask: /Phone/, type: '+61412345678' },
+    { ask: /Is everything correct/, choose: /^Yes/ },
+    { ask: /^Order 102/, confirm: true },
+  ]
+  await here.type('request create --resume', { answers: resumed })
+  expect(here.sandbox.requests()[0]).toMatchObject({ recipient: { last_name: 'Shah' }, package_id: 102 })
+})
+
 test('leaving in the middle, or at the review, sends nothing', async () => {
   const here = await session()
   const middle: Answer[] = [{ ask: /Which package/, leave: true }]

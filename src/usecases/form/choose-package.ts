@@ -3,9 +3,16 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { countInWords } from '../../domain/wording/count-in-words.ts'
 
-/** The package to order from: the only ACTIVE one, or the one a person chooses. */
-export async function choosePackage(prompter: Prompter, packages: readonly Package[]): Promise<Package> {
-  const active = packages.filter(({ status }) => status === 'ACTIVE')
+export const activePackages = (packages: readonly Package[]): Package[] =>
+  packages.filter(({ status }) => status === 'ACTIVE')
+
+/** The package to order from: the only ACTIVE one, or the one a person chooses. `initial`: the one pointed at first. */
+export async function choosePackage(
+  prompter: Prompter,
+  packages: readonly Package[],
+  initial?: Package,
+): Promise<Package> {
+  const active = activePackages(packages)
   const [first] = active
   if (first === undefined) {
     const others = packages.length === 0 ? 'there are no packages' : 'none of the packages is ACTIVE'
@@ -18,6 +25,7 @@ export async function choosePackage(prompter: Prompter, packages: readonly Packa
   return prompter.select({
     message: 'Which package?',
     narrows: true,
+    initial,
     choices: active.map((choice) => ({
       value: choice,
       label: `${choice.name} (${String(choice.id)})`,

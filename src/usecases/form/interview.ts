@@ -45,6 +45,8 @@ export interface InterviewOptions {
   onAnswer?: ((draft: DraftBody) => Promise<void>) | undefined
   /** Told that the person wants no more of the answers. */
   onDrop?: (() => Promise<void>) | undefined
+  /** Whether back leads from the first question to what was asked before the form; a WentBack is thrown then. */
+  canGoBack?: boolean | undefined
   /** `given` was kept by an earlier run: what is not valid any more is asked for again. */
   isResumed?: boolean | undefined
 }
@@ -115,15 +117,16 @@ class Form {
   async ask(review: boolean): Promise<void> {
     const open = await this.#open(review)
     if (review || open.length > 0) await this.#meet(open.length > 0)
+    const { canGoBack = false } = this.#options
     for (let at = 0; at < open.length;) {
       const field = open[at]
       if (field === undefined) return
       try {
-        await this.#answer(field, at > 0)
+        await this.#answer(field, at > 0 || canGoBack)
         at += 1
         await this.#meet(at < open.length)
       } catch (error) {
-        if (!(error instanceof WentBack)) throw error
+        if (!(error instanceof WentBack) || at === 0) throw error
         at -= 1
       }
     }

@@ -10,7 +10,8 @@ import type { ReviewRow } from '../../domain/form/review.ts'
 import { type DraftBody, validateBody, validateDraft } from '../../domain/form/validate.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { InvalidInputError, NotFoundError, UsageError } from '../../errors/kinds.ts'
-import { choosePackage } from '../form/choose-package.ts'
+import { WentBack } from '../../errors/went-back.ts'
+import { activePackages, choosePackage } from '../form/choose-package.ts'
 import { interview, type InterviewOptions } from '../form/interview.ts'
 import { loadSchema, type SchemaSource } from '../form/load-schema.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -44,6 +45,7 @@ export interface PrepareOptions extends SchemaSource {
   today?: string | undefined
   onImprobable?: ((text: string) => void) | undefined
   /** See InterviewOptions. */
+  canGoBack?: InterviewOptions['canGoBack']
   onPerson?: InterviewOptions['onPerson']
   onDrop?: InterviewOptions['onDrop']
   onAnswer?: ((draft: DraftBody, pack: Package) => Promise<void>) | undefined
@@ -54,18 +56,56 @@ export interface PrepareOptions extends SchemaSource {
  * A package that is not ACTIVE is refused here ("only ACTIVE packages can be used to create requests").
  */
 export async function prepareOrder(given: GivenOrder, options: PrepareOptions): Promise<Order> {
+  const { prompter, api, signal, onPackages } = options
+  const id = packageIdOf(given)
+  if (id === undefined && prompter === undefined) {
+    throw new UsageError('--package is required', {
+      hint: 'List the packages with: refcheck packages list --status active',
+    })
+  }
+  const packages = await api.listPackages(undefined, signal)
+  await onPackages?.(packages)
+  return id === undefined && prompter !== undefined
+    ? ofChosen(prompter, packages, given, options)
+    : ofPackage(orderable(id, packages), given, options)
+}
+
+/** Of a package that the person chooses; back leads from the first question to that choice, and loses no answer. */
+async function ofChosen(
+  prompter: Prompter,
+  packages: readonly Package[],
+  given: GivenOrder,
+  options: PrepareOptions,
+): Promise<Order> {
+  const { onAnswer } = options
+  const canGoBack = activePackages(packages).length > 1
+  let answers: DraftBody | undefined
+  for (let chosen: Package | undefined; ;) {
+    chosen = await choosePackage(prompter, packages, chosen)
+    const keep = async (draft: DraftBody, pack: Package): Promise<void> => {
+      answers = draft
+      await onAnswer?.(draft, pack)
+    }
+    if (answers !== undefined) await keep({ ...answers, package_id: chosen.id }, chosen)
+    try {
+      return await ofPackage(chosen, { ...given, draft: answers }, { ...options, canGoBack, onAnswer: keep })
+    } catch (error) {
+      if (!(error instanceof WentBack)) throw error
+    }
+  }
+}
+
+async function ofPackage(pack: Package, given: GivenOrder, options: PrepareOptions): Promise<Order> {
   const { prompter, yes } = options
-  const pack = await orderable(given, options)
   const schema = await loadSchema(pack.id, options)
   if (given.body !== undefined) {
     const national = withNationalPhone(given.body, options.repair)
     const whole = await confirmed(checked(national.body, schema, 'json'), { pack, schema }, options)
     return { ...whole, changes: [...national.changes, ...whole.changes], package: pack, schema }
   }
-  const { body: draft, changes } = withNationalPhone(
-    given.draft ?? bodyFromFlags(given.flags, schema),
-    options.repair,
-  )
+  // A field of the flags that the package has not is refused, whatever was answered since.
+  const flagged = bodyFromFlags(given.flags, schema)
+  const { body: draft, changes } = withNationalPhone(given.draft ?? flagged, options.repair)
   if (prompter === undefined) {
     const whole = checked(draft, schema, 'flags')
     requireYes(yes)
@@ -80,19 +120,7 @@ export async function prepareOrder(given: GivenOrder, options: PrepareOptions): 
 }
 
 /** The package to order from, ACTIVE and visible. */
-async function orderable(
-  given: GivenOrder,
-  { api, prompter, signal, onPackages }: PrepareOptions,
-): Promise<Package> {
-  const id = packageIdOf(given)
-  if (id === undefined && prompter === undefined) {
-    throw new UsageError('--package is required', {
-      hint: 'List the packages with: refcheck packages list --status active',
-    })
-  }
-  const packages = await api.listPackages(undefined, signal)
-  await onPackages?.(packages)
-  if (id === undefined && prompter !== undefined) return choosePackage(prompter, packages)
+function orderable(id: number | undefined, packages: readonly Package[]): Package {
   const pack = packages.find((each) => each.id === id)
   if (pack === undefined) {
     throw new NotFoundError(`package ${id} was not found for this user`, {
@@ -182,7 +210,7 @@ async function asked(
   { pack, schema, isResumed }: { pack: Package; schema: PackageSchema; isResumed?: boolean },
   options: PrepareOptions,
 ): Promise<RequestBody> {
-  const { api, show, yes, isFixed, repair, doubt, today, onPerson, onAnswer, onDrop } = options
+  const { api, show, yes, isFixed, repair, doubt, today, canGoBack, onPerson, onAnswer, onDrop } = options
   return interview(prompter, schema, draft, {
     show: (rows, page) => show(rows, pack, page),
     review: !yes,
@@ -190,6 +218,7 @@ async function asked(
     isResumed,
     repair,
     today,
+    canGoBack,
     onPerson,
     onAnswer: (answers) => onAnswer?.(answers, pack) ?? Promise.resolve(),
     onDrop,
