@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -8,7 +7,7 @@ import { settingDefinitions } from '../domain/session/setting-keys.ts'
 import type { LiveSources } from '../usecases/completion/live-values.ts'
 import { orderPlans } from './approval.ts'
 import { sessionSources } from './session.ts'
-import { chosenStore, hastyStore } from './store.ts'
+import { hastyStore } from './store.ts'
 
 /** What only this machine knows; `profile`: as the line that is completed names it. Nothing is made or called. */
 export function liveSources(
@@ -26,11 +25,7 @@ export function liveSources(
       return openPackageNames({ paths, random: context.random }).get({ baseUrl, userEmail: email })
     },
     profiles: async () => (await sessionSources(scope)).settings.profiles(),
-    async store() {
-      const { storePlace } = await import('../store/ledger/options.ts')
-      const place = storePlace({ chosen: await chosenStore(scope), paths, cwd: context.cwd })
-      return place.kind === 'file' && !existsSync(place.path) ? undefined : hastyStore(scope)
-    },
+    store: () => hastyStore(scope),
     mappings: async () =>
       (await readdir(join(paths.config, 'mappings')))
         .flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? [])

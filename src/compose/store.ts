@@ -15,6 +15,8 @@ import { setting } from './session.ts'
 /** Counting keeps nobody waiting whose answer is out. */
 const busyMsAtTheEnd = 250
 const hastyMs = 300
+/** All answers together. */
+const hastyWholeMs = 1_000
 
 /** Orders, events and the quota, all in one place. */
 export const store = once(usual)
@@ -26,13 +28,25 @@ function usual(scope: Scope): Promise<Store> {
   return opened(scope)
 }
 
-/** The same for who is typing: nothing is waited for that takes longer than a person notices. */
-export const hastyStore = (scope: Scope): Promise<Store> =>
-  opened(scope, { busyMs: hastyMs, answerMs: hastyMs, patienceMs: 0 })
+/**
+ * The same for who is typing: nothing is waited for that takes longer than a person notices. Undefined where there is no
+ * store yet, or nobody tells where it is.
+ */
+export async function hastyStore(scope: Scope): Promise<Store | undefined> {
+  const { storePlace } = await import('../store/ledger/options.ts')
+  const { paths, context } = scope
+  const place = storePlace({ chosen: await chosenStore(scope), paths, cwd: context.cwd })
+  if (place.kind === 'file' && !existsSync(place.path)) return undefined
+  if (place.kind === 'postgres') {
+    const { isNameAnswered } = await import('../host/name-servers.ts')
+    if (!(await isNameAnswered(place.server.host, hastyMs))) return undefined
+  }
+  return opened(scope, { busyMs: hastyMs, answerMs: hastyMs, wholeMs: hastyWholeMs, patienceMs: 0 })
+}
 
 async function opened(
   scope: Scope,
-  limits?: Pick<StoreOptions, 'busyMs' | 'answerMs' | 'patienceMs'>,
+  limits?: Pick<StoreOptions, 'busyMs' | 'answerMs' | 'wholeMs' | 'patienceMs'>,
 ): Promise<Store> {
   const { openStore } = await import('../store/ledger/open.ts')
   const { paths, note: onNotice } = scope

@@ -1,9 +1,14 @@
+import { createSocket } from 'node:dgram'
+import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
 import { orderOf } from '../harness/people.ts'
+import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
+import { world } from '../harness/world.ts'
 
 test('completion says what to run once, and prints the script of each shell', async () => {
   const { type } = await session({ newcomer: true })
@@ -113,4 +118,23 @@ test('a database that takes the connection and never answers keeps no shell wait
   const { type } = await session()
   const exported = { REFCHECK_STORE: `postgres://hr:pw@127.0.0.1:${port}/refcheck?sslmode=disable` }
   expect((await type(['complete', '--current=', '--', 'batch', 'status'], { exported })).stdout).toBe('')
+})
+
+test('name servers that never answer keep no shell waiting', async () => {
+  const hole = createSocket('udp4')
+  await new Promise<void>((bound) => hole.bind(0, '127.0.0.1', bound))
+  onTestFinished(() => void hole.close())
+  const { env, folder } = await world()
+  // A lookup of the system, once begun, can neither be ended nor left.
+  const begun = 'require("node:dns").lookup = () => setTimeout(() => undefined, 120_000)'
+  const servers = `require("node:dns").setServers(["127.0.0.1:${hole.address().port}"])`
+  const hook = join(folder, 'hook.cjs')
+  writeFileSync(hook, `${begun}\n${servers}\n`)
+  const run = start(['complete', '--current=', '--', 'batch', 'status'], {
+    ...env,
+    NODE_OPTIONS: `--require=${hook}`,
+    REFCHECK_STORE: 'postgres://hr:pw@db.example/refcheck?sslmode=verify-full',
+  })
+  expect(await run.ended).toBe(0)
+  expect(run.stdout()).toBe('')
 })

@@ -24,6 +24,8 @@ export interface StoreOptions {
   busyMs?: number | undefined
   /** Milliseconds to wait for a database's answers, one by one; as long as a run waits unless told. */
   answerMs?: number | undefined
+  /** Milliseconds after which a database is given up, whatever it does; none unless told. */
+  wholeMs?: number | undefined
   /** Told in one sentence what was fixed on the way (a file or folder others could read). */
   onNotice?: ((notice: string) => void) | undefined
 }

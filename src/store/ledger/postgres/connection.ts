@@ -29,6 +29,8 @@ export interface DatabaseOptions {
   patienceMs?: number | undefined
   /** Milliseconds to wait for a connection, and for each answer; the usual limits unless told. */
   answerMs?: number | undefined
+  /** Milliseconds after which a connection is given up, whatever it does; none unless told. */
+  wholeMs?: number | undefined
   /** Told in one sentence when it is waited for, and when it is there again. */
   onNotice?: ((notice: string) => void) | undefined
   /** Ends waiting. */
@@ -174,7 +176,9 @@ export class Database implements Sql {
     if (this.#isClosed) throw new InternalError('the store is closed')
     if (this.#client !== undefined) return this.#client
     const { Client: PgClient } = await import('pg')
-    const client = new PgClient(await clientOptions(this.#server, this.#options.answerMs))
+    const { answerMs, wholeMs } = this.#options
+    const client = new PgClient(await clientOptions(this.#server, answerMs))
+    if (wholeMs !== undefined) setTimeout(() => destroy(client), wholeMs).unref()
     // Without a listener the process would end with the connection.
     client.on('error', () => this.#lose(client))
     client.on('end', () => this.#lose(client))

@@ -63,9 +63,9 @@ const listsOf = ({ paths, cwd }: StoreOptions): AttemptLists =>
 /** A store that was made with `store migrate`; throws IoError where it was not. */
 export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {
   const { clock, random, busyMs = usualBusyMs, onNotice, env = {} } = options
-  const { patienceMs = usualPatienceMs, answerMs } = options
+  const { patienceMs = usualPatienceMs, answerMs, wholeMs } = options
   const known = await withPassword(server, env, onNotice)
-  const database = new Database(known, { clock, busyMs, patienceMs, answerMs, onNotice })
+  const database = new Database(known, { clock, busyMs, patienceMs, answerMs, wholeMs, onNotice })
   try {
     await inspect(database, database.location)
     const key = await keyed(database, database.location)

@@ -57,6 +57,15 @@ test('a lock of another process is waited for, and not for ever', async () => {
   expect(error).not.toBeInstanceOf(StoreDownError)
 })
 
+test('a connection with an end of its own is given up then, though each answer comes in time', async () => {
+  const database = connectTo(await emptyDatabase(), { answerMs: 2_000, wholeMs: 500 })
+  const slowly = Array.from({ length: 20 }, () => database.get('SELECT pg_sleep(0.1)'))
+  const ends = await Promise.allSettled(slowly)
+  expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: expect.any(StoreDownError),
+  })
+})
+
 test('a role that switched synchronous commits off gets them all the same', async () => {
   const url = await emptyDatabase()
   await asked(url, `ALTER DATABASE ${nameOf(url)} SET synchronous_commit = off`)
