@@ -54,6 +54,7 @@ export class PostgresAge {
   #own: FoundList | undefined
   #position: ServerPosition | undefined
   #begun = false
+  #beginning: Promise<void> | undefined
 
   constructor(
     database: Database,
@@ -75,8 +76,18 @@ export class PostgresAge {
     this.#onNotice = onNotice
   }
 
-  /** For whoever is about to order. Throws an IoError where the store is closed, or is to be from now on. */
-  async begin(): Promise<void> {
+  /**
+   * For whoever is about to order; those who ask side by side share a look. Throws an IoError where the store is closed,
+   * or is to be from now on.
+   */
+  begin(): Promise<void> {
+    this.#beginning ??= this.#begin().finally(() => {
+      this.#beginning = undefined
+    })
+    return this.#beginning
+  }
+
+  async #begin(): Promise<void> {
     const before = await this.closed(this.#database)
     if (before !== undefined) throw storeClosed(this.#keyed.location, before)
     const { judgement, ends, own, position, isSame } = await this.#look(this.#database, { whole: false })

@@ -50,7 +50,9 @@ export class Runner implements Holds {
   readonly #database: Database
   readonly #lock: number
   readonly #held = new Map<string, HeldFor>()
+  readonly #asked = new Set<string>()
   #list: string | undefined
+  #known: Promise<void> | undefined
 
   constructor(database: Database, random: Random) {
     this.#database = database
@@ -62,10 +64,22 @@ export class Runner implements Holds {
     })
   }
 
-  /** Makes it known; `list`: the id of the list that it keeps its attempts in. */
-  async begin(list?: string): Promise<void> {
-    if (this.beganAt > 0 && list === this.#list) return
-    this.#list = list ?? this.#list
+  /**
+   * Makes it known, once however many ask for it side by side: nothing of its own is kept before. `list`: the id of the
+   * list that it keeps its attempts in.
+   */
+  begin(list = this.#list): Promise<void> {
+    if (this.#known !== undefined && list === this.#list) return this.#known
+    this.#list = list
+    const known = this.#makeKnown()
+    this.#known = known
+    known.catch(() => {
+      if (this.#known === known) this.#known = undefined
+    })
+    return known
+  }
+
+  async #makeKnown(): Promise<void> {
     const found = (await this.#database.get(`SELECT ${databaseNow} AS now`)) as { now: number }
     this.beganAt = found.now
     await this.#database.get(lockRunner, { lock: this.#lock })
@@ -81,12 +95,28 @@ export class Runner implements Holds {
 
   async take({ id }: BatchRef, { for: how = 'a change' }: { for?: HeldFor } = {}): Promise<Hold | undefined> {
     await this.begin()
-    if (this.#held.has(id)) return undefined
-    const { took } = (await this.#database.get(taking[how], { batch_id: id })) as { took: boolean }
-    if (!took) return undefined
+    if (this.#held.has(id) || this.#asked.has(id)) return undefined
+    // The server would give one connection its lock twice.
+    this.#asked.add(id)
+    try {
+      const { took } = (await this.#database.get(taking[how], { batch_id: id })) as { took: boolean }
+      return took ? await this.#taken(id, how) : undefined
+    } finally {
+      this.#asked.delete(id)
+    }
+  }
+
+  async #taken(id: string, how: HeldFor): Promise<Hold> {
     this.#held.set(id, how)
-    await this.#database.run(insertRun, { batch_id: id, runner: this.id })
-    return { release: () => this.#release(id, how) }
+    const hold = { release: () => this.#release(id, how) }
+    try {
+      await this.#database.run(insertRun, { batch_id: id, runner: this.id })
+      return hold
+    } catch (error) {
+      // Or nobody of this process could take it again.
+      await hold.release().catch(() => undefined)
+      throw error
+    }
   }
 
   async holder(batchId: string): Promise<Batch['holder']> {

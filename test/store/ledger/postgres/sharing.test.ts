@@ -78,3 +78,40 @@ test('whoever sends shares a batch with others who do, and with nobody who chang
   expect(await other.batches.hold(batch.id)).toBeDefined()
   expect(await one.batches.hold(batch.id, 'sending')).toBeUndefined()
 })
+
+test('one process takes the batches of many keys side by side, each as soon as it has read something', async () => {
+  const files = Array.from({ length: 40 }, () => fileBatch())
+  const before = await place.store()
+  for (const file of files) await before.batches.add(file, orderRows(1))
+  await before.close()
+  const fresh = await place.store()
+  const afterReading = files.map(async ({ id }, times) => {
+    for (let time = 0; time < times; time += 1) await fresh.batches.queued()
+    return fresh.batches.hold(id, 'sending')
+  })
+  const holds = await Promise.all(afterReading)
+  expect(holds.filter((hold) => hold === undefined)).toEqual([])
+  expect(await asked(await suiteStore(), 'SELECT count(*)::int AS n FROM refcheck.runs')).toEqual([{ n: 40 }])
+})
+
+test('of two who ask for a batch side by side in one process one has it', async () => {
+  const store = await place.store()
+  const batch = fileBatch()
+  await store.batches.add(batch, orderRows(1))
+  const holds = await Promise.all([store.batches.hold(batch.id), store.batches.hold(batch.id)])
+  expect(holds.filter((hold) => hold !== undefined)).toHaveLength(1)
+})
+
+test('a batch whose hold could not be recorded can be taken later', async () => {
+  const store = await place.store()
+  const batch = fileBatch()
+  await store.batches.add(batch, orderRows(1))
+  const url = await suiteStore()
+  await asked(url, 'ALTER TABLE refcheck.runs ADD CONSTRAINT is_full CHECK (since < 0)')
+  try {
+    await expect(store.batches.hold(batch.id, 'sending')).rejects.toThrow('an internal rule of the store')
+  } finally {
+    await asked(url, 'ALTER TABLE refcheck.runs DROP CONSTRAINT is_full')
+  }
+  expect(await store.batches.hold(batch.id, 'sending')).toBeDefined()
+})
