@@ -5,7 +5,7 @@ import { issueInWords } from '../contract/issue-words.ts'
 import { parseRetryAfter, type RetryAfter } from '../contract/retry-after.ts'
 import { UnavailableError } from '../errors/kinds.ts'
 import type { HttpHeaders } from '../http/types.ts'
-import { parseJson } from '../contract/parse-json.ts'
+import { parseJsonBytes } from '../contract/parse-json.ts'
 
 /** A header's only value; the first where it came more than once. */
 export function header(headers: HttpHeaders, name: string): string | undefined {
@@ -20,13 +20,7 @@ export function retryAfter(answer: { headers: HttpHeaders }): RetryAfter {
 
 /** The envelope of an answer, or undefined where the body is anything else. */
 export function parseEnvelope({ body }: { body: Uint8Array }): Envelope | undefined {
-  let json: unknown
-  try {
-    json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch {
-    return undefined
-  }
-  const parsed = envelope.safeParse(json)
+  const parsed = envelope.safeParse(parseJsonBytes(body))
   return parsed.success ? parsed.data : undefined
 }
 

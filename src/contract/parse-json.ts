@@ -15,6 +15,15 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text) as unknown
 }
 
+/** What bytes that others sent say; undefined where they are no JSON in UTF-8. */
+export function parseJsonBytes(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
 const quote = 0x22
 const backslash = 0x5c
 /** What is left of a bracket or brace of either kind without the bits in which they differ. */

@@ -2,7 +2,7 @@ import { webhookEvent } from '../contract/event.ts'
 import { sign as signature, signaturePattern, signingKey, verify as matches } from '../contract/signature.ts'
 import { BadSignatureError, InvalidInputError } from '../errors/kinds.ts'
 import type { WebhookEvent } from './types.ts'
-import { parseJson } from '../contract/parse-json.ts'
+import { parseJsonBytes } from '../contract/parse-json.ts'
 
 export { BadSignatureError, InvalidInputError } from '../errors/kinds.ts'
 export type { WebhookEvent } from './types.ts'
@@ -27,7 +27,7 @@ export function verify(
   if (more.length > 0) throw refused('there are several signatures')
   if (!signaturePattern.test(given)) throw refused('the signature is not 64 lowercase hexadecimal characters')
   if (!matches(body, given, signingKey(secret))) throw refused('the signature does not match the body')
-  const parsed = webhookEvent.safeParse(json(body))
+  const parsed = webhookEvent.safeParse(parseJsonBytes(body))
   if (parsed.success) return parsed.data
   throw new InvalidInputError('the signature matches, but the body is not an event', {
     hint: 'Acknowledge it, and look into it: only the holder of the secret can have sent it.',
@@ -44,12 +44,4 @@ function refused(message: string): BadSignatureError {
   return new BadSignatureError(message, {
     hint: 'Answer 401, and verify the exact bytes of the body, before anything parses it.',
   })
-}
-
-function json(body: Uint8Array): unknown {
-  try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { deepestNesting, parseJson } from '../../src/contract/parse-json.ts'
+import { deepestNesting, parseJson, parseJsonBytes } from '../../src/contract/parse-json.ts'
 
 /** Text enough that its nesting is looked at. */
 const padding = ' '.repeat(100_001)
@@ -26,4 +26,11 @@ test.each([
 test('what is short is JSON.parse’s own, and what is none is a SyntaxError', () => {
   expect(parseJson('{"a": [1]}')).toEqual({ a: [1] })
   for (const text of ['', '{', `{${padding}`]) expect(() => parseJson(text)).toThrow(SyntaxError)
+})
+
+test('bytes are read as UTF-8, and what is no JSON is nothing', () => {
+  expect(parseJsonBytes(Buffer.from('{"a": "Zoë"}'))).toEqual({ a: 'Zoë' })
+  expect(parseJsonBytes(Buffer.from('null'))).toBeNull()
+  for (const bytes of [[], [0x7b], [0x22, 0xff, 0x22]])
+    expect(parseJsonBytes(Uint8Array.from(bytes))).toBeUndefined()
 })

@@ -17,15 +17,7 @@ export interface RowProblem {
 }
 
 /** A value that its type allows and that is improbable: a person is asked about it, and it is sent as it stands. */
-export interface UnlikelyValue {
-  row: number
-  line: number
-  person: string
-  /** As the contract names it. */
-  column: string
-  value: string
-  problem: string
-}
+export type UnlikelyValue = Omit<RowProblem, 'suggestion'>
 
 /** A value that will be sent otherwise than the file has it. */
 export interface RowChange {

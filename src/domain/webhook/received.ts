@@ -2,7 +2,7 @@ import { webhookEvent } from '../../contract/event.ts'
 import { uuid } from '../../contract/identifiers.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import type { ReceivedEvent } from './inbox-event.ts'
-import { parseJson } from '../../contract/parse-json.ts'
+import { parseJsonBytes } from '../../contract/parse-json.ts'
 
 /** A delivery that is kept, or came again. */
 export interface KeptEvent extends ReceivedEvent {
@@ -16,7 +16,7 @@ const statuses: ReadonlySet<string> = new Set(requestStatuses)
 /** What the body of a verified delivery says, and what is odd about it. */
 export function read(body: Uint8Array, signature: string, receivedAt: number): ReceivedEvent {
   const bare = { receivedAt, body, signature, requestId: undefined, status: undefined, event: undefined }
-  const parsed = webhookEvent.safeParse(json(body))
+  const parsed = webhookEvent.safeParse(parseJsonBytes(body))
   if (!parsed.success) return { ...bare, oddity: 'the body is not an event of the API document' }
   const { request_id: requestId, status, event } = parsed.data
   return { ...bare, requestId, status, event, oddity: oddityOf(requestId, status, event) }
@@ -26,12 +26,4 @@ function oddityOf(requestId: string, status: string, event: string): string | un
   if (event !== 'request.updated') return `unknown event "${event.slice(0, 60)}"`
   if (!statuses.has(status)) return `unknown status "${status.slice(0, 60)}"`
   return uuid.safeParse(requestId).success ? undefined : 'the request_id is not a UUID'
-}
-
-function json(body: Uint8Array): unknown {
-  try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch {
-    return undefined
-  }
 }

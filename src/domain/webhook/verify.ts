@@ -2,7 +2,7 @@ import type { CapturedDelivery } from './capture.ts'
 import { sign, signaturePattern, signingKey, verify } from '../../contract/signature.ts'
 import type { Diagnosis } from './diagnose.ts'
 import { BadSignatureError, InvalidInputError } from '../../errors/kinds.ts'
-import { parseJson } from '../../contract/parse-json.ts'
+import { parseJsonBytes } from '../../contract/parse-json.ts'
 
 export interface Verification {
   valid: boolean
@@ -40,7 +40,7 @@ export function verifyWith(delivery: CapturedDelivery, key: SigningKey): Verific
       ? invalid('the signature does not match the body', mismatchHint)
       : invalid(`the signature ${misshape(signature)}`, shapeHint)
   }
-  return { valid: true, event: parsed(delivery.body), failure: undefined }
+  return { valid: true, event: parseJsonBytes(delivery.body) ?? null, failure: undefined }
 }
 
 export interface ExplainedVerification extends Verification {
@@ -105,12 +105,4 @@ function misshape(signature: string): string {
   if (signature.length !== 64) return `has ${signature.length} characters instead of 64`
   if (/^[0-9a-fA-F]+$/.test(signature)) return 'is written in upper case'
   return 'contains characters that are not hexadecimal'
-}
-
-function parsed(body: Uint8Array): unknown {
-  try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch {
-    return null
-  }
 }

@@ -160,7 +160,7 @@ export function parseFixture(text: string): Fixture {
 }
 
 function parseYaml(text: string): unknown {
-  if (isNestedDeep(text)) throw tooMuch(`the fixture has more than ${deepestNesting} open brackets`)
+  if (hasManyOpenBrackets(text)) throw tooMuch(`the fixture has more than ${deepestNesting} open brackets`)
   // Its own search for a name twice compares each with each: minutes for a file of 256 KiB.
   const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' })
   const [error] = document.errors
@@ -191,7 +191,7 @@ function parseYaml(text: string): unknown {
 }
 
 /** Whatever stands in quotes: YAML has three kinds of them. */
-function isNestedDeep(text: string): boolean {
+function hasManyOpenBrackets(text: string): boolean {
   let depth = 0
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
     depth += bracket === '[' || bracket === '{' ? 1 : -1

@@ -109,6 +109,16 @@ async function claims(store: Store, batchId: string): Promise<number[]> {
   return took
 }
 
+function claimFigure(name: string, part: number, few: readonly number[], many: readonly number[]): Figure {
+  const [before, after] = [quantile(few, part), quantile(many, part)]
+  return {
+    what: `a claim among ${rows.toLocaleString('en')} rows, to one among 1,000: ${name}`,
+    value: after / before,
+    atMost: 2,
+    note: `${after.toFixed(2)} ms, of ${before.toFixed(2)} ms`,
+  }
+}
+
 /** Most rows of a store in use were ordered. */
 async function grow(batch: string, until: number): Promise<void> {
   const each = await client.query('SELECT count(*)::int AS n FROM submissions WHERE batch_id = $1', [batch])
@@ -203,27 +213,18 @@ try {
   const store = await opened(url, join(folder, 'own'))
   const few = await claims(store, await add(store, 1000))
   const { batch, figure } = await takingIn(store)
-  const figures: Figure[] = [...(await ordering(batch)), figure, await events(store), ...(await sharing())]
+  tell([figure])
+  tell(await ordering(batch))
+  tell([await events(store)])
+  tell(await sharing())
   const ofAWorker = cluster.url(await cluster.create())
   await makeStore(ofAWorker)
-  figures.push(...(await workerFigures({ url: ofAWorker, folder, keys, ms: ms * 3 })))
+  tell(await workerFigures({ url: ofAWorker, folder, keys, ms: ms * 3 }))
   const last = await add(store, 1000)
   await grow(last, rows)
   const many = await claims(store, last)
-  for (const [part, name] of [
-    [0.5, 'p50'],
-    [0.99, 'p99'],
-  ] as const) {
-    const [before, after] = [quantile(few, part), quantile(many, part)]
-    figures.push({
-      what: `a claim among ${rows.toLocaleString('en')} rows, to one among 1,000: ${name}`,
-      value: after / before,
-      atMost: 2,
-      note: `${after.toFixed(2)} ms, of ${before.toFixed(2)} ms`,
-    })
-  }
   await store.close()
-  tell(figures)
+  tell([claimFigure('p50', 0.5, few, many), claimFigure('p99', 0.99, few, many)])
 } finally {
   await client.end()
   await cluster.stop()

@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, newAttempt, someTime } from './batches.ts'
-import { fileBatch, invalidRow, officeRows, orderRow, orderRows } from './files.ts'
+import { fileBatch, invalidRow, officeRows, orderRow, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { BatchRow, NewFileBatch } from '../../../src/domain/batch/batch.ts'
+import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import type { QuotaPlace } from '../../../src/domain/quota/place.ts'
-import type { Batches } from '../../../src/store/ledger/batches.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 describe.each(backends)('%s', (backend) => {
@@ -20,17 +19,11 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => place.end())
 
-  async function all(batches: Batches, batchId: string): Promise<BatchRow[]> {
-    const rows: BatchRow[] = []
-    for await (const row of batches.rows(batchId)) rows.push(row)
-    return rows
-  }
-
   const states = async (batchId: string): Promise<string[]> =>
-    (await all(store.batches, batchId)).map(({ row, state }) => `${row} ${state}`)
+    (await rowsOf(store, batchId)).map(({ row, state }) => `${row} ${state}`)
 
   async function accept(batchId: string, row: number, requestId = randomUUID()): Promise<void> {
-    const found = (await all(store.batches, batchId)).find((each) => each.row === row)
+    const found = (await rowsOf(store, batchId)).find((each) => each.row === row)
     if (found === undefined) throw new Error('no such row')
     const attempt = await store.ledger.begin(found, newAttempt())
     if (attempt === undefined) throw new Error('it did not begin')
@@ -51,7 +44,7 @@ describe.each(backends)('%s', (backend) => {
         invalidRow(2, 'b@'),
         orderRow(4, 'c@example.com'),
       ])
-      expect(await all(store.batches, batch.id)).toMatchObject([
+      expect(await rowsOf(store, batch.id)).toMatchObject([
         { row: 1, state: 'pending', packageId: 12, recipient: { email: 'a@example.com' }, attempts: 0 },
         {
           row: 2,
@@ -88,7 +81,7 @@ describe.each(backends)('%s', (backend) => {
       const batch = fileBatch()
       await store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(2, 'a@example.com')])
       expect(await states(batch.id)).toEqual(['1 pending', '2 duplicate'])
-      expect((await all(store.batches, batch.id))[1]?.matches).toMatchObject({
+      expect((await rowsOf(store, batch.id))[1]?.matches).toMatchObject({
         batchId: batch.id,
         row: 1,
         requestId: undefined,
@@ -107,7 +100,7 @@ describe.each(backends)('%s', (backend) => {
         orderRow(3, 'c@example.com'),
       ])
       expect(await states(batch.id)).toEqual(['1 duplicate', '2 duplicate', '3 pending'])
-      expect((await all(store.batches, batch.id)).map(({ matches }) => matches)).toMatchObject([
+      expect((await rowsOf(store, batch.id)).map(({ matches }) => matches)).toMatchObject([
         { batchId: single.batchId, row: 1, requestId: undefined },
         { batchId: first.id, row: 1, requestId: '11111111-1111-4111-8111-111111111111' },
         undefined,
@@ -118,7 +111,7 @@ describe.each(backends)('%s', (backend) => {
       const first = fileBatch()
       await store.batches.add(first, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
       await accept(first.id, 1)
-      const row = (await all(store.batches, first.id))[1]
+      const row = (await rowsOf(store, first.id))[1]
       const attempt = row && (await store.ledger.begin(row, newAttempt()))
       if (attempt === undefined) throw new Error('it did not begin')
       await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
@@ -280,7 +273,7 @@ describe.each(backends)('%s', (backend) => {
     test('a row that has no place in the quota yet stays pending, and the one before it is settled', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(2))
-      const [one, two] = await all(store.batches, batch.id)
+      const [one, two] = await rowsOf(store, batch.id)
       if (one === undefined || two === undefined) throw new Error('no rows')
       const full: QuotaPlace = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
       expect(await store.ledger.beginInQuota(one, newAttempt(), full)).toEqual({
@@ -300,7 +293,7 @@ describe.each(backends)('%s', (backend) => {
     test('a row and the next one’s attempt are one step', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(2))
-      const [one, two] = await all(store.batches, batch.id)
+      const [one, two] = await rowsOf(store, batch.id)
       const attempt = one && (await store.ledger.begin(one, newAttempt()))
       if (attempt === undefined || two === undefined) throw new Error('it did not begin')
       const accepted = {
@@ -346,7 +339,7 @@ describe.each(backends)('%s', (backend) => {
     test('rejected rows are queued again, but not one whose person was ordered meanwhile', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(3))
-      for (const row of await all(store.batches, batch.id)) {
+      for (const row of await rowsOf(store, batch.id)) {
         const attempt = await store.ledger.begin(row, newAttempt())
         if (attempt !== undefined) {
           await store.ledger.move(attempt, {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { batchOf, newAttempt, someTime } from './batches.ts'
-import { fileBatch, officeRows, orderRows } from './files.ts'
+import { fileBatch, officeRows, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { BatchRow, NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
@@ -90,17 +90,11 @@ describe.each(backends)('%s: a row that is similar to one of its own file', (bac
   })
   afterEach(() => place.end())
 
-  const rowsOf = async (batchId: string): Promise<BatchRow[]> => {
-    const rows: BatchRow[] = []
-    for await (const row of store.batches.rows(batchId)) rows.push(row)
-    return rows
-  }
-
   /** Three colleagues of an office with one e-mail, the first of whom is in flight. */
   async function office(changes: Partial<NewFileBatch>) {
     const batch = fileBatch(changes)
     await store.batches.add(batch, officeRows('office@example.com', ['Ann', 'Bob', 'Cy']))
-    const [first, second, third] = await rowsOf(batch.id)
+    const [first, second, third] = await rowsOf(store, batch.id)
     const attempt = first && (await store.ledger.begin(first, newAttempt()))
     if (attempt === undefined || second === undefined || third === undefined) throw new Error('it begins')
     return { batchId: batch.id, attempt, second, third }
@@ -114,9 +108,9 @@ describe.each(backends)('%s: a row that is similar to one of its own file', (bac
       await store.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })
       expect(await store.ledger.begin(third, newAttempt())).toBeUndefined()
       const held = { row: 3, state: 'held', heldFor: 'similar_unknown', matches: { row: 1 } }
-      expect((await rowsOf(batchId))[2]).toMatchObject(held)
+      expect((await rowsOf(store, batchId))[2]).toMatchObject(held)
       await store.waiting.lookAgain(batchId, someTime)
-      expect((await rowsOf(batchId))[2]).toMatchObject(held)
+      expect((await rowsOf(store, batchId))[2]).toMatchObject(held)
       await store.ledger.move(
         { ...attempt, state: 'unknown' },
         {
@@ -127,7 +121,7 @@ describe.each(backends)('%s: a row that is similar to one of its own file', (bac
         },
       )
       await store.waiting.lookAgain(batchId, someTime)
-      expect((await rowsOf(batchId))[2]).toMatchObject({ row: 3, state: 'pending' })
+      expect((await rowsOf(store, batchId))[2]).toMatchObject({ row: 3, state: 'pending' })
     },
   )
 })

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import { personOf, someTime } from './batches.ts'
-import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { Store } from '../../../src/store/ledger/store.ts'
 
 /** A file taken in for a service on this machine. */
 export function fileBatch(changes: Partial<NewFileBatch> = {}): NewFileBatch {
@@ -59,4 +60,15 @@ export function officeRows(email: string, names: readonly string[]): NewRow[] {
     recipient: { first_name, last_name: `${first_name}son`, email, phone: `+6140000000${at}` },
     body: Buffer.from(first_name),
   }))
+}
+
+export async function rowsOf(store: Store, batchId: string): Promise<BatchRow[]> {
+  const rows: BatchRow[] = []
+  for await (const row of store.batches.rows(batchId)) rows.push(row)
+  return rows
+}
+
+/** How each row stands. */
+export async function statesOf(store: Store, batchId: string): Promise<string[]> {
+  return (await rowsOf(store, batchId)).map(({ state }) => state)
 }

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, batchOf, beginOne, newAttempt, personOf, rowOf, someTime } from './batches.ts'
-import { fileBatch, invalidRow, orderRow, orderRows } from './files.ts'
+import { fileBatch, invalidRow, orderRow, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { BatchRow, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
 const guard = { allowDuplicate: false }
@@ -20,12 +20,6 @@ describe.each(backends)('%s', (backend) => {
     store = await place.store()
   })
   afterEach(() => place.end())
-
-  async function rowsOf(batchId: string): Promise<BatchRow[]> {
-    const rows: BatchRow[] = []
-    for await (const row of store.batches.rows(batchId)) rows.push(row)
-    return rows
-  }
 
   test('all that was said of a file is kept as it was said', async () => {
     const whole = {
@@ -84,7 +78,7 @@ describe.each(backends)('%s', (backend) => {
     const batch = fileBatch()
     const own: NewRow = { ...invalidRow(3, 'typed@example.com'), state: 'duplicate', matchesRow: 1 } as NewRow
     await store.batches.add(batch, [orderRow(1, 'ann@example.com'), invalidRow(2, 'typed@example.com'), own])
-    expect(await rowsOf(batch.id)).toMatchObject([
+    expect(await rowsOf(store, batch.id)).toMatchObject([
       {
         row: 1,
         state: 'pending',
@@ -222,7 +216,7 @@ describe.each(backends)('%s', (backend) => {
     })
     const file = fileBatch({ allowDuplicate: true })
     await store.batches.add(file, [orderRow(1, 'ann@example.com')])
-    const [row] = await rowsOf(file.id)
+    const [row] = await rowsOf(store, file.id)
     expect(row && (await store.ledger.begin(row, newAttempt()))).toMatchObject({ state: 'sending' })
   })
 
@@ -236,7 +230,7 @@ describe.each(backends)('%s', (backend) => {
       } as NewRow,
     ]
     await store.batches.add(file, rows)
-    for (const row of await rowsOf(file.id))
+    for (const row of await rowsOf(store, file.id))
       expect(await store.ledger.begin(row, newAttempt())).toMatchObject({ state: 'sending' })
     const other = fileBatch({ allowSimilar: true })
     await store.batches.add(other, [
@@ -245,7 +239,7 @@ describe.each(backends)('%s', (backend) => {
         recipient: { ...personOf('ann@example.com'), first_name: 'Cy' },
       } as NewRow,
     ])
-    expect(await rowsOf(other.id)).toMatchObject([{ state: 'held', heldFor: 'similar_unknown' }])
+    expect(await rowsOf(store, other.id)).toMatchObject([{ state: 'held', heldFor: 'similar_unknown' }])
   })
 
   test('what nobody holds any more is ended; what somebody holds is not', async () => {
@@ -260,7 +254,7 @@ describe.each(backends)('%s', (backend) => {
     ])
     expect((await rowOf(store.ledger, held)).state).toBe('pending')
     expect((await rowOf(store.ledger, waits)).state).toBe('cancelled')
-    expect(await rowsOf(file.id)).toMatchObject([{ state: 'pending' }])
+    expect(await rowsOf(store, file.id)).toMatchObject([{ state: 'pending' }])
     await hold?.release()
     // It lets go of what it looked at.
     const again = await store.ledger.hold({ id: lost.batchId, kind: 'single' })

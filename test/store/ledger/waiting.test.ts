@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { newAttempt, personOf, someTime } from './batches.ts'
-import { fileBatch, orderRow, orderRows } from './files.ts'
+import { fileBatch, orderRow, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../../src/domain/batch/new-row.ts'
 import type { Change } from '../../../src/domain/submission/change.ts'
 import type { Witness } from '../../../src/domain/submission/witness.ts'
@@ -50,20 +50,14 @@ describe.each(backends)('%s', (backend) => {
     return batch.id
   }
 
-  async function rowsOf(batchId: string): Promise<BatchRow[]> {
-    const rows: BatchRow[] = []
-    for await (const row of store.batches.rows(batchId)) rows.push(row)
-    return rows
-  }
-
-  const states = async (batchId: string) => (await rowsOf(batchId)).map(({ state }) => state)
+  const states = async (batchId: string) => (await rowsOf(store, batchId)).map(({ state }) => state)
 
   async function become(
     batchId: string,
     number: number,
     to: 'accepted' | 'rejected' | 'unknown',
   ): Promise<void> {
-    const from = (await rowsOf(batchId))[number - 1]
+    const from = (await rowsOf(store, batchId))[number - 1]
     const attempt = from && (await store.ledger.begin(from, newAttempt()))
     if (attempt === undefined) throw new Error('it did not begin')
     const why = { at: someTime + 20, reason: 'as the test says' }
@@ -83,7 +77,7 @@ describe.each(backends)('%s', (backend) => {
       await become(first, 2, 'accepted')
       await store.waiting.cancelRow(first, 3, at, 'cancelled')
       expect(await store.waiting.lookAgain(second, at)).toBe(2)
-      expect(await rowsOf(second)).toMatchObject([
+      expect(await rowsOf(store, second)).toMatchObject([
         { state: 'pending', changedAt: at, matches: undefined },
         { state: 'duplicate', matches: { batchId: first, row: 2, state: 'accepted' } },
         { state: 'pending', heldFor: undefined },
@@ -94,12 +88,14 @@ describe.each(backends)('%s', (backend) => {
     test('at a held row: nothing stands in its way any more', async () => {
       const first = await added([orderRow(1, 'ann@example.com')])
       const second = await added([likeRow(1, 'ann@example.com')])
-      expect(await rowsOf(second)).toMatchObject([
+      expect(await rowsOf(store, second)).toMatchObject([
         { state: 'held', heldFor: 'similar', shares: ['email', 'phone'] },
       ])
       await store.batches.cancelWaiting(first, at, 'cancelled')
       expect(await store.waiting.lookAgain(second, at)).toBe(1)
-      expect(await rowsOf(second)).toMatchObject([{ state: 'pending', heldFor: undefined, shares: [] }])
+      expect(await rowsOf(store, second)).toMatchObject([
+        { state: 'pending', heldFor: undefined, shares: [] },
+      ])
     })
 
     test('at rows that were cancelled, or sent, changes nothing', async () => {
@@ -124,7 +120,7 @@ describe.each(backends)('%s', (backend) => {
         [2, [witness({ line: 3 })]],
       ])
       await store.waiting.hear(batchId, says, heard, at)
-      expect(await rowsOf(batchId)).toMatchObject([
+      expect(await rowsOf(store, batchId)).toMatchObject([
         { state: 'held', heldFor: 'similar' },
         { state: 'duplicate', changedAt: at, matches: { told: { file: 'people.results.csv', line: 3 } } },
         { state: 'pending' },
@@ -254,7 +250,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await store.waiting.cancelRow(batchId, row, at, 'cancelled')).toBe(true)
     for (const row of [1, 4, 5])
       expect(await store.waiting.cancelRow(batchId, row, at, 'cancelled')).toBe(false)
-    expect(await rowsOf(batchId)).toMatchObject([
+    expect(await rowsOf(store, batchId)).toMatchObject([
       ...[1, 2, 3].map(() => ({ state: 'cancelled', reason: 'cancelled', changedAt: at })),
       { state: 'unknown' },
     ])
@@ -291,7 +287,7 @@ describe.each(backends)('%s', (backend) => {
       const rows = await store.waiting.movable(batchId)
       await become(batchId, 2, 'unknown')
       expect(await store.waiting.move(batchId, 13, rows, at)).toBe(3)
-      expect((await rowsOf(batchId)).map(({ state, packageId }) => `${state} ${packageId}`)).toEqual([
+      expect((await rowsOf(store, batchId)).map(({ state, packageId }) => `${state} ${packageId}`)).toEqual([
         'pending 13',
         'unknown 12',
         'duplicate 13',
@@ -327,7 +323,7 @@ describe.each(backends)('%s', (backend) => {
         Object.assign(row, { body: Buffer.from('{"package_id":13}') }),
       )
       await store.waiting.move(batchId, 13, rows, at)
-      const [row] = await rowsOf(batchId)
+      const [row] = await rowsOf(store, batchId)
       const attempt = row && (await store.ledger.begin(row, newAttempt()))
       expect(Buffer.from(attempt?.body ?? []).toString()).toBe('{"package_id":13}')
     })
@@ -354,7 +350,7 @@ describe.each(backends)('%s', (backend) => {
         at,
       )
       const held = await under(13)
-      expect(await rowsOf(held)).toMatchObject([
+      expect(await rowsOf(store, held)).toMatchObject([
         { state: 'held', heldFor: 'replaced_package', matches: { batchId: first } },
       ])
       expect(await states(await under(14))).toEqual(['pending'])

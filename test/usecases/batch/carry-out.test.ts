@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { noLimit, rowsOf, statesOf, takenIn } from './runner.ts'
+import { noLimit, takenIn } from './runner.ts'
 import {
   expectFree,
   idOf,
@@ -14,7 +14,7 @@ import {
   unknownRows,
 } from './unknown-rows.ts'
 import { clientError, lost, taken } from '../request/answers.ts'
-import { orderRow, orderRows } from '../../store/ledger/files.ts'
+import { orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import { personOf } from '../../store/ledger/batches.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { ForbiddenError, InvalidInputError, IoError, UnavailableError } from '../../../src/errors/kinds.ts'

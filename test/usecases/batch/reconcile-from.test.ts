@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { rowsOf, statesOf, takenIn } from './runner.ts'
+import { takenIn } from './runner.ts'
 import {
   idOf,
   later,
@@ -19,7 +19,7 @@ import {
 } from './unknown-rows.ts'
 import { taken } from '../request/answers.ts'
 import { beginOne } from '../../store/ledger/batches.ts'
-import { orderRows } from '../../store/ledger/files.ts'
+import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import type { ReceivedEvent } from '../../../src/domain/webhook/inbox-event.ts'
 import { reconcileFrom, settleManually } from '../../../src/usecases/batch/settle.ts'
 import { startBatch } from '../../../src/usecases/batch/start.ts'

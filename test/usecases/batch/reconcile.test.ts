@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { statesOf } from './runner.ts'
 import { idOf, memoryStore, requestFor, runnerOf, sendRow, unknownRows } from './unknown-rows.ts'
-import { takenIn, rowsOf } from './runner.ts'
-import { orderRow, orderRows } from '../../store/ledger/files.ts'
+import { takenIn } from './runner.ts'
+import { orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import { personOf } from '../../store/ledger/batches.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'
 import type { Change } from '../../../src/domain/submission/change.ts'

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { memoryStore, rowsOf, runThree } from './runner.ts'
+import { memoryStore, runThree } from './runner.ts'
+import { rowsOf } from '../../store/ledger/files.ts'
 import { lost, requestId, taken } from '../request/answers.ts'
 import type { RunEvent } from '../../../src/domain/batch/run.ts'
 import { ForbiddenError, InvalidInputError, IoError } from '../../../src/errors/kinds.ts'

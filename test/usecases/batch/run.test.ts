@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { memoryStore, noLimit, runnerOf, runThree, statesOf, takenIn } from './runner.ts'
+import { memoryStore, noLimit, runnerOf, runThree, takenIn } from './runner.ts'
 import { clientError, lost, requestId, requestOf, serverError, taken, unsent } from '../request/answers.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
 import type { RunEvent } from '../../../src/domain/batch/run.ts'
@@ -8,7 +8,7 @@ import { ForbiddenError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { runBatch } from '../../../src/usecases/batch/run.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
-import { orderRows } from '../../store/ledger/files.ts'
+import { orderRows, statesOf } from '../../store/ledger/files.ts'
 import { personOf } from '../../store/ledger/batches.ts'
 
 let store: Store

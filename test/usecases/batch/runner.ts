@@ -2,10 +2,10 @@ import type { ManualClock } from '../../harness/manual-clock.ts'
 import type { Script, ScriptedApi } from '../request/scripted-api.ts'
 import { scriptedOrdering } from '../request/scripted-ordering.ts'
 import { bound } from '../../store/ledger/bound.ts'
-import { fileBatch, orderRows } from '../../store/ledger/files.ts'
+import { fileBatch, orderRows, statesOf } from '../../store/ledger/files.ts'
 import type { Api } from '../../../src/api/api.ts'
 import type { User } from '../../../src/contract/user.ts'
-import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
+import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import type { BatchNotice } from '../../../src/domain/batch/notice.ts'
 import type { RunEvent, RunLimits } from '../../../src/domain/batch/run.ts'
 import { windowsFor } from '../../../src/domain/quota/windows.ts'
@@ -124,17 +124,6 @@ export async function takenIn(
   const batch = fileBatch(changes)
   await store.batches.add(batch, rows)
   return batch
-}
-
-export async function rowsOf(store: Store, batchId: string): Promise<BatchRow[]> {
-  const rows: BatchRow[] = []
-  for await (const row of store.batches.rows(batchId)) rows.push(row)
-  return rows
-}
-
-/** How each row stands. */
-export async function statesOf(store: Store, batchId: string): Promise<string[]> {
-  return (await rowsOf(store, batchId)).map(({ state }) => state)
 }
 
 /** Runs a file of three people to its end. */

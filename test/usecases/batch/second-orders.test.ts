@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { rowsOf, takenIn } from './runner.ts'
+import { takenIn } from './runner.ts'
 import { idOf, later, memoryStore, requestFor, runnerOf, sendRow, unknownRows } from './unknown-rows.ts'
-import { orderRows } from '../../store/ledger/files.ts'
+import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { rowsOf, runThree, statesOf, takenIn } from './runner.ts'
+import { runThree, takenIn } from './runner.ts'
 import {
   expectFree,
   idOf,
@@ -16,7 +16,7 @@ import {
 import { lost, taken } from '../request/answers.ts'
 import { type Answer, ScriptedPrompter } from '../../harness/scripted-prompter.ts'
 import { beginOne } from '../../store/ledger/batches.ts'
-import { orderRows } from '../../store/ledger/files.ts'
+import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import type { ProvidersAnswer } from '../../../src/domain/batch/decision.ts'
 import type { Change } from '../../../src/domain/submission/change.ts'
 import type { RowVersion } from '../../../src/domain/submission/submission.ts'

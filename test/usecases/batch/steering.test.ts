@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { rowsOf, statesOf, takenIn } from './runner.ts'
+import { takenIn } from './runner.ts'
 import {
   expectFree,
   idOf,
@@ -13,7 +13,7 @@ import {
 } from './unknown-rows.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
 import { personOf } from '../../store/ledger/batches.ts'
-import { orderRow, orderRows } from '../../store/ledger/files.ts'
+import { orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import type { Batch, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Release } from '../../../src/domain/submission/release.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'

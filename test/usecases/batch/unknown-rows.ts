@@ -4,11 +4,11 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { memoryStore, rowsOf, runnerOf, takenIn } from './runner.ts'
+import { memoryStore, runnerOf, takenIn } from './runner.ts'
 import { requestOf } from '../request/answers.ts'
 import { halfPastNine } from '../request/scripted-ordering.ts'
 import { personOf } from '../../store/ledger/batches.ts'
-import { orderRows } from '../../store/ledger/files.ts'
+import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
 import type { Package } from '../../../src/contract/package.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'

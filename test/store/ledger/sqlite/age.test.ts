@@ -8,22 +8,9 @@ import type { Attempt, RowVersion } from '../../../../src/domain/submission/subm
 import type { Store } from '../../../../src/store/ledger/store.ts'
 import { listLine, readList } from '../../../../src/domain/store/attempt-list.ts'
 import { digest } from '../../../../src/store/ledger/listed-rows.ts'
-import {
-  begun,
-  closed,
-  copied,
-  freshPlaces,
-  goOn,
-  listFolder,
-  listPath,
-  place,
-  rowsOf,
-  shut,
-  states,
-  tries,
-} from './aged.ts'
+import { begun, closed, copied, freshPlaces, goOn, listFolder, listPath, place, shut, tries } from './aged.ts'
 import { addOne, newAttempt, personOf, someTime } from '../batches.ts'
-import { fileBatch, orderRow, orderRows } from '../files.ts'
+import { fileBatch, orderRow, orderRows, rowsOf, statesOf } from '../files.ts'
 
 freshPlaces()
 
@@ -59,7 +46,7 @@ describe('a store that has forgotten attempts', () => {
       untold: false,
       attempts: [expect.any(String), expect.any(String)],
     })
-    expect(await states(store, batchId)).toEqual(['sending', 'unknown', 'unknown', 'pending'])
+    expect(await statesOf(store, batchId)).toEqual(['sending', 'unknown', 'unknown', 'pending'])
     if (found === undefined) throw new Error('it is closed')
     expect(await store.maintenance.putBack(found)).toEqual(
       [2, 3].map(
@@ -78,12 +65,12 @@ describe('a store that has forgotten attempts', () => {
     const list = listPath()
     expect(await store.maintenance.acceptOlder()).toEqual({ held: 0 })
     expect(await tries(store, batchId)).toEqual(['let in', 'let in', 'let in'])
-    expect(await states(store, batchId)).toEqual(['sending', 'unknown', 'unknown', 'pending'])
+    expect(await statesOf(store, batchId)).toEqual(['sending', 'unknown', 'unknown', 'pending'])
     expect(readdirSync(listFolder).filter((name) => name.endsWith('.list'))).toEqual([basename(list)])
     await goOn(store, batchId, 1)
     const again = fileBatch()
     await store.batches.add(again, orderRows(4))
-    expect(await states(store, again.id)).toEqual(Array(4).fill('duplicate'))
+    expect(await statesOf(store, again.id)).toEqual(Array(4).fill('duplicate'))
     // The next process knows that it was accepted.
     expect(await tries(await place.store(), batchId)).toEqual(['let in', 'let in', 'let in'])
     expect(await store.maintenance.acceptOlder()).toEqual({ held: 0 })

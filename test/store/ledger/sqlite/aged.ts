@@ -3,7 +3,6 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect } from 'vitest'
 
-import type { BatchRow } from '../../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 import { newAttempt } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
@@ -23,15 +22,6 @@ export function freshPlaces(): void {
   })
   afterEach(() => place.end())
 }
-
-export async function rowsOf(store: Store, batchId: string): Promise<BatchRow[]> {
-  const rows: BatchRow[] = []
-  for await (const row of store.batches.rows(batchId)) rows.push(row)
-  return rows
-}
-
-export const states = async (store: Store, batchId: string) =>
-  (await rowsOf(store, batchId)).map(({ state }) => state)
 
 /** Takes a file of four people in, and begins the first so many rows. */
 export async function begun(count: number, store?: Store): Promise<{ store: Store; batchId: string }> {

@@ -12,21 +12,9 @@ import { basename, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import {
-  begun,
-  closed,
-  freshPlaces,
-  goOn,
-  listFolder,
-  listPath,
-  place,
-  rowsOf,
-  shut,
-  states,
-  tries,
-} from './aged.ts'
+import { begun, closed, freshPlaces, goOn, listFolder, listPath, place, shut, tries } from './aged.ts'
 import { newAttempt, someTime } from '../batches.ts'
-import { fileBatch } from '../files.ts'
+import { fileBatch, rowsOf, statesOf } from '../files.ts'
 
 freshPlaces()
 
@@ -61,7 +49,7 @@ describe('between the commit and the POST', () => {
     if (row === undefined) throw new Error('no row is left')
     await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject({ code: 'io' })
     await hold?.release()
-    expect(await states(store, batchId)).toEqual(['sending', 'pending', 'pending', 'pending'])
+    expect(await statesOf(store, batchId)).toEqual(['sending', 'pending', 'pending', 'pending'])
   })
 
   test('a store that was replaced while in use sends nothing more', async () => {
@@ -94,7 +82,7 @@ describe('between the commit and the POST', () => {
       moved: true,
       attempt: undefined,
     })
-    expect(await states(store, batchId)).toEqual(['accepted', 'pending', 'pending', 'pending'])
+    expect(await statesOf(store, batchId)).toEqual(['accepted', 'pending', 'pending', 'pending'])
   })
 })
 

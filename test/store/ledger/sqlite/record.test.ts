@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BatchRow, NewRow } from '../../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 import { addOne, batchOf, beginOne, newAttempt, personOf, someTime } from '../batches.ts'
-import { fileBatch, orderRow } from '../files.ts'
+import { fileBatch, orderRow, rowsOf } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
 let place: Scratch
@@ -104,9 +104,7 @@ describe('a row that was damaged is sent no more', () => {
   async function pending(): Promise<{ rows: BatchRow[]; batchId: string }> {
     const batch = fileBatch()
     await store.batches.add(batch, [orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
-    const rows: BatchRow[] = []
-    for await (const row of store.batches.rows(batch.id)) rows.push(row)
-    return { rows, batchId: batch.id }
+    return { rows: await rowsOf(store, batch.id), batchId: batch.id }
   }
 
   const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
