@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { start } from '../harness/process.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { expectDescribed } from '../harness/described.ts'
+import { printedEnv } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -18,25 +19,19 @@ interface Address {
   webhook_secret: string
 }
 
-function environment(address: Address, folder: string): Record<string, string> {
-  return {
-    ...emptyEnv(folder),
-    REFCHECK_BASE_URL: address.base_url,
-    REFCHECK_API_KEY: address.api_key,
-    REFCHECK_USER_EMAIL: address.user_email,
-  }
-}
-
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'sandbox start --json: one line when it is ready, and %s ends it with 0',
   async (signal) => {
     const folder = temporaryFolder()
     const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
-    const address = JSON.parse(await sandbox.until('\n')) as Address
+    const printed = await sandbox.until('\n')
+    const address = JSON.parse(printed) as Address
     expect(Object.keys(address)).toEqual(['base_url', 'api_key', 'user_email', 'webhook_secret'])
     expect(address.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(address.api_key).toHaveLength(32)
-    const { code } = await refcheck(['packages', 'list'], { env: environment(address, folder) })
+    const { code } = await refcheck(['packages', 'list'], {
+      env: { ...emptyEnv(folder), ...printedEnv(printed) },
+    })
     expect(code).toBe(0)
     sandbox.child.kill(signal)
     expect(await sandbox.ended).toBe(0)
@@ -64,7 +59,7 @@ test('--quota sets the windows: the third call is refused with the seconds left'
     ['sandbox', 'start', '--port', '0', '--json', '--quota', '2/60,1000/3600'],
     emptyEnv(folder),
   )
-  const env = environment(JSON.parse(await sandbox.until('\n')) as Address, folder)
+  const env = { ...emptyEnv(folder), ...printedEnv(await sandbox.until('\n')) }
   const list = ['users', 'list', '--json', '--timeout', '0s']
   expect((await refcheck(list, { env })).code).toBe(0)
   expect((await refcheck(list, { env })).code).toBe(0)
@@ -146,13 +141,18 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
     const folder = temporaryFolder()
     const argv = ['sandbox', 'start', '--json', '--port', '0', '--host', '0.0.0.0', ...tls]
     const sandbox = start(argv, emptyEnv(folder))
-    const address = JSON.parse(await sandbox.until('\n')) as Address
+    const printed = await sandbox.until('\n')
+    const address = JSON.parse(printed) as Address
     expect(address.base_url).toMatch(/^https:\/\/localhost:\d+$/)
     await expect(fetch(`${address.base_url.replace('https', 'http')}/v1/ping`)).rejects.toThrow(
       'fetch failed',
     )
     const trusting = { NODE_EXTRA_CA_CERTS: join(vectors, 'authority.pem') }
-    const list = start(['packages', 'list', '--json'], { ...environment(address, folder), ...trusting })
+    const list = start(['packages', 'list', '--json'], {
+      ...emptyEnv(folder),
+      ...printedEnv(printed),
+      ...trusting,
+    })
     expect(await list.ended).toBe(0)
     expect(JSON.parse(list.stdout())).not.toEqual([])
     sandbox.child.kill('SIGTERM')

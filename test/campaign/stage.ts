@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { makeStore } from '../harness/made-store.ts'
 import { Cluster } from '../harness/postgres-cluster.ts'
 import { program } from '../harness/program.ts'
+import { emptyEnv, roomyQuota, serviceEnv } from '../harness/service-env.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
@@ -119,18 +120,14 @@ export class Stage {
   async run(argv: readonly string[], options: RunOptions = {}): Promise<Ended> {
     const { home = 'own', env = {}, killAt, meanwhile } = options
     this.#homes.add(home)
-    const { apiKey, userEmail } = this.sandbox.credentials
     const database = await this.#databaseOf(home)
     const child = spawn(process.execPath, [program, ...argv], {
       cwd: join(this.folder, 'files'),
       env: {
         PATH: process.env['PATH'] ?? '',
-        REFCHECK_CONFIG_DIR: join(this.folder, home, 'config'),
-        REFCHECK_DATA_DIR: this.dataOf(home),
-        REFCHECK_BASE_URL: this.#url,
-        REFCHECK_API_KEY: apiKey,
-        REFCHECK_USER_EMAIL: userEmail,
-        REFCHECK_QUOTA: '10000000/3600',
+        ...emptyEnv(join(this.folder, home)),
+        ...serviceEnv(this.#url, this.sandbox.credentials),
+        ...roomyQuota.env,
         ...(database === undefined ? {} : { REFCHECK_STORE: this.#cluster?.url(database) }),
         ...env,
       },

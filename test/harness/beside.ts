@@ -1,7 +1,7 @@
 import { TIME_OF_DAY } from './filters.ts'
 import { start } from './process.ts'
 import { type Screen, type Session, session, type Step, type TypeOptions } from './session.ts'
-import { emptyEnv } from './world.ts'
+import { emptyEnv, printedEnv } from './service-env.ts'
 
 export interface Beside {
   type: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
@@ -25,13 +25,9 @@ export async function beside(
   })
   const argv = ['sandbox', 'start', '--port', '0', '--json', '--seed', 'session', ...flags]
   const running = start(argv, { ...emptyEnv(here.folder), ...env })
-  const address = JSON.parse(await running.until('\n')) as Record<string, string>
-  const exported = {
-    ...env,
-    REFCHECK_BASE_URL: address['base_url'] ?? '',
-    REFCHECK_API_KEY: address['api_key'] ?? '',
-    REFCHECK_USER_EMAIL: address['user_email'] ?? '',
-  }
+  const printed = await running.until('\n')
+  const address = JSON.parse(printed) as Record<string, string>
+  const exported = { ...env, ...printedEnv(printed) }
   // Exported once in the shell, so that no line repeats it.
   const type: Beside['type'] = (line, options) => here.type(line, { exported, ...options })
   const all: Beside['all'] = (lines) => here.all(lines, { exported })

@@ -9,6 +9,9 @@ import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sand
 import { listen } from '../../src/server/listen.ts'
 import { documentedFetch } from './documented.ts'
 import { type Outcome, refcheck, type RunOptions } from './run-command.ts'
+import { emptyEnv, roomyQuota, serviceEnv } from './service-env.ts'
+
+export { emptyEnv }
 
 /** What stands between the program and the service: it answers itself, or asks the service something. */
 export type Between = (
@@ -37,11 +40,6 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** Folders of its own and nothing else: no profile, no key, no service. */
-export function emptyEnv(folder: string): Record<string, string> {
-  return { REFCHECK_CONFIG_DIR: join(folder, 'config'), REFCHECK_DATA_DIR: join(folder, 'data') }
-}
-
 /** Ends with the test. */
 export async function world(options: Partial<SandboxOptions> = {}): Promise<World> {
   const folder = temporaryFolder()
@@ -56,14 +54,8 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
     await listener.close()
     sandbox.close()
   })
-  const { apiKey, userEmail, webhookSecret } = sandbox.credentials
-  const env = {
-    ...emptyEnv(folder),
-    REFCHECK_BASE_URL: listener.url,
-    REFCHECK_API_KEY: apiKey,
-    REFCHECK_USER_EMAIL: userEmail,
-    REFCHECK_WEBHOOK_SECRET: webhookSecret,
-  }
+  const { apiKey, webhookSecret } = sandbox.credentials
+  const env = { ...emptyEnv(folder), ...serviceEnv(listener.url, sandbox.credentials) }
   return {
     sandbox,
     url: listener.url,
@@ -78,6 +70,13 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
       return outcome
     },
   }
+}
+
+/** One whose quota no test fills. */
+export async function roomyWorld(): Promise<World> {
+  const here = await world({ quota: roomyQuota.quota })
+  Object.assign(here.env, roomyQuota.env)
+  return here
 }
 
 /** Whatever a command prints, a key or secret is never part of it. */

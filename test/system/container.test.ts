@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 
 import { orderOf } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
+import { printedEnv } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
@@ -54,12 +55,7 @@ function isRoot(): boolean {
 /** In a process of its own: the runs here are waited for without a turn of this one. */
 async function service() {
   const running = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
-  const { base_url, api_key, user_email } = JSON.parse(await running.until('\n')) as Record<string, string>
-  return {
-    REFCHECK_BASE_URL: base_url ?? '',
-    REFCHECK_API_KEY: api_key ?? '',
-    REFCHECK_USER_EMAIL: user_email ?? '',
-  }
+  return printedEnv(await running.until('\n'))
 }
 
 test('a uid without a name and without HOME works with the two folders on one volume', async () => {

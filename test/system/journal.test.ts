@@ -1,13 +1,9 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
-import { systemClock } from '../../src/host/clock.ts'
-import { createSandbox, type Sandbox } from '../../src/sandbox/control/create-sandbox.ts'
-import { listen } from '../../src/server/listen.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { temporaryFolder } from '../harness/world.ts'
+import { roomyWorld } from '../harness/world.ts'
 import { traced } from '../harness/faults/strace.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
@@ -21,28 +17,6 @@ const mostFlushes = 12
 beforeAll(() => {
   if (!existsSync('/usr/bin/strace')) throw new Error('there is no strace: apt-get install strace')
 })
-
-async function service(): Promise<{ sandbox: Sandbox; folder: string; env: Record<string, string> }> {
-  const sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 100_000, seconds: 60 }] })
-  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
-  onTestFinished(async () => {
-    await listener.close()
-    sandbox.close()
-  })
-  const folder = temporaryFolder()
-  return {
-    sandbox,
-    folder,
-    env: {
-      REFCHECK_CONFIG_DIR: join(folder, 'config'),
-      REFCHECK_DATA_DIR: join(folder, 'data'),
-      REFCHECK_BASE_URL: listener.url,
-      REFCHECK_API_KEY: sandbox.credentials.apiKey,
-      REFCHECK_USER_EMAIL: sandbox.credentials.userEmail,
-      REFCHECK_QUOTA: '100000/60',
-    },
-  }
-}
 
 /** Tells, call by call, whether the journal has just been flushed; strace cuts a call in two where threads mix. */
 function flushes(): (call: string) => boolean {
@@ -59,7 +33,7 @@ const isPost = (call: string): boolean =>
   /(write|writev|sendto|sendmsg)\(\d+<(TCP|socket)[^>]*>.*POST \/v1\/req/.test(call)
 
 test(`the journal is on the disk before the first byte of each of ${orders} orders leaves`, async () => {
-  const { sandbox, folder, env } = await service()
+  const { sandbox, folder, env } = await roomyWorld()
   const file = peopleFile(folder, emails(orders))
   const { code, calls } = await traced(
     folder,
@@ -86,7 +60,7 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
 test('a disk that fails at any flush: nothing more is sent, what is known is told, and the store is sound', async () => {
   failing.cases(mostFlushes)
   for (let when = 1; when <= mostFlushes; when += 1) {
-    const { sandbox, folder, env } = await service()
+    const { sandbox, folder, env } = await roomyWorld()
     const file = peopleFile(folder, emails(2))
     const argv = ['batch', 'run', file, '--package', '102', '--yes', '--json']
     const failed = await traced(folder, argv, env, `fsync,fdatasync:error=EIO:when=${when}`)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import { shareOf } from '../harness/share.ts'
+import { printedEnv } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -78,8 +79,7 @@ test('it is the whole program: its own sandbox, an order there, and the same ord
   const sandbox = spawn(program, ['sandbox', 'start', '--port', '0', '--json'], { env })
   onTestFinished(() => void sandbox.kill('SIGKILL'))
   const [told] = (await once(sandbox.stdout, 'data')) as [Buffer]
-  const { base_url, api_key, user_email } = JSON.parse(told.toString()) as Record<string, string>
-  const service = { REFCHECK_BASE_URL: base_url, REFCHECK_API_KEY: api_key, REFCHECK_USER_EMAIL: user_email }
+  const service = printedEnv(told.toString())
   const person = [
     '--first-name',
     'Ana',

@@ -1,15 +1,11 @@
-import { join } from 'node:path'
-
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { createSandbox } from '../../src/sandbox/control/create-sandbox.ts'
-import { listen } from '../../src/server/listen.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { start } from '../harness/process.ts'
 import { shareOf } from '../harness/share.ts'
-import { temporaryFolder } from '../harness/world.ts'
+import { roomyWorld } from '../harness/world.ts'
 
 const fault = faultRow('two-runners', 'stops with somebody twice or lost')
 
@@ -22,27 +18,14 @@ const argv = ['batch', 'run', 'people.csv', '--package', '102', '--yes', '--json
 const moments = [0, 1, 5, 20, 60, 150, 300, 450, 600, 800]
 
 async function place() {
-  const sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 100_000, seconds: 60 }] })
+  const here = await roomyWorld()
   const ordered = Promise.withResolvers<void>()
-  const listener = await listen((request, connection) => {
+  here.intercept((request, ask) => {
     if (request.method === 'POST') ordered.resolve()
-    return sandbox.fetch(request, connection)
+    return ask(request)
   })
-  onTestFinished(async () => {
-    await listener.close()
-    sandbox.close()
-  })
-  const folder = temporaryFolder()
-  peopleFile(folder, emails(people))
-  const env = {
-    REFCHECK_CONFIG_DIR: join(folder, 'config'),
-    REFCHECK_DATA_DIR: join(folder, 'data'),
-    REFCHECK_BASE_URL: listener.url,
-    REFCHECK_API_KEY: sandbox.credentials.apiKey,
-    REFCHECK_USER_EMAIL: sandbox.credentials.userEmail,
-    REFCHECK_QUOTA: '100000/60',
-  }
-  return { sandbox, folder, env, ordered: ordered.promise }
+  peopleFile(here.folder, emails(people))
+  return { ...here, ordered: ordered.promise }
 }
 
 /**

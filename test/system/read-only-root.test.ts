@@ -7,6 +7,7 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 import { type Ended, inside, withReadOnlyRoot } from '../harness/faults/read-only-root.ts'
 import { orderOf } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
+import { printedEnv } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const fault = faultRow('container', 'said to work that then fails')
@@ -36,12 +37,7 @@ async function container(): Promise<Run | undefined> {
   )
   expect(written.stderr).toMatch(/Read-only file system[^]*Permission denied/)
   const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
-  const ready = JSON.parse(await sandbox.until('\n')) as Record<'base_url' | 'api_key' | 'user_email', string>
-  const service = {
-    REFCHECK_BASE_URL: ready.base_url,
-    REFCHECK_API_KEY: ready.api_key,
-    REFCHECK_USER_EMAIL: ready.user_email,
-  }
+  const service = printedEnv(await sandbox.until('\n'))
   const program = [`${inside}/node`, `${inside}/app/bin/run.js`]
   return (argv, env = {}) => withReadOnlyRoot(folder, nobody, [...program, ...argv], { ...service, ...env })
 }

@@ -14,6 +14,7 @@ import { orderOf } from '../harness/people.ts'
 import { orderBody } from '../harness/planned.ts'
 import { type Running, start } from '../harness/process.ts'
 import { refcheck } from '../harness/run-command.ts'
+import { printedEnv } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
 const fault = faultRow('upgrade', 'paths that failed')
@@ -46,17 +47,11 @@ test('a sandbox whose program is removed serves every path', async () => {
     handler.url,
   ]
   const sandbox = start(argv, emptyEnv(temporaryFolder()), { program })
-  const told = JSON.parse(await sandbox.until('\n')) as Record<string, string>
+  const service = printedEnv(await sandbox.until('\n'))
   remove()
   const folder = temporaryFolder()
-  const url = told['base_url'] ?? ''
-  const env = {
-    ...emptyEnv(folder),
-    REFCHECK_BASE_URL: url,
-    REFCHECK_API_KEY: told['api_key'] ?? '',
-    REFCHECK_USER_EMAIL: told['user_email'] ?? '',
-    REFCHECK_WEBHOOK_SECRET: told['webhook_secret'] ?? '',
-  }
+  const url = service['REFCHECK_BASE_URL'] ?? ''
+  const env = { ...emptyEnv(folder), ...service }
   peopleFile(folder, emails(2))
   const lines = [
     'ping',

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 
 import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { program } from '../../harness/program.ts'
+import { emptyEnv, roomyQuota, serviceEnv } from '../../harness/service-env.ts'
 
 export interface Tally {
   kills: number
@@ -37,7 +37,7 @@ interface Row {
  * killed so often; a file that is through is followed by the next.
  */
 export async function killBatches(folder: string, kills: number, rng: () => number): Promise<Tally> {
-  const sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 10_000_000, seconds: 3600 }] })
+  const sandbox = createSandbox({ clock: systemClock, quota: roomyQuota.quota })
   let onAnswer = (): void => undefined
   const listener = await listen(async (request, connection) => {
     const answer = await sandbox.fetch(request, connection)
@@ -46,12 +46,9 @@ export async function killBatches(folder: string, kills: number, rng: () => numb
   })
   const env = {
     PATH: process.env['PATH'] ?? '',
-    REFCHECK_CONFIG_DIR: join(folder, 'config'),
-    REFCHECK_DATA_DIR: join(folder, 'data'),
-    REFCHECK_BASE_URL: listener.url,
-    REFCHECK_API_KEY: sandbox.credentials.apiKey,
-    REFCHECK_USER_EMAIL: sandbox.credentials.userEmail,
-    REFCHECK_QUOTA: '10000000/3600',
+    ...emptyEnv(folder),
+    ...serviceEnv(listener.url, sandbox.credentials),
+    ...roomyQuota.env,
   }
   /** A command once; killed `afterMs` after its first order reached the service, unless it ends before. */
   const run = async (

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
-import { temporaryFolder, world } from '../../harness/world.ts'
+import { roomyWorld, temporaryFolder } from '../../harness/world.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('replaced', 'ordered under both')
@@ -25,13 +25,13 @@ function installation(): string {
 
 test('an upgrade that takes the program away under a batch stops no row, and the results are written', async () => {
   const rows = 150
-  const { env, folder, sandbox } = await world({ quota: [] })
+  const { env, folder, sandbox } = await roomyWorld()
   const file = peopleFile(folder, emails(rows))
   const program = installation()
   const line = ['batch', 'run', file, '--package', '102', '--yes', '--quiet']
   const run = spawn(process.execPath, [join(program, 'bin', 'run.js'), ...line], {
     cwd: folder,
-    env: { PATH: process.env['PATH'] ?? '', ...env, REFCHECK_QUOTA: '1000000/60' },
+    env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => void run.kill('SIGKILL'))

@@ -3,15 +3,12 @@ import { once } from 'node:events'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
-import { systemClock } from '../../../src/host/clock.ts'
-import { createSandbox } from '../../../src/sandbox/control/create-sandbox.ts'
-import { listen } from '../../../src/server/listen.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { program } from '../../harness/program.ts'
 import { shareOf } from '../../harness/share.ts'
-import { temporaryFolder } from '../../harness/world.ts'
+import { roomyWorld } from '../../harness/world.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('forgotten', 'ordered twice')
@@ -21,23 +18,9 @@ const argv = [program, 'batch', 'run', 'people.csv', '--package', '102', '--yes'
 
 /** A batch on the shipped program, killed by SIGKILL once so many orders have reached the service. */
 async function killedAt(orders: number) {
-  const folder = temporaryFolder()
+  const { folder, sandbox, env: own } = await roomyWorld()
   peopleFile(folder, emails(rows))
-  const sandbox = createSandbox({ clock: systemClock, quota: [{ calls: 100_000, seconds: 60 }] })
-  const listener = await listen((request, connection) => sandbox.fetch(request, connection))
-  onTestFinished(async () => {
-    await listener.close()
-    sandbox.close()
-  })
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    REFCHECK_CONFIG_DIR: join(folder, 'config'),
-    REFCHECK_DATA_DIR: join(folder, 'data'),
-    REFCHECK_BASE_URL: listener.url,
-    REFCHECK_API_KEY: sandbox.credentials.apiKey,
-    REFCHECK_USER_EMAIL: sandbox.credentials.userEmail,
-    REFCHECK_QUOTA: '100000/60',
-  }
+  const env = { PATH: process.env['PATH'] ?? '', ...own }
   const run = async (
     args: readonly string[],
     killAt?: number,

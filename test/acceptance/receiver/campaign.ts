@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { eventBody, post } from '../../harness/deliveries.ts'
 import { start } from '../../harness/receiver-process.ts'
+import { emptyEnv } from '../../harness/service-env.ts'
 
 export interface Tally {
   kills: number
@@ -45,11 +46,7 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
   const address = app.address()
   const forwardTo = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
-  const env = {
-    REFCHECK_CONFIG_DIR: join(folder, 'config'),
-    REFCHECK_DATA_DIR: join(folder, 'data'),
-    REFCHECK_WEBHOOK_SECRET: secret,
-  }
+  const env = { ...emptyEnv(folder), REFCHECK_WEBHOOK_SECRET: secret }
   const acknowledged: string[] = []
   let onAcknowledged = (): void => undefined
   let requests = 0

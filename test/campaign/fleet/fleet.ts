@@ -11,6 +11,7 @@ import { PostgresPair } from '../../harness/postgres-pair.ts'
 import { wreck } from './wreck.ts'
 import { makeStore } from '../../harness/made-store.ts'
 import { program } from '../../harness/program.ts'
+import { serviceEnv } from '../../harness/service-env.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import type { Recipient } from '../../../src/contract/request-body.ts'
@@ -98,9 +99,7 @@ export async function fleet(
     if (plan.failovers + plan.losing > 0) await pair.prepare()
     const env = {
       REFCHECK_STORE: pair.url,
-      REFCHECK_BASE_URL: listener.url,
-      REFCHECK_API_KEY: sandbox.credentials.apiKey,
-      REFCHECK_USER_EMAIL: sandbox.credentials.userEmail,
+      ...serviceEnv(listener.url, sandbox.credentials),
       REFCHECK_QUOTA: plan.quota.map((window) => `${window.calls}/${window.seconds}`).join(','),
     }
     const files = overlapping(plan, rng)

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { Ended } from '../stage.ts'
+import { emptyEnv } from '../../harness/service-env.ts'
 
 export interface MachineOptions {
   folder: string
@@ -32,8 +33,7 @@ export class Machine {
     this.#env = {
       PATH: process.env['PATH'] ?? '',
       NODE_OPTIONS: `--import=${skewed(skewMs)}`,
-      REFCHECK_CONFIG_DIR: join(folder, 'config'),
-      REFCHECK_DATA_DIR: join(folder, 'data'),
+      ...emptyEnv(folder),
       ...env,
     }
   }

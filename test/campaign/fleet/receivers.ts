@@ -10,6 +10,7 @@ import { makeStore } from '../../harness/made-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { program } from '../../harness/program.ts'
 import { type ReceiverProcess, start } from '../../harness/receiver-process.ts'
+import { emptyEnv } from '../../harness/service-env.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
@@ -73,8 +74,7 @@ export async function receivers(
         ['--forward-to', target],
         {
           REFCHECK_STORE: url,
-          REFCHECK_CONFIG_DIR: join(folder, `receiver${at}`, 'config'),
-          REFCHECK_DATA_DIR: join(folder, `receiver${at}`, 'data'),
+          ...emptyEnv(join(folder, `receiver${at}`)),
           REFCHECK_WEBHOOK_SECRET: secret,
         },
         'ignore',

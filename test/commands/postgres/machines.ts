@@ -4,7 +4,7 @@ import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { madeStore } from '../../harness/postgres-store.ts'
 import { type Outcome, type RunOptions } from '../../harness/run-command.ts'
-import { type World, world } from '../../harness/world.ts'
+import { emptyEnv, type World, world } from '../../harness/world.ts'
 
 export interface Machines extends World {
   /** Of the store that all of them use. */
@@ -34,8 +34,7 @@ export async function machines(people: number): Promise<Machines> {
         env: {
           REFCHECK_STORE: storeUrl,
           REFCHECK_QUOTA: '10000/60',
-          REFCHECK_CONFIG_DIR: join(here.folder, machine, 'config'),
-          REFCHECK_DATA_DIR: join(here.folder, machine, 'data'),
+          ...emptyEnv(join(here.folder, machine)),
           ...options.env,
         },
       }),

@@ -1,0 +1,41 @@
+import { join } from 'node:path'
+
+/** What a sandbox gives to whoever calls it. */
+interface Credentials {
+  apiKey: string
+  userEmail: string
+  webhookSecret: string
+}
+
+/** Folders of its own and nothing else: no profile, no key, no service. */
+export function emptyEnv(folder: string): Record<string, string> {
+  return { REFCHECK_CONFIG_DIR: join(folder, 'config'), REFCHECK_DATA_DIR: join(folder, 'data') }
+}
+
+/** An environment that leads the program to a sandbox, and needs no login. */
+export function serviceEnv(
+  url: string,
+  { apiKey, userEmail, webhookSecret }: Credentials,
+): Record<string, string> {
+  return {
+    REFCHECK_BASE_URL: url,
+    REFCHECK_API_KEY: apiKey,
+    REFCHECK_USER_EMAIL: userEmail,
+    REFCHECK_WEBHOOK_SECRET: webhookSecret,
+  }
+}
+
+/** The same, of the line that `sandbox start --json` prints when it is ready. */
+export function printedEnv(line: string): Record<string, string> {
+  const { base_url, api_key, user_email, webhook_secret } = JSON.parse(line) as Record<
+    'base_url' | 'api_key' | 'user_email' | 'webhook_secret',
+    string
+  >
+  return serviceEnv(base_url, { apiKey: api_key, userEmail: user_email, webhookSecret: webhook_secret })
+}
+
+/** A quota that no test fills; a sandbox is given it, and the program is told of it. */
+export const roomyQuota = {
+  quota: [{ calls: 10_000_000, seconds: 3600 }],
+  env: { REFCHECK_QUOTA: '10000000/3600' },
+}
