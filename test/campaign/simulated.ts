@@ -24,7 +24,8 @@ export async function simulated(
   const worker = async (): Promise<void> => {
     for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
       const count = Math.min(perChild, seeds - start)
-      const printed = await child(`${store}.ts`, count, first + start)
+      const program = join(import.meta.dirname, '..', 'simulation', `${store}.ts`)
+      const printed = await printedBy([program, `${count}`, `${first + start}`])
       const told = printed.trimEnd().split('\n')
       const { kills, twice, lost } = JSON.parse(told.pop() ?? '') as Simulated
       total.kills += kills
@@ -37,13 +38,13 @@ export async function simulated(
   return total
 }
 
-async function child(name: string, count: number, first: number): Promise<string> {
-  const program = join(import.meta.dirname, '..', 'simulation', name)
-  const ran = spawn(process.execPath, [program, String(count), String(first)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let printed = ''
-  ran.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+/** What a simulation printed, its last line what its seeds came to; an error with its last words where it did not get there. */
+export async function printedBy(argv: readonly string[]): Promise<string> {
+  const ran = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const taken = { stdout: '', stderr: '' }
+  ran.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
+  ran.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
   await once(ran, 'close')
-  return printed
+  if (!/^\{.*\}\n$/m.test(taken.stdout)) throw new Error(`${argv.join(' ')}: ${taken.stderr}`)
+  return taken.stdout
 }

@@ -37,6 +37,7 @@ function withItsClock(): void {
 
 async function simulateAll(): Promise<void> {
   const { mutants, sound } = await import('./mutants.ts')
+  const { seedLimit } = await import('./seed-limit.ts')
   const { simulate } = await import('./simulate.ts')
   const { StoreDatabase } = await import('./store-database.ts')
   const { Cluster } = await import('../harness/postgres-cluster.ts')
@@ -44,9 +45,11 @@ async function simulateAll(): Promise<void> {
   const mutant = wanted === undefined ? sound : mutants[wanted]
   if (mutant === undefined) throw new Error(`there is no mutant "${wanted}"`)
   const totals = { seeds: 0, broken: 0, twice: 0, lost: 0, kills: 0, orders: 0 }
+  const begin = seedLimit()
   const cluster = await Cluster.start(['max_connections=100'])
   try {
     for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
+      begin(seed)
       const name = await cluster.create()
       const place = await StoreDatabase.open(cluster.url(name))
       const { broken, twice, lost, kills, orders } = await simulate(seed, mutant, place)

@@ -3,6 +3,7 @@
  * Run: node test/simulation/run.ts [SEEDS [FIRST [MUTANT]]]
  */
 import { mutants, sound } from './mutants.ts'
+import { seedLimit } from './seed-limit.ts'
 import { simulate } from './simulate.ts'
 
 const [seeds = '1000', first = '1', wanted] = process.argv.slice(2)
@@ -22,7 +23,9 @@ const totals = {
   unknown: 0,
   dropped: 0,
 }
+const begin = seedLimit()
 for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
+  begin(seed)
   const { broken, counts, harmed, ...more } = await simulate(seed, mutant)
   totals.seeds += 1
   totals.harmed += harmed.length

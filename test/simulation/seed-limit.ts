@@ -1,0 +1,24 @@
+import { Worker } from 'node:worker_threads'
+
+/** A seed takes a second, and on a busy machine a minute. */
+const usualMs = 600_000
+
+const watch = `
+  const { writeSync } = require('node:fs')
+  const { begun, longestMs } = require('node:worker_threads').workerData
+  for (;;) {
+    const seed = Atomics.load(begun, 0)
+    if (Atomics.wait(begun, 0, seed, longestMs) !== 'timed-out') continue
+    writeSync(2, 'seed ' + seed + ' was not over after ' + longestMs + ' ms\\n')
+    process.kill(process.pid, 'SIGKILL')
+  }`
+
+/** Call what it answers at the beginning of each seed: where one stands still, or loops, the process ends and says so. */
+export function seedLimit(longestMs = usualMs): (seed: number) => void {
+  const begun = new Int32Array(new SharedArrayBuffer(4))
+  new Worker(watch, { eval: true, workerData: { begun, longestMs }, execArgv: [] }).unref()
+  return (seed) => {
+    Atomics.store(begun, 0, seed)
+    Atomics.notify(begun, 0)
+  }
+}
