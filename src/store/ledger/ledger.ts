@@ -16,6 +16,8 @@ import type {
 /** The right to run one batch. It ends with the process that has it, however that ends. */
 export interface Hold {
   release(): Promise<void>
+  /** Whether its connection was lost and another took it meanwhile; never where nothing is said. */
+  isLost?(): boolean
 }
 
 /** What a person allowed along with a new order. */

@@ -131,7 +131,7 @@ async function relayAlone(
       const hold = await inbox.holdForwarding()
       if (hold !== undefined) {
         try {
-          return await relay.run(untilEmpty)
+          if ((await relay.run(untilEmpty, hold)) === 'done') return
         } finally {
           await hold.release()
         }

@@ -2,6 +2,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { InboxEvent } from '../../domain/webhook/inbox-event.ts'
 import { type Delivered, type NextTry, retryAfter } from '../../domain/webhook/retry.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
+import type { Hold } from '../../store/ledger/ledger.ts'
 import { News } from './news.ts'
 
 export interface RelayOptions {
@@ -38,23 +39,26 @@ export class Relay {
   }
 
   /**
-   * Until the signal is aborted, or with `untilEmpty` until nothing waits any more. Throws what the store
-   * throws, once nothing is in flight; it may be run again after that.
+   * Until the signal is aborted, or with `untilEmpty` until nothing waits any more; `lost`: until another may have the
+   * hold. Throws what the store throws, once nothing is in flight; it may be run again after that.
    */
-  async run(untilEmpty: () => boolean): Promise<void> {
+  async run(untilEmpty: () => boolean, hold?: Pick<Hold, 'isLost'>): Promise<'done' | 'lost'> {
     const { inbox, clock, signal } = this.#options
     while (!signal.aborted) {
       const due = await inbox.due(clock.now(), sideBySide)
+      // After that question it is known: the connection may be another one since.
+      if (hold?.isLost?.() === true) return 'lost'
       const ends = await Promise.allSettled(due.map((event) => this.#handOn(event)))
       const failed = ends.find((end) => end.status === 'rejected')
       if (failed !== undefined) throw failed.reason
       if (due.length > 0) continue
       const next = await inbox.nextDue()
-      if (next === undefined && untilEmpty()) return
+      if (next === undefined && untilEmpty()) return 'done'
       const pauseMs = next === undefined ? lookEveryMs : Math.max(1, next - clock.now())
       // At the end of it there is nothing to tell: the loop ends.
       await this.#news.sleep(Math.min(lookEveryMs, pauseMs), signal).catch(() => undefined)
     }
+    return 'done'
   }
 
   async #handOn(event: InboxEvent): Promise<void> {

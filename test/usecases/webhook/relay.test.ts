@@ -7,6 +7,7 @@ import type { Delivered } from '../../../src/domain/webhook/retry.ts'
 import { IoError } from '../../../src/errors/kinds.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
+import type { Hold } from '../../../src/store/ledger/ledger.ts'
 import { Relay } from '../../../src/usecases/webhook/relay.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 
@@ -35,7 +36,7 @@ async function relayed(times: number, deliver: (event: InboxEvent) => Promise<De
     signal: new AbortController().signal,
     onDelivered: () => undefined,
   })
-  return { inbox, run: () => relay.run(() => true) }
+  return { inbox, run: (hold?: Pick<Hold, 'isLost'>) => relay.run(() => true, hold) }
 }
 
 function inPlaceOf(inbox: Inbox, forwarded: Inbox['forwarded']): Inbox {
@@ -76,4 +77,16 @@ test('a store that fails ends the relay only when nothing is in flight any more'
   slow.resolve({ taken: true, answer: '204' })
   await ended
   expect(hasEnded).toBe(true)
+})
+
+test('nothing is forwarded once another may have taken over, and the rest is when it is not so', async () => {
+  const handed: number[] = []
+  const { run } = await relayed(0, async ({ id }) => {
+    handed.push(id)
+    return { taken: true, answer: '204' }
+  })
+  expect(await run({ isLost: () => true })).toBe('lost')
+  expect(handed).toEqual([])
+  expect(await run({ isLost: () => false })).toBe('done')
+  expect(handed).toEqual([1, 2])
 })

@@ -39,6 +39,11 @@ const selectHolder = `
 SELECT r.pid, r.machine, u.since FROM runs u JOIN runners r ON r.id = u.runner
 WHERE u.batch_id = :batch_id AND ${runnerIsThere} ORDER BY u.since LIMIT 1`
 
+interface Held {
+  how: HeldFor
+  isLost: boolean
+}
+
 /**
  * One who orders with the store, and what it holds. A lock of its connection tells that it is there: the server frees it
  * when the process ends, however it ends, or when its machine is not heard of any more.
@@ -49,7 +54,7 @@ export class Runner implements Holds {
   beganAt = 0
   readonly #database: Database
   readonly #lock: number
-  readonly #held = new Map<string, HeldFor>()
+  readonly #held = new Map<string, Held>()
   readonly #asked = new Set<string>()
   #list: string | undefined
   #known: Promise<void> | undefined
@@ -107,8 +112,9 @@ export class Runner implements Holds {
   }
 
   async #taken(id: string, how: HeldFor): Promise<Hold> {
-    this.#held.set(id, how)
-    const hold = { release: () => this.#release(id, how) }
+    const held: Held = { how, isLost: false }
+    this.#held.set(id, held)
+    const hold = { release: () => this.#release(id, how), isLost: () => held.isLost }
     try {
       await this.#database.run(insertRun, { batch_id: id, runner: this.id })
       return hold
@@ -141,6 +147,9 @@ export class Runner implements Holds {
   /** Locks end with their connection. What nobody shares may be another's by now: each change is compared with what stands. */
   async #takeAgain(sql: Sql): Promise<void> {
     await sql.get(lockRunner, { lock: this.#lock })
-    for (const [id, how] of this.#held) await sql.get(taking[how], { batch_id: id })
+    for (const [id, held] of this.#held) {
+      const { took } = (await sql.get(taking[held.how], { batch_id: id })) as { took: boolean }
+      held.isLost = !took
+    }
   }
 }

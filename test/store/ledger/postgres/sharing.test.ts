@@ -20,6 +20,12 @@ const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 const leasesAreOver = async (): Promise<unknown> =>
   asked(await suiteStore(), 'UPDATE refcheck.runners SET leased_until = 0')
 
+/** Ends the connections of whoever holds something. */
+const runnersOut = `
+SELECT pg_terminate_backend(pid) FROM pg_locks
+WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
 /** A runner that has a row in flight. */
 async function inFlight(): Promise<Store> {
   const store = await place.store()
@@ -114,4 +120,16 @@ test('a batch whose hold could not be recorded can be taken later', async () => 
     await asked(url, 'ALTER TABLE refcheck.runs DROP CONSTRAINT is_full')
   }
   expect(await store.batches.hold(batch.id, 'sending')).toBeDefined()
+})
+
+test('a hold whose connection was lost is lost where another took it meanwhile, and not where nobody did', async () => {
+  const [one, other] = [await place.store(), await place.store()]
+  const [mine, kept] = [await one.inbox.holdForwarding(), await one.batches.hold(fileBatch().id)]
+  const url = await suiteStore()
+  await other.inbox.due(1, 1)
+  await asked(url, runnersOut)
+  const theirs = await other.inbox.holdForwarding()
+  // The first may meet the connection that has ended.
+  await one.inbox.due(1, 1).catch(() => one.inbox.due(1, 1))
+  expect([mine?.isLost?.(), kept?.isLost?.(), theirs?.isLost?.()]).toEqual([true, false, false])
 })
