@@ -1,6 +1,8 @@
 import type { Scope } from '../cli/scope.ts'
 import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
+import { checksText } from '../domain/request/check-counts.ts'
+import { RefcheckError } from '../errors/base.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
 import { createEventText } from '../output/views/notices.ts'
 import { announceInFlight } from '../usecases/request/announce-in-flight.ts'
@@ -78,23 +80,41 @@ export async function following(scope: Scope) {
   }
 }
 
-/** The same for a wait of so many, which is shown as it goes on. `kept`: when every status that was read is in the store. */
+/** The same for a wait of so many, which is shown as it goes on. `kept`: when all that was read is in the store. */
 export async function watching(scope: Scope, total: number) {
   const [{ WaitMeter }, parts] = await Promise.all([import('../output/wait-meter.ts'), following(scope)])
   const meter = new WaitMeter(scope.reporter, total)
   const { ledger } = await store(scope)
   const records: Promise<void>[] = []
+  const known = new Map<string, string>()
   return {
     ...parts,
     onRest: meter.onRest,
-    onStatus: (request: RequestResource): void => {
-      meter.onStatus(request)
+    onStatus: meter.onStatus,
+    onRead: ({ request_id: id, status, checks: read }: RequestResource): void => {
+      const checks = checksText(read)
+      if (known.get(id) === `${status} ${checks}`) return
+      known.set(id, `${status} ${checks}`)
       // A store that cannot be written to is no fault of the wait.
       const at = scope.context.clock.now()
-      records.push(ledger.recordStatus(request.request_id, request.status, at).catch(() => undefined))
+      records.push(ledger.recordStatus(id, status, at, checks).catch(() => undefined))
     },
     kept: async (): Promise<void> => void (await Promise.all(records)),
   }
+}
+
+/** Keeps at the end, where the answer is out, what was read of orders of this store. */
+export function keepReads(scope: Scope, requests: readonly RequestResource[]): void {
+  scope.onSettle(async () => {
+    try {
+      const { ledger } = await store(scope)
+      for (const { request_id: id, status, checks } of requests)
+        await ledger.recordStatus(id, status, scope.context.clock.now(), checksText(checks))
+    } catch (error) {
+      // A store that cannot be used is no fault of the read.
+      if (!(error instanceof RefcheckError)) throw error
+    }
+  })
 }
 
 /** Tells of a read that waits, if it is long. */

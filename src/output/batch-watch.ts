@@ -17,7 +17,7 @@ const shortWait = 2
 /** Undrawn: the live lines are dimmed as a whole. */
 const plain = { columns: 80, color: false }
 
-export interface WatchedBatch extends BatchProgressNow {
+export interface WatchedBatch extends Pick<BatchProgressNow, 'statuses' | 'attention'> {
   batch: Batch
   progress: BatchProgress
   /** Seconds until the quota has a place for the next order. */

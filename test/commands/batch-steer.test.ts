@@ -76,6 +76,10 @@ test('where it stands: list, status and rows, by the beginning of the id', async
       "statuses": {
         "RECEIVED": 2
       },
+      "checks": {
+        "requests": 0,
+        "by_type": {}
+      },
       "attention": [
         {
           "kind": "stopped",

@@ -14,7 +14,7 @@ test('an id that an earlier format kept in capitals is found when it is read aga
   const id = request?.request_id ?? ''
   const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
   database.exec('UPDATE submissions SET request_id = upper(request_id)')
-  database.exec('ALTER TABLE submissions DROP COLUMN witnesses')
+  database.exec('ALTER TABLE submissions DROP COLUMN witnesses; ALTER TABLE submissions DROP COLUMN checks')
   database.exec('DROP INDEX batches_queued; ALTER TABLE batches DROP COLUMN queued_at')
   database.exec('PRAGMA user_version = 7')
   database.close()

@@ -52,6 +52,7 @@ test('request wait --batch: everybody of a batch, and what became of them is kep
     results  HOME/people.results.csv
 
     requests  2 COMPLETED, 1 ERROR, 1 CANCELLED
+    checks    2 completed, 1 needs attention, 1 cancelled
 
     Needs a person
       1 ERROR  people.csv: Ana Row3

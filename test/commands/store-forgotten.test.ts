@@ -60,7 +60,7 @@ test('a store put back from before two orders: closed, checked, accepted as it i
       $ refcheck store info
       HOME/data/ledger.sqlite  184.3 kB
       closed: it did not know 2 attempts that were made with it
-      format 9, SQLite 3.53.4
+      format 10, SQLite 3.53.4
       1 batch or single order: 1 pending, 1 accepted, 2 unknown
       0 events in the inbox
       recorded from 2026-11-20 to 2026-11-20

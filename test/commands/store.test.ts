@@ -39,7 +39,7 @@ test('info says where it is and what it holds; check finds it sound', async () =
     .toMatchInlineSnapshot(`
       $ refcheck store info
       HOME/data/ledger.sqlite  # kB
-      format 9, SQLite 3.N.N
+      format 10, SQLite 3.N.N
       1 batch or single order: 3 accepted
       0 events in the inbox
       recorded from 2026-11-20 to 2026-11-20
@@ -49,7 +49,7 @@ test('info says where it is and what it holds; check finds it sound', async () =
       {
         "location": "HOME/data/ledger.sqlite",
         "bytes": #,
-        "format": 9,
+        "format": 10,
         "engine": "SQLite 3.N.N",
         "batches": 1,
         "rows": {

@@ -12,7 +12,7 @@ import { standingView, storedBatches } from '../../compose/store.ts'
 export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   static override summary = 'Show the progress of a batch, and what needs a person'
   static override description =
-    'Rows by state, requests by status as last read, and what to do about each person who needs somebody. Reads only the store and makes no call; read statuses again with "refcheck request list --batch BATCH_ID --refresh". --watch follows a batch that another process is running.'
+    'Rows by state, requests and their single checks by status as last read, and what to do about each person who needs somebody. Reads only the store and makes no call; read statuses again with "refcheck request list --batch BATCH_ID --refresh". Checks are known of requests that were read since their status last changed: an event of "webhook listen" says nothing of them. --watch follows a batch that another process is running.'
   static override examples = [
     '<%= config.bin %> batch status 3f2b8c1e',
     '<%= config.bin %> batch status 3f2b8c1e --watch',

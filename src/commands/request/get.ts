@@ -3,11 +3,12 @@ import { timeoutFlag } from '../../cli/flags/duration.ts'
 import { requestIdArg } from '../../cli/flags/identifiers.ts'
 import { readRequests } from '../../usecases/request/read.ts'
 import { requestsView } from '../../output/views/request.ts'
-import { withPackageNames } from '../../domain/request/result.ts'
+import { isUnread, withPackageNames } from '../../domain/request/result.ts'
 import { withReasons } from '../../usecases/request/error-reasons.ts'
 import { api } from '../../compose/api.ts'
 import { packageNames } from '../../compose/package-names.ts'
 import { requestIdsOf } from '../../compose/known-ids.ts'
+import { keepReads } from '../../compose/request.ts'
 import { store } from '../../compose/store.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
@@ -32,6 +33,10 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
     const service = await api(this.scope)
     const names = packageNames(this.scope)
     const { results, failure } = await readRequests(service, ids, this.signal)
+    keepReads(
+      this.scope,
+      results.flatMap((each) => (isUnread(each) ? [] : [each.request])),
+    )
     const told = await withReasons(results, async () => (await store(this.scope)).inbox)
     const named = withPackageNames(told, await names)
     this.answer(requestsView(named, ids.length > 1), failure)

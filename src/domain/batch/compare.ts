@@ -156,6 +156,7 @@ function rowOrder({ id, baseUrl, userEmail, addedAt }: NewFileBatch, row: OrderR
     requestId: undefined,
     requestStatus: undefined,
     requestStatusAt: undefined,
+    checks: undefined,
     offeredId: undefined,
     reason: undefined,
     field: undefined,

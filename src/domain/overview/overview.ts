@@ -2,6 +2,7 @@ import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch } from '../batch/batch.ts'
 import { listed, type ListedBatch } from '../batch/standing.ts'
 import type { Submission } from '../submission/submission.ts'
+import type { CheckCounts } from '../request/check-counts.ts'
 import { type Attention, attentionInOrder } from './attention.ts'
 
 /** A request whose reports can be had. Times are ISO 8601. */
@@ -39,6 +40,8 @@ export interface Overview {
 export interface BatchProgressNow {
   /** Requests by status, as last heard. */
   statuses: Readonly<Record<string, number>>
+  /** Of its requests, as last read. */
+  checks: CheckCounts
   attention: readonly Attention[]
 }
 

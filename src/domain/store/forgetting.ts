@@ -38,6 +38,7 @@ export const fates = {
     held_for: 'kept',
     shares: 'kept',
     witnesses: 'emptied',
+    checks: 'kept',
   },
   attempts: {
     id: 'kept',

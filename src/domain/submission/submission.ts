@@ -29,6 +29,8 @@ export interface Submission extends RowVersion {
   /** The request's overall status as last read, and when that was. */
   requestStatus: string | undefined
   requestStatusAt: number | undefined
+  /** Its checks as last read, unless the status has changed since: see domain/request/check-counts. */
+  checks: string | undefined
   /** An id that came with an answer that is no proof by itself. */
   offeredId: string | undefined
   /** Why it is not accepted (yet), and the field the service named. */

@@ -93,6 +93,7 @@ export function witnessedOrder(
     requestId,
     requestStatus,
     requestStatusAt: undefined,
+    checks: undefined,
     offeredId: undefined,
     reason: undefined,
     field: undefined,

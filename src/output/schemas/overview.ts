@@ -25,6 +25,9 @@ export const attention = z.array(
 /** Requests by status; a status without any is left out. */
 export const statuses = z.record(z.string(), count)
 
+/** Checks by type and status, of requests that were read since their status changed last. */
+const checks = z.strictObject({ requests: count, by_type: z.record(z.string(), z.record(z.string(), count)) })
+
 /** `status`. */
 export const overview = z.strictObject({
   read_at: moment,
@@ -45,4 +48,4 @@ export const overview = z.strictObject({
 })
 
 /** `batch status`. */
-export const followedBatch = standing.extend({ statuses, attention })
+export const followedBatch = standing.extend({ statuses, checks, attention })

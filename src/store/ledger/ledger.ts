@@ -105,8 +105,8 @@ export interface Ledger {
   /** Whom a row was for against a person, by its fingerprints alone: of one whose name is gone. */
   whom(row: Pick<RowVersion, 'batchId' | 'row'>, person: Recipient): Promise<Whom>
 
-  /** Keeps what a read told of an accepted request. A terminal status is never replaced. */
-  recordStatus(requestId: string, status: string, at: number): Promise<void>
+  /** Keeps what a read told of an accepted request: its status, and its checks. A terminal status is never replaced. */
+  recordStatus(requestId: string, status: string, at: number, checks?: string): Promise<void>
 
   /** In the order they were added. */
   list(filter: SubmissionFilter): Promise<Submission[]>

@@ -17,6 +17,7 @@ export interface SubmissionRow {
   request_id: string | null
   request_status: string | null
   request_status_at: number | null
+  checks: string | null
   offered_id: string | null
   reason: string | null
   field: string | null
@@ -54,6 +55,7 @@ export function submissionOf(selected: unknown): Submission {
     requestId: row.request_id ?? undefined,
     requestStatus: row.request_status ?? undefined,
     requestStatusAt: row.request_status_at ?? undefined,
+    checks: row.checks ?? undefined,
     offeredId: row.offered_id ?? undefined,
     reason: row.reason ?? undefined,
     field: row.field ?? undefined,

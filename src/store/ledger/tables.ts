@@ -40,7 +40,7 @@ export const tables: readonly Table[] = [
     name: 'submissions',
     order: ['batch_id', 'row_number'],
     columns: columns({
-      text: 'batch_id state attempt_id first_name last_name email phone body_sha256 fingerprint request_id request_status offered_id reason field matches_batch person_print email_print phone_print held_for shares witnesses',
+      text: 'batch_id state attempt_id first_name last_name email phone body_sha256 fingerprint request_id request_status offered_id reason field matches_batch person_print email_print phone_print held_for shares witnesses checks',
       number: 'row_number changed_at package_id request_status_at matches_row',
       bytes: 'body',
     }),

@@ -12,6 +12,7 @@ import {
   type Overview,
   overviewOf,
 } from '../../domain/overview/overview.ts'
+import { countedChecks } from '../../domain/request/check-counts.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -77,5 +78,9 @@ export async function attentionIn(
 export async function readBatchProgress(ports: OverviewPorts, batch: Batch): Promise<BatchProgressNow> {
   const accepted = await ports.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await attentionIn(ports, [batch], accepted, ports.clock.now(), unsentOfBatch)
-  return { statuses: countedStatuses(accepted), attention: attentionInOrder(attention) }
+  return {
+    statuses: countedStatuses(accepted),
+    checks: countedChecks(accepted),
+    attention: attentionInOrder(attention),
+  }
 }

@@ -2,6 +2,7 @@ import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { filed, type FilingEvent, type FilingResult } from '../../domain/report/filed.ts'
 import type { ReportSource } from '../../domain/report/source.ts'
+import { checksText } from '../../domain/request/check-counts.ts'
 import { isUnread } from '../../domain/request/result.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
 import type { RefcheckError } from '../../errors/base.ts'
@@ -104,5 +105,6 @@ async function recorder({
   clock,
 }: FetchOptions): Promise<(request: RequestResource) => Promise<void>> {
   const journal = await ledger()
-  return ({ request_id, status }) => journal.recordStatus(request_id, status, clock.now())
+  return ({ request_id, status, checks }) =>
+    journal.recordStatus(request_id, status, clock.now(), checksText(checks))
 }

@@ -8,6 +8,7 @@ import {
   type RequestFilter,
   statusOf,
 } from '../../domain/request/listing.ts'
+import { checksText } from '../../domain/request/check-counts.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -81,7 +82,7 @@ export async function readAgain(
         onWait: (ms) => onPaced?.(ms / 1000),
       })
       const read = await api.getRequest(request_id, signal)
-      await ledger.recordStatus(request_id, read.status, clock.now())
+      await ledger.recordStatus(request_id, read.status, clock.now(), checksText(read.checks))
     } catch (error) {
       if (signal?.aborted)
         throw new InterruptedError('interrupted; the statuses read so far are kept', {

@@ -2,6 +2,7 @@ import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { createRequest, type SimilarQuestion } from './create.ts'
 import type { Created } from '../../domain/request/events.ts'
+import { checksText } from '../../domain/request/check-counts.ts'
 import type { Order } from '../../domain/request/order.ts'
 import { RefcheckError } from '../../errors/base.ts'
 import { InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
@@ -56,8 +57,10 @@ async function followed(answer: PlacedOrder['answer'], options: PlaceOptions): P
     signal: options.signal,
     onStatus: options.onStatus,
   })
-  const status = requests[0]?.status ?? answer.status
-  await options.ledger.recordStatus(answer.request_id, status, options.clock.now())
+  const [read] = requests
+  if (read === undefined) return { answer, failure }
+  const { status, checks } = read
+  await options.ledger.recordStatus(answer.request_id, status, options.clock.now(), checksText(checks))
   return { answer: { ...answer, status }, failure }
 }
 

@@ -22,6 +22,8 @@ export interface WaitOptions {
   inbox?: Pick<Inbox, 'latestStatus' | 'list' | 'onArrival'> | undefined
   /** Called at each read that shows a status not seen before. */
   onStatus?: ((request: RequestResource) => void) | undefined
+  /** Called at each read. */
+  onRead?: ((request: RequestResource) => void) | undefined
   /** Called when a read failed and the wait goes on. */
   onTrouble?: ((error: UnavailableError, seconds: number) => void) | undefined
   /** Called before each rest, with the seconds until the next read is due. */
@@ -124,6 +126,7 @@ async function read(
     const request = await api.getRequest(due.id, options.signal)
     const before = seen.get(due.id)
     seen.set(due.id, request)
+    options.onRead?.(request)
     if (before?.status !== request.status) options.onStatus?.(request)
     return request
   } catch (error) {

@@ -89,7 +89,7 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
     $ refcheck store info
     HOME/data/ledger.sqlite  188.4 kB
     closed: it was moved to "postgres://STORE"
-    format 9, SQLite 3.53.4
+    format 10, SQLite 3.53.4
     1 batch or single order: 2 accepted
     1 event in the inbox
     recorded from 2026-11-20 to 2026-11-20

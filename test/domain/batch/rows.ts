@@ -51,6 +51,7 @@ export const batchRow = (over: Partial<BatchRow> = {}): BatchRow => ({
   requestId: undefined,
   requestStatus: undefined,
   requestStatusAt: undefined,
+  checks: undefined,
   offeredId: undefined,
   reason: undefined,
   field: undefined,

@@ -20,6 +20,7 @@ const columnsOf: Record<keyof Submission, readonly string[]> = {
   requestId: ['submissions.request_id'],
   requestStatus: ['submissions.request_status'],
   requestStatusAt: ['submissions.request_status_at'],
+  checks: ['submissions.checks'],
   offeredId: ['submissions.offered_id'],
   reason: ['submissions.reason'],
   field: ['submissions.field'],

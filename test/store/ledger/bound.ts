@@ -13,7 +13,7 @@ export function bound(real: Ledger): Ledger {
     beginInQuota: (from, attempt, place) => real.beginInQuota(from, attempt, place),
     moveAndBegin: (from, change, next, attempt, place) =>
       real.moveAndBegin(from, change, next, attempt, place),
-    recordStatus: (id, status, at) => real.recordStatus(id, status, at),
+    recordStatus: (id, status, at, checks) => real.recordStatus(id, status, at, checks),
     whom: (row, person) => real.whom(row, person),
     list: (filter) => real.list(filter),
   }

@@ -124,6 +124,18 @@ describe.each(backends)('%s', (backend) => {
     expect(await status()).toBe('COMPLETED')
   })
 
+  test('checks that were read are not known any more once an event says that the status is another', async () => {
+    const { ledger } = await place.store()
+    const attempt = await beginOne(ledger, 'a@example.com')
+    await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
+    const checks = '{"background":{"IN_PROGRESS":1}}'
+    await ledger.recordStatus(one, 'IN_PROGRESS', someTime, checks)
+    await inbox.add([received(one, 'RECEIVED')], false)
+    expect(await ledger.list({ requestId: one })).toMatchObject([{ checks }])
+    await inbox.add([received(one, 'COMPLETED')], false)
+    expect(await ledger.list({ requestId: one })).toMatchObject([{ checks: undefined }])
+  })
+
   describe('forwarding', () => {
     test('goes in order within a request: what failed holds back its own request alone', async () => {
       await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED'), received(two, 'PARTIAL')], true)

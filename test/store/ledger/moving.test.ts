@@ -43,6 +43,7 @@ async function filled(store: Store): Promise<void> {
   const sent = await beginOne(ledger, 'sent@example.com')
   const requestId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
   await ledger.move(sent, { to: 'accepted', at: someTime, requestId, requestStatus: 'IN_PROGRESS' })
+  await ledger.recordStatus(requestId, 'IN_PROGRESS', someTime, '{"reference":{"IN_PROGRESS":1}}')
   const lost = await beginOne(ledger, 'lost@example.com')
   await ledger.move(lost, { to: 'unknown', at: someTime, reason: 'no\0 answer' })
   const file = fileBatch({ name: 'Zoë’s “people”.csv' })

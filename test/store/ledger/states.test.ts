@@ -185,4 +185,23 @@ describe.each(backends)('%s', (backend) => {
     await ledger.recordStatus(requestId, 'IN_PROGRESS', at + 3)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'COMPLETED', requestStatusAt: at + 2 })
   })
+
+  test('checks are kept with the status that they were read with, of a terminal one too', async () => {
+    const row = await arrive('accepted')
+    const [begun, done] = ['{"background":{"IN_PROGRESS":2}}', '{"background":{"COMPLETED":2}}']
+    await ledger.recordStatus(requestId, 'IN_PROGRESS', at + 1, begun)
+    expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'IN_PROGRESS', checks: begun })
+    // Of a status that came without them none are known.
+    await ledger.recordStatus(requestId, 'COMPLETED', at + 2)
+    expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'COMPLETED', checks: undefined })
+    await ledger.recordStatus(requestId, 'IN_PROGRESS', at + 3, begun)
+    expect(await rowOf(ledger, row)).toMatchObject({ checks: undefined })
+    await ledger.recordStatus(requestId, 'COMPLETED', at + 4, done)
+    await ledger.recordStatus(requestId, 'COMPLETED', at + 5)
+    expect(await rowOf(ledger, row)).toMatchObject({
+      requestStatus: 'COMPLETED',
+      requestStatusAt: at + 2,
+      checks: done,
+    })
+  })
 })

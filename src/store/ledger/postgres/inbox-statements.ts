@@ -73,9 +73,9 @@ ORDER BY id LIMIT CAST(:limit AS bigint)`
 export const selectNextDue = `
 SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirst}`
 
-/** Events come out of order: a status is only ever followed by one that is further on. */
+/** Events come out of order: a status is only ever followed by one that is further on. They say nothing of its checks. */
 export const updateLatestStatus = `
-UPDATE submissions s SET request_status = told.status, request_status_at = told.at
+UPDATE submissions s SET request_status = told.status, request_status_at = told.at, checks = NULL
 FROM (
   SELECT DISTINCT ON (request_id) request_id, status, at
   FROM unnest(CAST(:requests AS text[]), CAST(:statuses AS text[]), CAST(:times AS bigint[])) WITH ORDINALITY

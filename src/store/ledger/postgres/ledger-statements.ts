@@ -63,7 +63,7 @@ SELECT state, attempt_id FROM submissions WHERE batch_id = :batch_id AND row_num
 export const changeState = `
 UPDATE submissions
 SET state = :state, changed_at = :at, reason = :reason, field = :field,
-  request_id = :request_id, request_status = :request_status, request_status_at = :request_status_at,
+  request_id = :request_id, request_status = :request_status, request_status_at = :request_status_at, checks = NULL,
   offered_id = coalesce(:offered_id, offered_id),
   runner = CASE WHEN (SELECT kind FROM batches WHERE id = batch_id) = 'single' THEN runner END
 WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from
@@ -90,11 +90,16 @@ INSERT INTO pauses (service, attempt_id, at)
 SELECT base_url, CAST(:attempt_id AS text), ${databaseNow} FROM batches WHERE id = :batch_id
 ON CONFLICT (service) DO UPDATE SET attempt_id = excluded.attempt_id, at = excluded.at`
 
-/** "Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further". */
 export const selectPrints = `
 SELECT person_print, email_print, phone_print FROM submissions
 WHERE batch_id = :batch_id AND row_number = :row_number`
 
+/** "Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further". */
+const isOver = `request_status IN ${sqlList(terminalStatuses)}`
+
 export const updateStatus = `
-UPDATE submissions SET request_status = :status, request_status_at = :at
-WHERE request_id = :request_id AND request_status NOT IN ${sqlList(terminalStatuses)}`
+UPDATE submissions
+SET request_status_at = CASE WHEN ${isOver} THEN request_status_at ELSE :at END, request_status = :status, checks = CAST(:checks AS text)
+WHERE request_id = :request_id AND (
+  NOT ${isOver} OR (request_status = :status AND CAST(:checks AS text) IS NOT NULL AND checks IS DISTINCT FROM CAST(:checks AS text))
+)`

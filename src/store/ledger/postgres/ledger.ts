@@ -171,8 +171,9 @@ export class PostgresLedger implements Ledger {
     return whomByPrints(prints, personPrints(this.#keyed.fingerprint, person))
   }
 
-  async recordStatus(requestId: string, status: string, at: number): Promise<void> {
-    await this.#database.run(updateStatus, { request_id: requestId.toLowerCase(), status, at })
+  async recordStatus(requestId: string, status: string, at: number, checks?: string): Promise<void> {
+    const id = requestId.toLowerCase()
+    await this.#database.run(updateStatus, { request_id: id, status, at, checks: checks ?? null })
   }
 
   async list(filter: SubmissionFilter): Promise<Submission[]> {

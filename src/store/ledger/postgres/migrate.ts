@@ -5,9 +5,10 @@ import { fingerprintKeyBytes, fingerprintKeyName } from '../fingerprints.ts'
 import { databaseNow } from './locking.ts'
 import { metaText, setMeta } from './meta.ts'
 import { first } from './migrations/0001-first.ts'
+import { checks } from './migrations/0002-checks.ts'
 
 /** In order; `format` in a store's `meta` counts those it has been through. */
-const migrations: readonly string[] = [first]
+const migrations: readonly string[] = [first, checks]
 
 const formatName = 'format'
 

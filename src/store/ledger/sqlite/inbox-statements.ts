@@ -41,9 +41,9 @@ ORDER BY id LIMIT :limit`
 export const selectNextDue = `
 SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirst}`
 
-/** Events come out of order: a status is only ever followed by one that is further on. */
+/** Events come out of order: a status is only ever followed by one that is further on. They say nothing of its checks. */
 export const updateLatestStatus = `
-UPDATE submissions SET request_status = :status, request_status_at = :at
+UPDATE submissions SET request_status = :status, request_status_at = :at, checks = NULL
 WHERE request_id = :request_id AND ${sqlStatusRank(':status')} > ${sqlStatusRank('request_status')}`
 
 export const updateForwarded = `

@@ -47,7 +47,7 @@ VALUES (:id, :batch_id, :row_number, :user_email, :body_sha256, :began_at, :bega
 export const changeState = `
 UPDATE submissions
 SET state = :state, changed_at = :at, reason = :reason, field = :field,
-  request_id = :request_id, request_status = :request_status, request_status_at = :request_status_at,
+  request_id = :request_id, request_status = :request_status, request_status_at = :request_status_at, checks = NULL,
   offered_id = coalesce(:offered_id, offered_id)
 WHERE batch_id = :batch_id AND row_number = :row_number AND state = :from AND attempt_id IS :attempt_id`
 
@@ -68,6 +68,11 @@ INSERT INTO decisions (batch_id, row_number, attempt_id, became, made_at, made_b
 VALUES (:batch_id, :row_number, :attempt_id, :became, :made_at, :made_by, :why)`
 
 /** "Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further". */
+const isOver = `request_status IN ${sqlList(terminalStatuses)}`
+
 export const updateStatus = `
-UPDATE submissions SET request_status = :status, request_status_at = :at
-WHERE request_id = :request_id AND request_status NOT IN ${sqlList(terminalStatuses)}`
+UPDATE submissions
+SET request_status_at = CASE WHEN ${isOver} THEN request_status_at ELSE :at END, request_status = :status, checks = :checks
+WHERE request_id = :request_id AND (
+  NOT ${isOver} OR (request_status = :status AND :checks IS NOT NULL AND checks IS NOT :checks)
+)`

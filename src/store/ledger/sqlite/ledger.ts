@@ -216,8 +216,9 @@ export class SqliteLedger implements Ledger {
     return whomByPrints(prints, personPrints(fingerprinting(this.#database), person))
   }
 
-  async recordStatus(requestId: string, status: string, at: number): Promise<void> {
-    this.#database.run(updateStatus, { request_id: requestId.toLowerCase(), status, at })
+  async recordStatus(requestId: string, status: string, at: number, checks?: string): Promise<void> {
+    const id = requestId.toLowerCase()
+    this.#database.run(updateStatus, { request_id: id, status, at, checks: checks ?? null })
   }
 
   async list(filter: SubmissionFilter): Promise<Submission[]> {

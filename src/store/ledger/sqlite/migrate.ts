@@ -12,6 +12,7 @@ import { byChange } from './migrations/0006-by-change.ts'
 import { matching } from './migrations/0007-matching.ts'
 import { witnesses } from './migrations/0008-witnesses.ts'
 import { queue } from './migrations/0009-queue.ts'
+import { checks } from './migrations/0010-checks.ts'
 
 /** In order; a store's `user_version` counts those it has been through. */
 const migrations: readonly (string | ((database: Database) => void))[] = [
@@ -24,6 +25,7 @@ const migrations: readonly (string | ((database: Database) => void))[] = [
   matching,
   witnesses,
   queue,
+  checks,
 ]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFCL"). */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { beginOne } from '../batches.ts'
+import { beginOne, someTime } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { connectTo } from './connect.ts'
 import { asked, emptyDatabase } from '../../../harness/postgres.ts'
@@ -38,7 +38,7 @@ test('several make it at once: one does, and all answer', async () => {
     newestFormat,
     newestFormat,
   ])
-  expect(await Promise.all(databases.map((database) => formatOf(database)))).toEqual([1, 1, 1])
+  expect(await Promise.all(databases.map((database) => formatOf(database)))).toEqual([2, 2, 2])
   await beginOne((await place.store(url)).ledger, 'a@example.com')
 })
 
@@ -53,8 +53,28 @@ test('a store made where another was takes its key, even where that had ordered 
   expect(await made()).toEqual(former)
 })
 
+test('a store of format 1 is brought up to date, with every row where it stood', async () => {
+  const url = await emptyDatabase()
+  await migrate(connectTo(url), systemRandom)
+  const requestId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
+  const { ledger } = await place.store(url)
+  const accepted = { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' } as const
+  await ledger.move(await beginOne(ledger, 'a@example.com'), accepted)
+  await asked(url, 'ALTER TABLE refcheck.submissions DROP COLUMN checks')
+  await asked(url, `UPDATE refcheck.meta SET value = '1' WHERE name = 'format'`)
+  expect(await refusal(url)).toMatchObject({
+    message: expect.stringMatching(/: it is of format 1, and this refcheck uses 2$/) as string,
+    hint: expect.stringMatching(/with: refcheck store migrate$/) as string,
+  })
+  expect(await migrateStore({ ...place.options, chosen: url })).toMatchObject({ from: 1, to: 2 })
+  const store = await place.store(url)
+  expect(await store.ledger.list({ requestId })).toMatchObject([{ state: 'accepted', checks: undefined }])
+  await store.ledger.recordStatus(requestId, 'PARTIAL', someTime, '{}')
+  expect(await store.ledger.list({ requestId })).toMatchObject([{ requestStatus: 'PARTIAL', checks: '{}' }])
+})
+
 test.each([
-  [99, /made by a newer refcheck \(format 99; this version supports up to 1\)/, /^Update refcheck/],
+  [99, /made by a newer refcheck \(format 99; this version supports up to 2\)/, /^Update refcheck/],
   ['0', /has no tables of refcheck/, /store migrate$/],
 ])('format %s is refused', async (format, message, hint) => {
   const url = await emptyDatabase()

@@ -46,6 +46,14 @@ test('a store of 0.1.0 is opened with every row where it stood', async () => {
   expect(await store.maintenance.check()).toEqual([])
 })
 
+test('of what 0.1.0 ordered no checks are known until it is read again', async () => {
+  const [order] = await store.ledger.list({ states: ['accepted'] })
+  expect(order?.checks).toBe(undefined)
+  const checks = '{"background":{"IN_PROGRESS":1}}'
+  await store.ledger.recordStatus(order?.requestId ?? '', 'IN_PROGRESS', Date.UTC(2026, 11, 1), checks)
+  expect(await store.ledger.list({ requestId: order?.requestId })).toMatchObject([{ checks }])
+})
+
 test('whom 0.1.0 ordered is known by today’s rules, by any name of this machine', async () => {
   expect(await inTheWay('ANA', 'One', 'ana@example.com', '+61 400 000 001')).toEqual([
     'duplicate',

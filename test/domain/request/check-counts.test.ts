@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+
+import { checksText, countedChecks } from '../../../src/domain/request/check-counts.ts'
+
+const background = (status: string) => ({ type: 'background', status })
+const reference = (status: string) => ({ type: 'reference', status })
+
+test('checks are kept as counts by type and status, whatever order they came in', () => {
+  const kept = checksText([
+    reference('COMPLETED'),
+    background('ERROR'),
+    background('COMPLETED'),
+    background('ERROR'),
+  ])
+  expect(kept).toBe('{"background":{"COMPLETED":1,"ERROR":2},"reference":{"COMPLETED":1}}')
+  expect(
+    checksText([background('ERROR'), background('COMPLETED'), background('ERROR'), reference('COMPLETED')]),
+  ).toBe(kept)
+  expect(checksText([])).toBe('{}')
+})
+
+test('the checks of several requests are summed, and those of whom none are known are not of them', () => {
+  const orders = [
+    { checks: checksText([background('COMPLETED'), reference('IN_PROGRESS')]) },
+    { checks: checksText([reference('IN_PROGRESS'), background('COMPLETED')]) },
+    { checks: checksText([background('ERROR')]) },
+    { checks: checksText([]) },
+    { checks: undefined },
+  ]
+  expect(JSON.parse(JSON.stringify(countedChecks(orders)))).toEqual({
+    requests: 4,
+    by_type: { background: { COMPLETED: 2, ERROR: 1 }, reference: { IN_PROGRESS: 2 } },
+  })
+})
+
+test('a type that an object has of itself is counted as any other', () => {
+  const text = checksText([{ type: '__proto__', status: 'constructor' }])
+  const { by_type: counts } = countedChecks([{ checks: text }])
+  expect(Object.entries(counts).map(([type, statuses]) => [type, Object.entries(statuses)])).toEqual([
+    ['__proto__', [['constructor', 1]]],
+  ])
+})
