@@ -15,3 +15,19 @@ export interface Holds {
 
 /** Looking who holds a batch takes its lock for a moment. */
 export const shortWait = { waitMs: 250 }
+
+/** A hold by somebody who may order: refused on a store that is closed, or is to be. */
+export async function holdForOrdering(
+  take: () => Promise<Hold | undefined>,
+  age: { begin: () => Promise<void> | void },
+): Promise<Hold | undefined> {
+  const hold = await take()
+  if (hold === undefined) return undefined
+  try {
+    await age.begin()
+    return hold
+  } catch (error) {
+    await hold.release()
+    throw error
+  }
+}

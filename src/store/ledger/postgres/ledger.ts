@@ -21,7 +21,7 @@ import type {
   SubmissionFilter,
 } from '../../../domain/submission/submission.ts'
 import { NoAnswerError } from '../../../errors/kinds.ts'
-import { holdForOrdering } from './hold-for-ordering.ts'
+import { holdForOrdering } from '../holds.ts'
 import type { Runner } from './holds.ts'
 import type { Keyed } from './keyed.ts'
 import {

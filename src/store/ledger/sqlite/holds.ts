@@ -9,23 +9,6 @@ import type { Clock } from '../../../host/clock.ts'
 import { processId } from '../../../host/process-id.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Hold } from '../ledger.ts'
-import type { AttemptAge } from './age.ts'
-
-/** A hold by somebody who may order: refused on a store that is closed, or is to be. */
-export async function holdForOrdering(
-  take: () => Promise<Hold | undefined>,
-  age: AttemptAge,
-): Promise<Hold | undefined> {
-  const hold = await take()
-  if (hold === undefined) return undefined
-  try {
-    age.begin()
-    return hold
-  } catch (error) {
-    await hold.release()
-    throw error
-  }
-}
 
 /**
  * A lock file for each batch, beside the store, made before the batch is added. The one of a batch of

@@ -25,8 +25,7 @@ import { allowedBy } from '../stop-of-new.ts'
 import { stopOfNew } from './stop-of-new.ts'
 import { Matching } from './matching.ts'
 import type { StoredRow } from '../match-rows.ts'
-import { holdForOrdering } from './holds.ts'
-import type { Holds } from '../holds.ts'
+import { holdForOrdering, type Holds } from '../holds.ts'
 import {
   claimRow,
   insertAttempt,
