@@ -61,7 +61,7 @@ test('a user who may change no table works with a store that its owner made, by 
     ),
   ).toMatchInlineSnapshot(`
     $ refcheck store migrate
-    The store "postgres://STORE" already has the format of this version (1).
+    The store "postgres://STORE" already has the format of this version (2).
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes --quiet

@@ -10,7 +10,7 @@ import { leaseMs, type Runner } from './holds.ts'
 import type { Keyed } from './keyed.ts'
 import { claimRow, selectFence } from './ledger-statements.ts'
 import { lockAccountOf } from './locking.ts'
-import { Matching } from './matching.ts'
+import { type LockedRow, Matching } from './matching.ts'
 import { takePlace } from './quota.ts'
 
 /** What came of a row's turn, before anybody else is told of it. */
@@ -106,11 +106,12 @@ export class Claims {
 
   async #claim(
     sql: Sql,
-    stored: StoredRow & { body: Uint8Array },
+    stored: LockedRow & { body: Uint8Array },
     attempt: NewAttempt,
   ): Promise<Claimed | undefined> {
     const took = await sql.run(claimRow, {
       ...attemptColumns(stored, attempt),
+      place: stored.place,
       expected: stored.attemptId ?? null,
       runner: this.#runner.id,
       lease: leaseMs,

@@ -39,14 +39,14 @@ SELECT e.system = (SELECT system_identifier::text FROM pg_control_system())
 FROM epoch e LEFT JOIN batches b ON b.id = :batch_id LEFT JOIN pauses p ON p.service = b.base_url`
 
 /**
- * The row, its attempt and its runner's count and lease, all at once. By its key: a bare `state = 'pending'` goes through
- * all rows that are, as long as the server has no figures of a file that was just taken in.
+ * The row, its attempt and its runner's count and lease, all at once. By its place: by its key and state the server may go
+ * through all rows of a file, as long as it has no figures of one that was just taken in.
  */
 export const claimRow = `
 WITH claimed AS (
   UPDATE submissions
   SET state = 'sending', attempt_id = :id, changed_at = :began_at, reason = NULL, field = NULL, runner = :runner
-  WHERE batch_id = :batch_id AND row_number = :row_number AND (state = 'pending') IS TRUE
+  WHERE ctid = CAST(:place AS tid) AND batch_id = :batch_id AND row_number = :row_number AND state = 'pending'
     AND attempt_id IS NOT DISTINCT FROM CAST(:expected AS text)
   RETURNING batch_id
 ), counted AS (

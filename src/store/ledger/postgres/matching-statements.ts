@@ -7,9 +7,9 @@ import { selectSubmissions } from '../submission-rows.ts'
 /** What is told first of several that are alike. */
 const inOrder = 'ORDER BY b.serial, s.row_number'
 
-/** With what an attempt is made of: both are done at once. */
+/** With what an attempt is made of, since both are done at once, and with where the server has it. */
 const selectToCompare = `
-SELECT s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id, s.first_name, s.last_name, s.email, s.phone, s.body,
+SELECT s.ctid::text AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id, s.first_name, s.last_name, s.email, s.phone, s.body,
   s.body_sha256, s.person_print, s.email_print, s.phone_print, s.witnesses,
   b.base_url, b.added_at, b.kind, b.account, b.allow_duplicate, b.allow_similar, b.shared
 FROM submissions s JOIN batches b ON b.id = s.batch_id

@@ -48,6 +48,11 @@ import type { Keyed } from './keyed.ts'
 /** States of a row that is compared again. */
 export type Waiting = 'held' | 'duplicate' | 'rejected'
 
+export interface LockedRow extends StoredRow {
+  /** Where the server has it, for as long as the transaction that locked it lasts. */
+  place: string
+}
+
 interface Beside {
   shared: 0 | 1
   first_form: 0 | 1
@@ -71,13 +76,13 @@ export class Matching {
   }
 
   /** A row of the store, which nobody else changes meanwhile; undefined where it is none that can be sent. */
-  async lock({ batchId, row }: Key): Promise<StoredRow | undefined> {
-    return storedRowOf(await this.#sql.get(lockRow, { batch_id: batchId, row_number: row }))
+  async lock({ batchId, row }: Key): Promise<LockedRow | undefined> {
+    return lockedRowOf(await this.#sql.get(lockRow, { batch_id: batchId, row_number: row }))
   }
 
   /** The first pending row of a batch that nobody else is about to send. */
-  async lockNext(batchId: string): Promise<StoredRow | undefined> {
-    return storedRowOf(await this.#sql.get(lockNext, { batch_id: batchId }))
+  async lockNext(batchId: string): Promise<LockedRow | undefined> {
+    return lockedRowOf(await this.#sql.get(lockNext, { batch_id: batchId }))
   }
 
   async stopOf(row: ToCompare): Promise<Stop | undefined> {
@@ -245,4 +250,9 @@ async function readRelations(sql: Sql) {
     services: (await sql.all(selectJoinedServices)).map(joinedServicesOf),
     packages: (await sql.all(selectJoinedPackages)).map(joinedPackageOf),
   }
+}
+
+function lockedRowOf(found: unknown): LockedRow | undefined {
+  const row = storedRowOf(found)
+  return row && { ...row, place: (found as LockedRow).place }
 }
