@@ -19,6 +19,7 @@ import type { Filtered } from '../output/jq.ts'
 import type { Sink } from '../output/streams.ts'
 import { type Terminal, terminalOf } from '../output/terminal.ts'
 import type { ListView, View } from '../output/view.ts'
+import { requireCountable, requireWords } from './command-line.ts'
 import { type Context, currentContext } from './context.ts'
 import { Command, Flags } from './oclif.ts'
 import { ofCommand } from './parse-failure.ts'
@@ -80,6 +81,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   #filter: ((document: string) => Filtered) | undefined
 
   override async init(): Promise<void> {
+    requireWords(this.argv, { ...this.ctor.flags, ...BaseCommand.baseFlags }, this.id)
     const { args, flags } = await this.parse({
       flags: this.ctor.flags,
       baseFlags: BaseCommand.baseFlags,
@@ -88,6 +90,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     }).catch((error: unknown) => {
       throw ofCommand(error, this.id)
     })
+    requireCountable(flags, this.id)
     this.flags = flags as FlagsOf<T>
     this.args = args as ArgsOf<T>
     // Also where no profile is used: a name that is none is a slip.

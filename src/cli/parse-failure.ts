@@ -75,15 +75,21 @@ export function unframed(error: RefcheckError): RefcheckError {
 }
 
 function firstLine(message: string): string {
-  const lines = stripVTControlCharacters(message)
+  const text = stripVTControlCharacters(message)
+  // A value that was typed may have lines of its own.
+  const whole = text.replace(/\nSee more help.*$/s, '')
+  const said = inOurWords(whole)
+  if (said !== undefined) return said
+  const lines = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('See more help'))
   const [first = 'invalid command line', second] = lines
   const [, flag] = /^Parsing (--[\w-]+)$/.exec(first) ?? []
-  if (second === undefined) return inOurWords(first)
-  if (flag !== undefined) return `${flag}: ${inOurWords(second)}`
-  return inOurWords(/^The following errors? occurred:?$/.test(first) ? second : first)
+  if (second === undefined) return inOurWords(first) ?? withoutValue(first)
+  if (flag !== undefined) return `${flag}: ${inOurWords(second) ?? withoutValue(second)}`
+  const told = /^The following errors? occurred:?$/.test(first) ? second : first
+  return inOurWords(told) ?? withoutValue(told)
 }
 
 /** What oclif says of a command line, as the rest of this program would say it. */
@@ -114,17 +120,23 @@ const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
   ],
 ]
 
-function inOurWords(line: string): string {
+function inOurWords(line: string): string | undefined {
   for (const [pattern, say] of sentences) {
     const found = pattern.exec(line)
     if (found !== null) return say(...found.slice(1))
   }
-  // What stood behind the = of a flag may be a secret.
-  return line.replace(/(?<![\w-])(--[\w-]+)=.*?(?= cannot |$)/g, '$1')
+  return undefined
 }
 
+/** What stood behind the = of a flag may be a secret. */
+const withoutValue = (line: string): string => line.replace(/(?<![\w-])(--[\w-]+)=.*?(?= cannot |$)/g, '$1')
+
 function helpHint(error: ParseFailure): string {
-  const id = error.command ?? error.parse?.input?.context?.id
+  return helpOf(error.command ?? error.parse?.input?.context?.id)
+}
+
+/** Where to read on about a command. */
+export function helpOf(id: string | undefined): string {
   return id === undefined
     ? 'List the commands with: refcheck help'
     : `Show its help with: refcheck ${id.replaceAll(':', ' ')} --help`

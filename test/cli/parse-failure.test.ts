@@ -26,6 +26,7 @@ test.each([
   ['CLIError', ['a.csv', '--format', 'csv', '--format', 'csv'], 'Flag --format can only be specified once'],
   ['CLIError', ['a.csv', '--sheet'], '--sheet requires a value'],
   ['FlagInvalidOptionError', ['a.csv', '--format', 'pdf'], '--format: "pdf" is not one of: csv, json'],
+  ['FlagInvalidOptionError', ['a.csv', '--format', 'p\ndf'], '--format: "p\ndf" is not one of: csv, json'],
   ['FailedFlagValidationError', ['needs-output'], '--output is required'],
   ['FailedFlagValidationError', ['a.csv', '--sheet', '1'], '--sheet requires --output'],
 ])('oclif still calls it %s at %j, and it is read as such', async (name, argv, message) => {

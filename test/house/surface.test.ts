@@ -125,6 +125,26 @@ test.each([
     '--status: "all" is not one of: active, inactive, disabled',
     'Show its help with: refcheck packages list --help',
   ],
+  [
+    ['batch', 'cancel', '--yes=no', '5b2c8f0e'],
+    '--yes takes no value',
+    'Show its help with: refcheck batch cancel --help',
+  ],
+  [
+    ['store', 'backup', 'a\0b'],
+    'an argument holds a NUL character',
+    'Show its help with: refcheck store backup --help',
+  ],
+  [
+    ['batch', 'resume', '5b2c8f0e', `--max=${'9'.repeat(40)}`],
+    '--max: the number is too large',
+    'Show its help with: refcheck batch resume --help',
+  ],
+  [
+    ['completion', 'ba\nsh'],
+    '"ba sh" is not one of: bash, zsh, fish, powershell',
+    'Show its help with: refcheck completion --help',
+  ],
 ])('a command line that is wrong: %j', async (argv, message, hint) => {
   const { code, stdout, stderr } = await refcheck(argv, { env: emptyEnv(temporaryFolder()) })
   expect(code).toBe(2)
