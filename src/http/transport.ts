@@ -14,19 +14,22 @@ import type { HttpLimits } from './types.ts'
  * machine, so nothing is ever sent in clear text over a network. What is refused is not shown whole: it may
  * hold a password or a token. `source` says where it stood; `isApproved` names other machines that plain http may go to.
  */
-export function secureUrl(text: string, source = 'this', isApproved?: (url: URL) => boolean): URL {
+export function secureUrl(text: string, source?: string, isApproved?: (url: URL) => boolean): URL {
   if (!URL.canParse(text)) {
-    throw new UsageError(`${source} is not a URL`, { hint: 'A URL looks like https://api.example.com' })
+    throw new UsageError(`${source ?? 'this'} is not a URL`, {
+      hint: 'A URL looks like https://api.example.com',
+    })
   }
   const url = new URL(text)
+  const refused = source === undefined ? 'refused' : `${source}: refused`
   if (url.username !== '' || url.password !== '') {
-    throw new UsageError(`refused a URL with a user name in it: ${url.host}`, {
+    throw new UsageError(`${refused} a URL with a user name in it: ${url.host}`, {
       hint: 'Remove the part before the @.',
     })
   }
   if (url.protocol === 'https:') return url
   if (url.protocol === 'http:' && (isLoopbackHost(url.hostname) || isApproved?.(url) === true)) return url
-  throw new UsageError(`refused ${url.protocol}//${url.host}: https is required`, {
+  throw new UsageError(`${refused} ${url.protocol}//${url.host}: https is required`, {
     hint: 'http is allowed for this machine only (127.0.0.1, ::1, localhost).',
   })
 }

@@ -165,7 +165,7 @@ test('no secret, no receiver; nor one that forwards in clear text to elsewhere',
   `)
   expect(await type('webhook listen --port 0 --forward-to http://example.com/')).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --forward-to http://example.com/
-    2> Error: refused http://example.com: https is required
+    2> Error: --forward-to: refused http://example.com: https is required
     2> http is allowed for this machine only (127.0.0.1, ::1, localhost).
     exit 2
   `)

@@ -132,22 +132,22 @@ test('send and check-receiver refuse plain http over a network, a password, and 
   const exported = { REFCHECK_WEBHOOK_SECRET: secret }
   expect(await all(lines, { exported })).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://receiver.example/hook
-    2> Error: refused http://receiver.example: https is required
+    2> Error: --to: refused http://receiver.example: https is required
     2> http is allowed for this machine only (127.0.0.1, ::1, localhost).
     exit 2
 
     $ refcheck webhook check-receiver http://receiver.example/hook
-    2> Error: refused http://receiver.example: https is required
+    2> Error: URL: refused http://receiver.example: https is required
     2> http is allowed for this machine only (127.0.0.1, ::1, localhost).
     exit 2
 
     $ refcheck webhook send --to https://me:pass@receiver.example/hook
-    2> Error: refused a URL with a user name in it: receiver.example
+    2> Error: --to: refused a URL with a user name in it: receiver.example
     2> Remove the part before the @.
     exit 2
 
     $ refcheck webhook check-receiver https://me:pass@receiver.example/hook
-    2> Error: refused a URL with a user name in it: receiver.example
+    2> Error: URL: refused a URL with a user name in it: receiver.example
     2> Remove the part before the @.
     exit 2
 

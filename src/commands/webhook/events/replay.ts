@@ -22,14 +22,15 @@ export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEvent
   }
 
   async run(): Promise<void> {
+    const { to } = this.flags
+    const receiver = to === undefined ? undefined : await receiverAt(this.scope, to, '--to')
     const { inbox } = await store(this.scope)
     const events = []
     for (const id of this.args.id) events.push(await findEvent(inbox, id))
-    if (this.flags.to === undefined) {
+    if (receiver === undefined) {
       await requeueEvents(inbox, events)
       return this.answer(replayView(events.map(({ id }) => ({ id, status: null, failure: null }))))
     }
-    const receiver = await receiverAt(this.scope, this.flags.to, '--to')
     const { clock } = this.context
     const { replies, failure } = await replayEvents(events, { ...receiver, clock, signal: this.signal })
     this.answer(replayView(replies), failure)
