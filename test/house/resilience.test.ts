@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { badLines, commandIds, withoutKind } from '../resilience/bad-input.ts'
 import { faults } from '../resilience/rows.ts'
 import { recordingFiles } from '../resilience/recording.ts'
 
@@ -7,4 +8,15 @@ const recording = recordingFiles()
 
 test.each(Object.keys(faults))('the fault "%s" has a test that records its figure', (id) => {
   expect(recording.filter(({ rows }) => rows.includes(id))).not.toEqual([])
+})
+
+test('of every argument and flag it is known what is no value of it, so that it is tried', () => {
+  expect(withoutKind).toEqual([])
+})
+
+test.each(commandIds)('%s is tried with bad input', (id) => {
+  const tried = new Set(badLines(id).map(({ what }) => what))
+  expect([...tried]).toEqual(
+    expect.arrayContaining(['NUL', '100 KB', 'half a surrogate pair', 'no value', 'twice']),
+  )
 })

@@ -1,117 +1,36 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { argumentKinds, fileKinds, flagKinds, type Kind, kinds, odd } from './bad-values.ts'
+
 interface Value {
   name: string
   required?: boolean
+  multiple?: boolean
   options?: string[]
   helpValue?: string
   type?: string
+  dependsOn?: string[]
 }
 
 interface Described {
   args: Record<string, Value>
   flags: Record<string, Value>
+  strict?: boolean
 }
 
-/** A command line that has to be refused. */
+/** A command line with one thing that is wrong, or odd, in it. */
 export interface BadLine {
   id: string
+  /** What is wrong, for whoever reads of it. */
   what: string
   argv: string[]
-}
-
-const numbers = ['1e3', '0x10', '12abc', '-1', 'NaN', '']
-const ids = ['not-an-id', '../../etc/passwd', '12345678-1234-1234-1234-12345678901', '']
-const urls = [
-  'http://evil.example.com',
-  'https://user:pass@api.example.com',
-  'nonsense',
-  'javascript:alert(1)',
-]
-const files = ['missing.file', 'missing/folder/file']
-const durations = ['5 parsecs', '-1s', '1e3s', '']
-const dates = ['2026-02-30', '2026-13-01', 'yesterday', '']
-const emails = ['ana@example.com\r\nBcc: all@example.com', `${'a'.repeat(260)}@example.com`, 'nobody', '']
-const names = ['..', '../x', '__proto__ x', '']
-
-/** What is no value of a kind, by what the manifest calls it; nothing where any text is one. */
-const kinds: Readonly<Record<string, readonly string[]>> = {
-  N: numbers,
-  PORT: numbers,
-  ID: numbers,
-  UUID: ids,
-  REQUEST_ID: ids,
-  URL: urls,
-  SIGNED_URL: urls,
-  DURATION: durations,
-  DATE: dates,
-  HEX: ['', 'g'.repeat(64), `sha256=${'a'.repeat(64)}`],
-  CC: ['ZZ', 'Australia', ''],
-  'CALLS/SECONDS,…': ['1e3/60', '60', '-1/60', ''],
-  "'Given name=first_name'": ['no mapping'],
-  'CODE.NAME=VALUE': ['no value'],
-}
-
-/** The same of arguments, by their names. */
-const argumentKinds: Readonly<Record<string, readonly string[]>> = {
-  package_id: numbers,
-  request_id: ids,
-  check_id: ids,
-  duration: durations,
-  url: urls,
-  code: ['no-code', ''],
-  key: ['no-such-setting', '__proto__'],
-  scenario: ['no-such-scenario'],
-  method: ['POST', 'DELETE'],
-  command: ['no such command'],
-}
-
-/** Whose file is one to be made. */
-const writes = new Set(['store:backup'])
-
-/** Of these any text is one, or what it has to be only what it is looked up in says. */
-export const anyText: ReadonlySet<string> = new Set([
-  'BATCH_ID',
-  'A,B',
-  'CALLS',
-  'CIDR',
-  'COLUMN',
-  'COMMAND',
-  'DIR',
-  'DIR|FILE|-',
-  'EXPR',
-  'FILE',
-  'FILE|:memory:',
-  'HOST',
-  'JSON',
-  'NAME',
-  'NAME=CHOICE',
-  'NAMES',
-  'PATH',
-  'PHONE',
-  'ROLE',
-  'STATE',
-  'STATUS',
-  'TEAM',
-  'TEMPLATE',
-  'TEXT',
-  'VALUE',
-])
-
-/** Right values, for what a line needs besides what is wrong in it. */
-const right: Readonly<Record<string, string>> = {
-  package_id: '102',
-  request_id: '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f',
-  check_id: '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f',
-  batch_id: '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f',
-  id: '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f',
-  method: 'GET',
-  path: '/v1/ping',
-  url: 'http://127.0.0.1:9',
-  to: 'http://127.0.0.1:9',
-  file: 'people.csv',
-  duration: '1s',
+  /** The argument or flag that it is about. */
+  about?: string
+  /** What it was given. */
+  value?: string
+  /** Where text of any kind may stand it may be taken, and then does no harm. */
+  mayPass: boolean
 }
 
 const root = join(import.meta.dirname, '..', '..')
@@ -120,66 +39,147 @@ const { commands } = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 
 }
 
 /** Every command of our own. */
-export const commandIds = Object.keys(commands).filter((id) => !/^(help|autocomplete)\b/.test(id))
+export const commandIds = Object.keys(commands).filter((id) => id !== 'help')
 
-/** What the flags of all commands are said to take, where no list says it. */
-export const takenByFlags: ReadonlySet<string> = new Set(
-  commandIds.flatMap((id) =>
-    Object.values(commands[id]?.flags ?? {})
-      .filter(({ type, options }) => type === 'option' && options === undefined)
-      .map(({ helpValue = '' }) => helpValue),
-  ),
-)
+const somebody = [
+  '--package=102',
+  '--first-name=Ana',
+  '--last-name=Lima',
+  '--email=ana@example.com',
+  '--phone=+61412345678',
+]
 
-/** Whether it is known what is no value of it. */
-export const isKnown = (helpValue: string): boolean =>
-  helpValue === 'EMAIL' || helpValue in kinds || anyText.has(helpValue)
-
-/** Lines of one command, each with one thing that is wrong. */
-export function badLines(id: string): BadLine[] {
-  const { args = {}, flags = {} } = commands[id] ?? {}
-  const words = id.split(':')
-  const needed = Object.values(args).filter(({ required }) => required)
-  const positional = (but?: string, instead?: string): string[] =>
-    needed.map(({ name }) => (name === but ? (instead ?? '') : (right[name] ?? 'x')))
-  const requiredFlags = (but?: string): string[] =>
-    Object.values(flags)
-      .filter(({ required, name }) => required && name !== but)
-      .flatMap(({ name }) => [`--${name}`, right[name] ?? 'x'])
-  const whole = [...words, ...positional(), ...requiredFlags()]
-  const line = (what: string, argv: string[]): BadLine => ({ id, what, argv })
-  const options = Object.values(flags).filter(({ type }) => type === 'option')
-  const wrongFlags = options.flatMap((flag) => {
-    const wrong = flag.options === undefined ? valuesOf(flag) : ['no-such-choice']
-    return wrong.map((value) =>
-      line(`--${flag.name} ${JSON.stringify(value).slice(0, 40)}`, [
-        ...words,
-        ...positional(),
-        ...requiredFlags(flag.name),
-        `--${flag.name}=${value}`,
-      ]),
-    )
-  })
-  const wrongArguments = needed.flatMap(({ name }) =>
-    (argumentKinds[name] ?? (name === 'file' && !writes.has(id) ? files : [])).map((value) =>
-      line(`${name} ${JSON.stringify(value)}`, [...words, ...positional(name, value), ...requiredFlags()]),
-    ),
-  )
-  return [
-    line('an unknown flag', [...whole, '--no-such-flag']),
-    line('stray words', [...whole, 'stray', 'words', 'of', 'many', 'kinds']),
-    line('a flag without its value', [...whole, '--profile']),
-    ...(needed.length > 0 ? [line('nothing', words)] : []),
-    ...names.map((name) => line(`--profile ${JSON.stringify(name)}`, [...whole, `--profile=${name}`])),
-    ...wrongFlags,
-    ...wrongArguments,
-  ]
+/** What stands on a line besides what the command requires, so that it comes as far as what is wrong in it. */
+const besides: Readonly<Record<string, (about: string | undefined) => readonly string[]>> = {
+  'batch:plan': () => ['--package=102'],
+  'batch:queue': (about) => (about === 'plan' ? [] : ['--package=102']),
+  'batch:run': (about) => (about === 'plan' ? [] : ['--package=102']),
+  'batch:validate': () => ['--package=102'],
+  'batch:release': (about) => (['row', 'shared'].includes(about ?? '') ? [] : ['--all']),
+  'config:set': (about) => (about === 'value' ? [] : ['reports']),
+  'request:create': (about) => (['file', 'resume'].includes(about ?? '') ? [] : somebody),
+  // The least that it can do.
+  'sandbox:conformance': () => ['--only=ping'],
+  'sandbox:inject': (about) =>
+    about === 'on'
+      ? ['--fault={"kind":"hang"}']
+      : ['scenario', 'fault'].includes(about ?? '')
+        ? []
+        : ['--clear'],
+  'sandbox:restore': (about) => (about === 'file' ? [] : ['no-snapshot.json']),
 }
 
-function valuesOf({ name, helpValue = '' }: Value): readonly string[] {
-  // Other containers reach a sandbox by http.
-  if (name === 'public-url') return urls.slice(2)
-  // Where a person's own e-mail is looked for, one that is none is simply not found.
-  if (helpValue === 'EMAIL') return name === 'confirm-email' ? emails.slice(0, 1) : []
-  return kinds[helpValue] ?? []
+const isOption = ({ type }: Value): boolean => type === 'option'
+
+function kindOf(id: string, flag: Value): Kind | undefined {
+  if (flag.options !== undefined)
+    return { right: flag.options[0] ?? '', wrong: [['no such choice', 'no-such-choice']] }
+  // A receiver is tried with statuses that are none, and may have been sent one.
+  if (id.startsWith('webhook:') && flag.name === 'status') return kinds['TEXT']
+  return (
+    flagKinds[flag.name] ?? (flag.helpValue === 'FILE' ? fileKinds[flag.name] : kinds[flag.helpValue ?? ''])
+  )
+}
+
+function argumentKind(id: string, { name, options }: Value): Kind | undefined {
+  if (options !== undefined) return { right: options[0] ?? '', wrong: [['no such choice', 'no-such-choice']] }
+  return id === 'store:backup' ? fileKinds['output'] : argumentKinds[name]
+}
+
+/** Arguments and flags of all commands of which nobody has said what is no value of theirs. */
+export const withoutKind: readonly string[] = commandIds.flatMap((id) => {
+  const { args = {}, flags = {} } = commands[id] ?? {}
+  return [
+    ...Object.values(args).filter((each) => argumentKind(id, each) === undefined),
+    ...Object.values(flags).filter((each) => isOption(each) && kindOf(id, each) === undefined),
+  ].map(({ name }) => `${id} ${name}`)
+})
+
+/** Every line of a command with one thing wrong in it. */
+export function badLines(id: string): BadLine[] {
+  const { args = {}, flags = {}, strict = true } = commands[id] ?? {}
+  const words = id.split(':')
+  const positional = Object.values(args)
+  const needed = Object.values(flags).filter(({ required }) => required)
+  const flagOf = (name: string, value: string): string => `--${name}=${value}`
+  const right = (flag: Value): string => flagOf(flag.name, kindOf(id, flag)?.right ?? 'x')
+  /** A right line but for one argument, or what a flag of it has with it. */
+  const line = (but: { argument?: string; value?: string; flag?: Value } = {}): string[] => {
+    const about = but.flag?.name ?? but.argument
+    const isSheet =
+      positional.some(({ name }) => name === 'file') && id.startsWith('batch:') && about !== 'plan'
+    return [
+      ...words,
+      ...positional
+        .filter(({ name, required }) => required || name === but.argument || isSheet)
+        .map((each) =>
+          each.name === but.argument ? (but.value ?? '') : (argumentKind(id, each)?.right ?? 'x'),
+        ),
+      ...needed.filter(({ name }) => name !== about).map(right),
+      ...(besides[id]?.(about) ?? []).filter((each) => !each.startsWith(`--${about ?? ' '}=`)),
+      ...(but.flag?.dependsOn ?? []).flatMap((name) => {
+        const other = flags[name]
+        return other === undefined ? [] : [isOption(other) ? right(other) : `--${name}`]
+      }),
+    ]
+  }
+  const bad = (
+    what: string,
+    argv: string[],
+    about?: string,
+    { mayPass = false, value = '' } = {},
+  ): BadLine => ({
+    id,
+    what,
+    argv,
+    mayPass,
+    value,
+    ...(about !== undefined && { about }),
+  })
+  const values = ({ wrong, takesText = false }: Kind): [what: string, value: string, mayPass: boolean][] => [
+    ...wrong.map(([what, value]): [string, string, boolean] => [what, value, takesText]),
+    ...odd.map(([what, value]): [string, string, boolean] => [what, value, takesText]),
+  ]
+  const ofArguments = positional.flatMap((each) => {
+    const kind = argumentKind(id, each)
+    return kind === undefined
+      ? []
+      : values(kind).map(([what, value, mayPass]) =>
+          bad(what, line({ argument: each.name, value }), each.name.toUpperCase(), { mayPass, value }),
+        )
+  })
+  const options = Object.values(flags).filter(isOption)
+  const ofFlags = options.flatMap((flag) => {
+    const kind = kindOf(id, flag)
+    if (kind === undefined) return []
+    const about = `--${flag.name}`
+    const twice = bad('twice', line({ flag }).concat(right(flag), right(flag)), about)
+    return values(kind)
+      .map(([what, value, mayPass]) =>
+        bad(what, line({ flag }).concat(flagOf(flag.name, value)), about, { mayPass, value }),
+      )
+      .concat(bad('no value', line({ flag }).concat(about), about), flag.multiple === true ? [] : twice)
+  })
+  const switches = Object.values(flags).filter((flag) => !isOption(flag))
+  return [
+    ...(strict
+      ? [
+          bad('an unknown flag', [...line(), '--no-such-flag'], '--no-such-flag'),
+          bad('an unknown flag of 100 KB', [...line(), `--${'x'.repeat(100_000)}`]),
+          bad('an unknown letter', [...line(), '-Z'], '-Z'),
+          bad('a stray terminal code', [...line(), '--no-\u001B[2J']),
+        ]
+      : []),
+    ...(strict && positional.every(({ multiple }) => multiple !== true)
+      ? [bad('stray words', [...line(), ...positional.map(() => 'x'), 'stray', 'words'])]
+      : []),
+    ...positional
+      .filter(({ required }) => required)
+      .slice(0, 1)
+      .map(({ name }) => bad('nothing', words, name.toUpperCase())),
+    ...needed.map((flag) => bad('missing', line({ flag }), `--${flag.name}`)),
+    ...switches.map(({ name }) => bad('a value for a switch', [...line(), `--${name}=maybe`], `--${name}`)),
+    ...ofArguments,
+    ...ofFlags,
+  ]
 }

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { batchPlaceholder } from './bad-values.ts'
+import { emails, peopleFile } from '../harness/batch-file.ts'
+import { type World, world } from '../harness/world.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
+
+/** Somebody's folder with the files that bad lines name, and a store that knows two orders. */
+export interface BadPlace extends World {
+  clock: ManualClock
+  /** Where lines are typed; what leads out of it still leads nowhere but to `folder`. */
+  cwd: string
+  /** Calls since the last look that were no read. */
+  sent: () => string[]
+  /** The same line, with what this place has in it. */
+  words: (argv: readonly string[]) => string[]
+  /** What there was at the last look and is no more, or is otherwise: files outside the store, and rows in it. */
+  changed: () => string[]
+  /** Files that were not there at the last look; they are removed. */
+  made: () => string[]
+}
+
+const people = 2
+
+export async function badPlace(): Promise<BadPlace> {
+  const clock = new ManualClock({ auto: true })
+  const here = await world({ clock, seed: 'bad input', quota: [] })
+  const cwd = join(here.folder, 'one', 'two')
+  mkdirSync(join(cwd, 'a-folder'), { recursive: true })
+  peopleFile(cwd, emails(people))
+  const set = await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], { cwd, clock })
+  if (set.code !== 0) throw new Error(set.stderr)
+  writeFileSync(join(cwd, 'empty.bin'), '')
+  writeFileSync(join(cwd, 'bytes.bin'), Buffer.from([0xff, 0xfe, 0x80, 0xc3, 0x28, 0x0a, 0xed, 0xa0, 0x80]))
+  writeFileSync(join(cwd, 'nul.bin'), Buffer.alloc(4_096))
+  writeFileSync(join(cwd, 'long.bin'), 'x'.repeat(100_000))
+  symlinkSync('loop', join(cwd, 'loop'))
+  execFileSync('mkfifo', [join(cwd, 'pipe')])
+  writeFileSync(join(cwd, 'no-snapshot.json'), '{}')
+  const list = await here.run(['batch', 'list', '--json'], { cwd, clock })
+  const [{ batch_id: batch }] = list.json() as [{ batch_id: string }]
+  const calls: string[] = []
+  here.intercept((request, ask) => {
+    if (request.method !== 'GET') calls.push(`${request.method} ${new URL(request.url).pathname}`)
+    return ask(request)
+  })
+  let before = seen(here.folder)
+  const made: string[] = []
+  return {
+    ...here,
+    clock,
+    cwd,
+    sent: () => calls.splice(0),
+    words: (argv) => argv.map((word) => word.replace(batchPlaceholder, batch)),
+    changed() {
+      const now = seen(here.folder)
+      made.push(...[...now.keys()].filter((name) => !before.has(name)))
+      const other = [...before].filter(([name, was]) => now.get(name) !== was).map(([name]) => name)
+      before = now
+      return other
+    },
+    made() {
+      for (const name of made) rmSync(join(here.folder, name), { force: true })
+      for (const name of made) before.delete(name)
+      return made.splice(0)
+    },
+  }
+}
+
+/** Every file outside the folder of data by what is in it, and every table of the store by how much. */
+function seen(folder: string): Map<string, string> {
+  const all = new Map<string, string>()
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const name = path.slice(folder.length + 1)
+    // Whoever looks at what is kept takes a lock, which stays.
+    if (!entry.isFile() || name.startsWith('data/') || name.endsWith('.lock')) continue
+    all.set(name, createHash('sha1').update(readFileSync(path)).digest('hex'))
+  }
+  const store = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'), { readOnly: true })
+  try {
+    for (const table of tables)
+      all.set(`rows of ${table}`, JSON.stringify(store.prepare(`SELECT count(*) AS n FROM ${table}`).get()))
+  } finally {
+    store.close()
+  }
+  return all
+}
+
+const tables = ['batches', 'submissions', 'attempts', 'decisions', 'events', 'releases']
