@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { Cluster } from './postgres-cluster.ts'
-import { SwitchedPort } from './switched-port.ts'
+import { type Cut, SwitchedPort } from './switched-port.ts'
 
 /** Enough to follow from, however long the link was cut. */
 const settings = ['wal_keep_size=256MB', 'max_connections=60']
@@ -52,9 +52,14 @@ export class PostgresPair {
     await this.#primary.again()
   }
 
-  /** The network is lost once just before the server has the next COMMIT of whoever sends one. */
-  cutAtCommit(): void {
-    this.#address.cutAt('COMMIT')
+  /** The network is lost once at the next COMMIT of whoever sends one. */
+  cutAtCommit(cut: Cut): void {
+    this.#address.cutAtCommit(cut)
+  }
+
+  /** From now on the server has each COMMIT so many ms later, and transactions overlap that do not wait for each other. */
+  delayCommits(ms: number): void {
+    this.#address.commitDelayMs = ms
   }
 
   /** Makes the standby of the next failover, which takes a moment, before that is wanted. */

@@ -1,13 +1,23 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
+/** Of a connection, when a client of PostgreSQL commits. */
+export interface Cut {
+  /** Part of a statement of the transaction; any will do unless told. */
+  of?: string
+  /** The server has the COMMIT, and its answer alone is lost. */
+  isHeard: boolean
+}
+
 /** One address in front of servers that take turns, as a virtual IP or a load balancer is after a failover. */
 export class SwitchedPort implements AsyncDisposable {
   readonly port: number
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #target: number | undefined
-  #cutsAt: string | undefined
+  #cut: Cut | undefined
+  /** How much later the server has each COMMIT, in ms. */
+  commitDelayMs = 0
 
   private constructor(server: Server, target: number) {
     this.#server = server
@@ -28,9 +38,9 @@ export class SwitchedPort implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Ends the next connection on which a client says this, once, before the server has it. */
-  cutAt(word: string): void {
-    this.#cutsAt = word
+  /** Ends the next connection that this is so of, once. */
+  cutAtCommit(cut: Cut): void {
+    this.#cut = cut
   }
 
   async close(): Promise<void> {
@@ -63,13 +73,37 @@ export class SwitchedPort implements AsyncDisposable {
     }
     server.pipe(client)
     client.on('end', () => server.end())
+    const executed = new Executed()
     client.on('data', (bytes: Buffer) => {
-      if (this.#cutsAt === undefined || !bytes.includes(this.#cutsAt)) {
-        server.write(bytes)
+      const text = bytes.toString('latin1')
+      const cut = executed.meets(text, this.#cut) ? this.#cut : undefined
+      if (cut === undefined && this.commitDelayMs > 0 && text.includes('COMMIT')) {
+        setTimeout(() => server.write(bytes), this.commitDelayMs)
         return
       }
-      this.#cutsAt = undefined
-      client.destroy()
+      if (cut === undefined || cut.isHeard) server.write(bytes)
+      if (cut === undefined) return
+      this.#cut = undefined
+      server.unpipe(client)
+      if (cut.isHeard) server.once('data', () => client.destroy()).resume()
+      else client.destroy()
     })
+  }
+}
+
+/** What a client of PostgreSQL has had executed since its last COMMIT. */
+class Executed {
+  readonly #prepared = new Map<string, string>()
+  #statements: string[] = []
+
+  meets(text: string, cut: Cut | undefined): boolean {
+    for (const [, name = '', statement = ''] of text.matchAll(/P[^]{4}(s\d+)\0([^\0]*)\0/g))
+      this.#prepared.set(name, statement)
+    for (const [, name = ''] of text.matchAll(/B[^]{4}\0(s\d+)\0/g))
+      this.#statements.push(this.#prepared.get(name) ?? '')
+    if (!text.includes('COMMIT')) return false
+    const statements = this.#statements.join('\n')
+    this.#statements = []
+    return cut !== undefined && statements.includes(cut.of ?? '')
   }
 }

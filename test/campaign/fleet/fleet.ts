@@ -9,7 +9,6 @@ import { fullest, watched } from './calls.ts'
 import { Machine } from './machine.ts'
 import { PostgresPair } from '../../harness/postgres-pair.ts'
 import { wreck } from './wreck.ts'
-import { makeStore } from '../../harness/made-store.ts'
 import { program } from '../../harness/program.ts'
 import { serviceEnv } from '../../harness/service-env.ts'
 import { systemClock } from '../../../src/host/clock.ts'
@@ -26,13 +25,20 @@ export interface Plan {
   files: number
   /** Of its people each file shares so many with the next; a fifth unless told. */
   shared?: number
-  /** Each file has its people in one order, so that machines come to a person at the same time. */
+  /**
+   * Each machine has a file, and the files their people in one order, so that machines come to a person at the same time;
+   * what they leave is not gone on with.
+   */
   inStep?: boolean
+  /** How long each COMMIT is on its way, in ms. */
+  commitDelayMs?: number
   kills: number
   /** Longer than a lease. */
   pauses: number
-  /** Of the network, just before the server has a COMMIT. */
+  /** Of the network, just before the server has a COMMIT, or has answered it. */
   cuts: number
+  /** At no other COMMIT than one that takes a row to `sending`. */
+  cutsClaims?: boolean
   /** Of the database, as after a power cut. */
   restarts: number
   /** To a standby that has every commit. */
@@ -45,6 +51,8 @@ export interface Plan {
    */
   failsOverAtRest?: boolean
   quota: readonly QuotaWindow[]
+  /** The service refuses nothing, so that what is sent is what the machines think there is room for. */
+  isQuotaOurs?: boolean
   /** From when the service has accepted an order until it says so, so that more is in flight when something happens. */
   answersAfterMs: number
 }
@@ -86,7 +94,10 @@ export async function fleet(
   { program: runs = program, onProgress = () => undefined }: FleetOptions = {},
 ): Promise<FleetTally> {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-fleet-'))
-  const sandbox = createSandbox({ clock: systemClock, quota: plan.quota })
+  const sandbox = createSandbox({
+    clock: systemClock,
+    quota: plan.isQuotaOurs === true ? [{ calls: 10_000_000, seconds: 3600 }] : plan.quota,
+  })
   const calls = watched(sandbox)
   const listener = await listen(async (request, connection) => {
     const answer = await sandbox.fetch(request, connection)
@@ -95,8 +106,6 @@ export async function fleet(
   })
   const pair = await PostgresPair.start()
   try {
-    await makeStore(pair.url)
-    if (plan.failovers + plan.losing > 0) await pair.prepare()
     const env = {
       REFCHECK_STORE: pair.url,
       ...serviceEnv(listener.url, sandbox.credentials),
@@ -106,11 +115,17 @@ export async function fleet(
     const machines = skews.map(
       (skewMs, at) => new Machine({ folder: join(folder, `machine${at}`), skewMs, env, program: runs }),
     )
+    await machines[0]?.run(['store', 'migrate'])
+    if (plan.failovers + plan.losing > 0) await pair.prepare()
+    pair.delayCommits(plan.commitDelayMs ?? 0)
     for (const machine of machines) {
-      for (const [at, all] of files.entries()) machine.write(fileName(at), lines(all))
+      for (const [at, whom] of files.entries()) machine.write(fileName(at), lines(whom))
     }
     const failures: string[] = []
-    const working = machines.map((machine, at) => workThrough(machine, files.length, at * 2, failures))
+    const all = files.map((_, at) => at)
+    const working = machines.map((machine, at) =>
+      workThrough(machine, plan.inStep === true ? [at] : from(all, at * 2), failures),
+    )
     const orders = (): number => calls.creates.length
     const deeds = await wreck({ plan, rng, machines, pair, orders, onProgress })
     await Promise.all(working)
@@ -119,8 +134,7 @@ export async function fleet(
     const last: string[] = []
     await workThrough(
       new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, program: runs }),
-      files.length,
-      0,
+      plan.inStep === true ? [] : all,
       last,
     )
     return {
@@ -160,17 +174,15 @@ function overlapping(
   })
 }
 
-/** Every file, from one of them on, each until it ends as it should. */
-async function workThrough(
-  machine: Machine,
-  files: number,
-  first: number,
-  failures: string[],
-): Promise<void> {
-  for (let at = 0; at < files; at += 1) {
+const from = <T>(all: readonly T[], first: number): T[] =>
+  all.map((_, at) => all[(first + at) % all.length] as T)
+
+/** Files, one after the other, each until it ends as it should. */
+async function workThrough(machine: Machine, files: readonly number[], failures: string[]): Promise<void> {
+  for (const at of files) {
     let ended: Ended = { code: null, stdout: '', stderr: '' }
     for (let run = 0; run < tries && !ends.has(ended.code ?? -1); run += ended.code === null ? 0 : 1) {
-      ended = await machine.run(batchRun(fileName((first + at) % files)))
+      ended = await machine.run(batchRun(fileName(at)))
       if (ended.code === 1) await machine.run(['store', 'check'])
     }
     failures.push(...problem(ended))

@@ -17,6 +17,8 @@ export interface Wreck {
 
 type Deed = keyof FleetTally['deeds']
 
+/** What a transaction that takes a row to `sending` has in it. */
+const claim = 'INSERT INTO attempts'
 /** More than may lie between the commit of an attempt and its first byte. */
 const pausedMs = 7_000
 /** Between two words of how far it is. */
@@ -76,7 +78,7 @@ export async function wreck(wrecked: Wreck): Promise<FleetTally['deeds']> {
       return endLease(machine.kill())
     },
     pauses: pauseOne,
-    cuts: () => pair.cutAtCommit(),
+    cuts: () => pair.cutAtCommit({ ...(plan.cutsClaims === true && { of: claim }), isHeard: rng() < 0.5 }),
     restarts: () => pair.restart(),
     failovers: () => failOver('synchronous'),
     losing: () => failOver('asynchronous'),
