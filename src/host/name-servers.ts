@@ -6,7 +6,7 @@ import { isIP } from 'node:net'
  */
 export async function isNameAnswered(host: string, ms: number): Promise<boolean> {
   if (isIP(host) !== 0 || host.startsWith('/') || host === 'localhost') return true
-  const { getServers, promises } = await import('node:dns')
+  const { getServers, promises } = process.getBuiltinModule('node:dns')
   const resolver = new promises.Resolver({ timeout: ms, tries: 1 })
   resolver.setServers(getServers())
   const timer = setTimeout(() => resolver.cancel(), ms)

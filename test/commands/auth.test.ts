@@ -318,7 +318,8 @@ test('auth list, switch and logout', async () => {
 
     $ refcheck packages list
     2> Error: you are not logged in
-    2> Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login
+    2> Log in with: refcheck auth login
+    2> In a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead.
     exit 3
 
     $ refcheck auth list

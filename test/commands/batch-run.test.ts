@@ -280,7 +280,7 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
     LINE  PERSON    COLUMN  VALUE           PROBLEM
     3     Ana Row2  email   not an address  has no @; an e-mail address looks like ann@example.com
     2> Error: people.csv: 1 of 3 rows is invalid
-    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Nothing was sent. Fix the file and run it again, or add --on-invalid skip to order the valid rows only. Write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
   `)
   expect(await type(`${run} --yes --json`)).toMatchInlineSnapshot(`
@@ -305,7 +305,7 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
       "error": {
         "code": "invalid_input",
         "message": "people.csv: 1 of 3 rows is invalid",
-        "hint": "Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv",
+        "hint": "Nothing was sent. Fix the file and run it again, or add --on-invalid skip to order the valid rows only. Write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv",
         "field": "email"
       }
     }

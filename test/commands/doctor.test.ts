@@ -44,14 +44,17 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
     ok    store         not created yet; the first order creates it: HOME/data/ledger.sqlite
     ok    retention     no limit: personal data is kept until it is purged (refcheck help privacy)
     fail  profile       you are not logged in
-                        Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login
+                        Log in with: refcheck auth login
+                        In a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead.
     fail  service       the base URL is missing
-                        Set REFCHECK_BASE_URL, or log in with: refcheck auth login
+                        Log in with: refcheck auth login
+                        In a script, set REFCHECK_BASE_URL instead.
     warn  clock         not checked, because "service" failed
     warn  key           not checked, because "profile" failed
     warn  quota         not checked, because "profile" failed
     2> Error: you are not logged in
-    2> Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login
+    2> Log in with: refcheck auth login
+    2> In a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead.
     exit 3
   `)
   expect(await type('doctor --json')).toMatchInlineSnapshot(`
@@ -110,13 +113,13 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
           "check": "profile",
           "level": "fail",
           "message": "you are not logged in",
-          "hint": "Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login"
+          "hint": "Log in with: refcheck auth login\\nIn a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead."
         },
         {
           "check": "service",
           "level": "fail",
           "message": "the base URL is missing",
-          "hint": "Set REFCHECK_BASE_URL, or log in with: refcheck auth login"
+          "hint": "Log in with: refcheck auth login\\nIn a script, set REFCHECK_BASE_URL instead."
         },
         {
           "check": "clock",
@@ -140,7 +143,7 @@ test('nothing is set up: what to do first, and nothing is made', async () => {
       "error": {
         "code": "unauthenticated",
         "message": "you are not logged in",
-        "hint": "Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login"
+        "hint": "Log in with: refcheck auth login\\nIn a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead."
       }
     }
     exit 3

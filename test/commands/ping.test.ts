@@ -25,7 +25,8 @@ test('ping needs an address and nothing else', async () => {
   expect(await type('ping')).toMatchInlineSnapshot(`
     $ refcheck ping
     2> Error: the base URL is missing
-    2> Set REFCHECK_BASE_URL, or log in with: refcheck auth login
+    2> Log in with: refcheck auth login
+    2> In a script, set REFCHECK_BASE_URL instead.
     exit 2
   `)
   expect(calls()).toEqual(['GET /v1/ping 200', 'GET /v1/ping 200'])

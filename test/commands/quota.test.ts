@@ -13,6 +13,7 @@ test('calls of every command on the store are counted, the ping is not', async (
   await type('ping')
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
+    Calls to the service
     60 in 60 s   [--------------------]  0 used,   60 left
     1000 in 1 h  [--------------------]  0 used, 1000 left
     exit 0
@@ -24,6 +25,7 @@ test('calls of every command on the store are counted, the ping is not', async (
   expect(calls()).toHaveLength(6)
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
+    Calls to the service
     60 in 60 s   [#-------------------]  5 used,  55 left, free again in 60 s
     1000 in 1 h  [#-------------------]  5 used, 995 left, free again in 1 h
     exit 0
@@ -67,6 +69,7 @@ test('a 429 is remembered by the commands after it', async () => {
   `)
   expect(await type('quota')).toMatchInlineSnapshot(`
     $ refcheck quota
+    Calls to the service
     60 in 60 s   [####################]  60 used,   0 left, free again in 40 s
     1000 in 1 h  [#-------------------]   1 used, 999 left, free again in 1 h
 
@@ -123,6 +126,7 @@ test('REFCHECK_QUOTA is for a service on this machine', async () => {
   await type('packages list', { env })
   expect(await type('quota', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=5/60 refcheck quota
+    Calls to the service
     5 in 60 s  [####----------------]  1 used, 4 left, free again in 60 s
     exit 0
   `)

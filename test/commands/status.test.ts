@@ -60,7 +60,7 @@ test('status: what is in flight, what needs a person with the command for each, 
       ␛[33m5 open for more than 7 days␛[39m  Priya Example, Chi Example, Ana Row2 and 2 more
         refcheck request list --refresh --sort ordered_at
 
-    ␛[1mQuota␛[22m
+    ␛[1mQuota (calls to the service)␛[22m
       60 in 60 s   ␛[32m[--------------------]␛[39m  0 used,   60 left
       1000 in 1 h  ␛[32m[--------------------]␛[39m  0 used, 1000 left
     exit 0
@@ -81,7 +81,7 @@ test('status: what is in flight, what needs a person with the command for each, 
       ␛[33m1 stopped␛[39m  people.csv
         refcheck batch resume BATCH_1
 
-    ␛[1mQuota␛[22m
+    ␛[1mQuota (calls to the service)␛[22m
       60 in 60 s   ␛[32m[#-------------------]␛[39m  5 used,  55 left, free again in 60 s
       1000 in 1 h  ␛[32m[#-------------------]␛[39m  5 used, 995 left, free again in 1 h
 
@@ -107,7 +107,7 @@ test('status: what is in flight, what needs a person with the command for each, 
       1 stopped  people.csv
         refcheck batch resume BATCH_1
 
-    Quota
+    Quota (calls to the service)
       60 in 60 s   [###-----------------]  9 used,  51 left, free again in 60 s
       1000 in 1 h  [#-------------------]  9 used, 991 left, free again in 1 h
 

@@ -12,6 +12,9 @@ export interface Screen {
   whole(): string
 }
 
+/** What is drawn so is shown with `2> ` before its line: see `italicErrors`. */
+const errorMark = '2> '
+
 export interface ScreenOptions {
   cwd: string
   env: Record<string, string>
@@ -43,12 +46,16 @@ export function openScreen(
     terminal.dispose()
   })
 
-  const lines = (from: number, to: number): string[] =>
-    Array.from({ length: to - from }, (_, at) =>
-      (terminal.buffer.active.getLine(from + at)?.translateToString(true) ?? '').trimEnd(),
-    )
+  const lines = (from: number, to: number, mark = ''): string[] =>
+    Array.from({ length: to - from }, (_, at) => {
+      const line = terminal.buffer.active.getLine(from + at)
+      const text = (line?.translateToString(true) ?? '').trimEnd()
+      const isError = Array.from(text, (_char, x) => line?.getCell(x)?.isItalic()).some(Boolean)
+      return isError ? mark + text : text
+    })
   const end = (): number => terminal.buffer.active.baseY + terminal.buffer.active.cursorY + 1
-  const all = (): string => lines(0, Math.max(end(), terminal.buffer.active.length)).join('\n').trimEnd()
+  const all = (mark?: string): string =>
+    lines(0, Math.max(end(), terminal.buffer.active.length), mark).join('\n').trimEnd()
   const count = (text: string | RegExp, within: string): number =>
     typeof text === 'string'
       ? within.split(text).length - 1
@@ -83,10 +90,10 @@ export function openScreen(
     },
     seen() {
       const { baseY } = terminal.buffer.active
-      return lines(baseY, baseY + rows)
+      return lines(baseY, baseY + rows, errorMark)
         .join('\n')
         .trimEnd()
     },
-    whole: all,
+    whole: () => all(errorMark),
   }
 }

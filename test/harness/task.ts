@@ -31,7 +31,7 @@ export interface Task extends World {
   press(keys: string, waitFor?: string | RegExp): Promise<void>
   /** The screen now, for a snapshot: at most 24 lines. */
   seen(): Shown
-  /** Everything since the last look, exit codes included: what stdout and stderr show on one terminal. */
+  /** Everything since the last look, exit codes included; `2> ` before what came on stderr. */
   story(): Shown
   write(name: string, text: string): void
   read(name: string): string
@@ -44,6 +44,17 @@ export interface TaskOptions {
   filters?: readonly Filter[] | undefined
   /** How many times faster requests progress; 1 where nothing is said. */
   speed?: number | undefined
+}
+
+/** A module that has a program draw in italics what it says on stderr: one terminal shows both streams. */
+function italicErrors(folder: string): string {
+  const path = join(folder, 'italic-errors.cjs')
+  const draw = String.raw`'\x1b[3m' + chunk + '\x1b[23m'`
+  writeFileSync(
+    path,
+    `const { write } = process.stderr\nprocess.stderr.write = (chunk, ...rest) => write.call(process.stderr, ${draw}, ...rest)\n`,
+  )
+  return path
 }
 
 /** The end of a command: its exit code on a line of its own, then the prompt. */
@@ -67,6 +78,7 @@ export async function task({ newcomer = false, filters = [], speed }: TaskOption
     LANG: 'C.UTF-8',
     TZ: 'UTC',
     NO_COLOR: '1',
+    NODE_OPTIONS: `--require=${italicErrors(here.folder)}`,
     PS1: '$ ',
     PROMPT_COMMAND: 'told=$?; if [ -n "$ran" ]; then echo "exit $told"; fi; ran=1',
   }

@@ -72,7 +72,6 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     this.answer(
       keptPlanView(kept, place.path),
       unsent(planned.plan, file.name, {
-        skip: false,
         errorsCommand: errorsCommand(this.args.file, choices),
       }),
     )

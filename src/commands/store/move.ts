@@ -7,7 +7,7 @@ import { moveStore } from '../../usecases/store/move.ts'
 export default class StoreMove extends BaseCommand<typeof StoreMove> {
   static override summary = 'Move the whole store to a file or a PostgreSQL database'
   static override description = [
-    'Copies all of FROM to TO, compares what both then hold, table by table, and closes FROM for good: whoever still uses it is told where it went. Stop everything that uses the store first. TO is a new file, or a database without a store; its tables are made. If it is interrupted, run the same command again.',
+    'Copies all of FROM to TO, compares what both then hold, table by table, and closes FROM permanently: whoever still uses it is told where it went. Stop everything that uses the store first. TO is a new file, or a database without a store; its tables are made. If it is interrupted, run the same command again.',
     'A password does not belong on the command line: keep it in ~/.pgpass or PGPASSWORD.',
   ].join('\n\n')
   static override examples = [

@@ -67,20 +67,23 @@ export function unlikelyIn(
 
 /** What a command fails with where rows are bad; undefined where none is. */
 export function badRows(
-  { rows, invalid, problems }: BatchCheck,
+  { rows, valid, invalid, problems }: BatchCheck,
   name: string,
   /** The command that writes the invalid rows to a file; undefined where the file cannot be read again. */
   errorsCommand?: string,
+  /** Whether the command can leave them out. */
+  canSkip = false,
 ): InvalidInputError | undefined {
   if (invalid === 0) return undefined
   const [first] = problems
+  const others = canSkip && valid > 0 ? ', or add --on-invalid skip to order the valid rows only' : ''
   return new InvalidInputError(
     `${name}: ${String(invalid)} of ${countInWords(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
     {
       hint:
         errorsCommand === undefined
-          ? 'Nothing was sent. Fix the invalid rows, then run it again.'
-          : `Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: ${errorsCommand}`,
+          ? `Nothing was sent. Fix the invalid rows, then run it again${others}.`
+          : `Nothing was sent. Fix the file and run it again${others}${others === '' ? ', or write' : '. Write'} the invalid rows to a file with: ${errorsCommand}`,
       field: first?.column,
     },
   )

@@ -9,10 +9,11 @@ import { badRows } from './check.ts'
 export function unsent(
   plan: Plan,
   name: string,
-  { skip, errorsCommand }: { skip: boolean; errorsCommand?: string | undefined },
+  // `skip`: whether invalid rows are left out; undefined where they cannot be.
+  { skip, errorsCommand }: { skip?: boolean | undefined; errorsCommand?: string | undefined },
 ): RefcheckError | undefined {
-  const bad = badRows(plan.check, name, errorsCommand)
-  if (bad !== undefined && !skip) return bad
+  const bad = badRows(plan.check, name, errorsCommand, skip !== undefined)
+  if (bad !== undefined && skip !== true) return bad
   const stops = plan.matches.map(({ stop }) => stop)
   const [first] = stops
   return notBegun(plan.counts, stopsOf(stops), first && orderInTheWay(first))

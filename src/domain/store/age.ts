@@ -155,7 +155,7 @@ export function serverChanged(location: string, machines: readonly string[]): Io
   return new IoError(`the store "${location}" is closed: ${sentences.server}`, {
     hint: [
       `Nothing was sent. Each machine that orders with it compares what it sent, with: refcheck store check (missing: ${machines.join(', ')})`,
-      'If one of them is gone for good, go on without what only it knows: refcheck store check --accept-older',
+      'If one of them will not come back, go on without what only it knows: refcheck store check --accept-older',
     ].join('\n'),
   })
 }

@@ -19,5 +19,5 @@ export function doctorView(findings: readonly Finding[], report?: string): View 
 function findingText({ check, level, message, hint }: Finding, terminal: Terminal): string {
   const head = `${styled(terminal, styles[level], level.padEnd(4))}  ${check.padEnd(widestCheck)}  `
   const below = (text: string): string => indented(sanitize(text), indent, terminal)
-  return [head + below(message).trimStart(), ...(hint === null ? [] : [below(hint)])].join('\n')
+  return [head + below(message).trimStart(), ...(hint?.split('\n').map(below) ?? [])].join('\n')
 }

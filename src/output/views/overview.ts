@@ -55,7 +55,9 @@ export function overviewView(overview: Overview, quota: QuotaStanding | undefine
       [
         section('In flight', inFlightLines(overview, now), terminal),
         section('Needs a person', attentionLines(overview.attention, terminal), terminal),
-        ...(quota === undefined ? [] : [section('Quota', quotaLines(quota, now, terminal), terminal)]),
+        ...(quota === undefined
+          ? []
+          : [section('Quota (calls to the service)', quotaLines(quota, now, terminal), terminal)]),
         ...(overview.reports.length === 0
           ? []
           : [section('Newest reports', reportLines(overview), terminal)]),

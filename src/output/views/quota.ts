@@ -18,7 +18,11 @@ export function quotaView(quota: QuotaStanding, now: number): View {
       const said = told.map(
         ({ seconds }) => `The window of ${durationInWords(seconds)} is as the service reported it.`,
       )
-      return [...quotaLines(quota, now, terminal), ...(said.length === 0 ? [] : ['', ...said])].join('\n')
+      return [
+        'Calls to the service',
+        ...quotaLines(quota, now, terminal),
+        ...(said.length === 0 ? [] : ['', ...said]),
+      ].join('\n')
     },
   }
 }

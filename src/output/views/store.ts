@@ -123,7 +123,7 @@ function removedText({ rows, events, drafts, plans }: Omit<Removed, 'kept'>): st
 }
 
 export const purgeQuestion = (found: Removed): string =>
-  `Remove personal data of ${removedText(found)}, for good?`
+  `Remove personal data of ${removedText(found)} permanently?`
 
 export function storePurgeView(purged: Removed, dryRun: boolean): View {
   const { rows, events, drafts, plans, kept } = purged
@@ -155,7 +155,7 @@ export function sameServiceView(urls: readonly [string, string], same: boolean):
 
 export function storeMoveQuestion({ location, rows, events }: Info, to: string): string {
   const count = Object.values(rows).reduce((sum, each) => sum + each, 0)
-  return `Move ${countInWords(count, 'row')} and ${countInWords(events, 'event')} from ${sanitize(location)} to ${sanitize(to)}, and close the former for good?`
+  return `Move ${countInWords(count, 'row')} and ${countInWords(events, 'event')} from ${sanitize(location)} to ${sanitize(to)}, and close the former permanently?`
 }
 
 const digestColumns: Column<TableDigest>[] = [

@@ -38,7 +38,7 @@ export async function approveFile(
     columns,
     allowances,
     isReadingSaid: true,
-    skipInvalid: false,
+    skipInvalid: undefined,
     isDryRun: false,
     results: undefined,
     errorsCommand: () => undefined,

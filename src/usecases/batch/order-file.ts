@@ -40,7 +40,8 @@ export interface OrderFileChoices {
   /** Whether somebody said now how the file is to be read: one that was read otherwise is another batch. */
   isReadingSaid: boolean
   allowances: Allowances
-  skipInvalid: boolean
+  /** Whether invalid rows are left out; undefined where they cannot be. */
+  skipInvalid: boolean | undefined
   isDryRun: boolean
   results: string | undefined
   /** What writes invalid rows to a file, as the file was read in the end. */

@@ -139,12 +139,14 @@ function noKey(profile?: string): UnauthenticatedError {
   const login = `refcheck auth login${profile === undefined ? '' : ` --profile ${profile}`}`
   return new UnauthenticatedError(
     profile === undefined ? 'you are not logged in' : `profile "${profile}" has no API key`,
-    { hint: `Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: ${login}` },
+    {
+      hint: `Log in with: ${login}\nIn a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead.`,
+    },
   )
 }
 
 function noBaseUrl(): UsageError {
   return new UsageError('the base URL is missing', {
-    hint: 'Set REFCHECK_BASE_URL, or log in with: refcheck auth login',
+    hint: 'Log in with: refcheck auth login\nIn a script, set REFCHECK_BASE_URL instead.',
   })
 }

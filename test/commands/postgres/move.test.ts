@@ -148,7 +148,7 @@ test('a store goes to PostgreSQL and back: whoever was ordered is known there, a
   })
   expect(back).toMatchInlineSnapshot(`
     $ refcheck store move postgres://STORE back.sqlite
-    ? Move 2 rows and 1 event from postgres://STORE to HOME/back.sqlite, and close the former for good? yes
+    ? Move 2 rows and 1 event from postgres://STORE to HOME/back.sqlite, and close the former permanently? yes
     The store was moved from postgres://STORE to HOME/back.sqlite. Both hold the same:
     TABLE            ROWS  SHA256
     meta             1     DIGEST

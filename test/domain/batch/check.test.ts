@@ -75,3 +75,11 @@ test('bad rows are one failure that names the first column; sound ones are none'
   expect(one?.message).toMatch(/^people\.csv: 1 of 2 rows is /)
   expect(badRows(counted(bad(1), bad(2)), 'people.csv')?.message).toMatch(/^people\.csv: 2 of 2 rows are /)
 })
+
+test('who orders is told how the valid rows alone are ordered, where there are any', () => {
+  const hint = (check: BatchCheck, canSkip: boolean) =>
+    badRows(check, 'people.csv', undefined, canSkip)?.hint ?? ''
+  expect(hint(counted(rowReading(), bad(2)), true)).toContain('add --on-invalid skip')
+  expect(hint(counted(rowReading(), bad(2)), false)).not.toContain('--on-invalid')
+  expect(hint(counted(bad(1)), true)).not.toContain('--on-invalid')
+})

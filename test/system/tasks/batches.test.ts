@@ -28,7 +28,7 @@ test('get a template to fill in', async () => {
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck schema template 101 --output people.csv
     written  people.csv  17 fields, 15 required
-    Fill in a row per person, then: refcheck batch validate people.csv --package 101
+    2> Fill in a row per person, then: refcheck batch validate people.csv --package 101
     exit 0
     $ head -1 people.csv | fold -w 78
     first_name,last_name,email,phone,reference.position_title,reference.referee_re
@@ -55,10 +55,10 @@ test('check a file of people before ordering', async () => {
                                   ann@example.com
     5     Ann Low  phone   0400   has no +; start it with + and the country code,
                                   such as +61400000000
-    Error: people.csv: 1 of 4 rows is invalid
-    Nothing was sent. Fix the file and run it again, or write the invalid rows to a
-    file with:
-      refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Error: people.csv: 1 of 4 rows is invalid
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a
+    2> file with:
+    2>   refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
     $
   `)
@@ -71,14 +71,33 @@ test('order checks for a file of people', async () => {
   expect(at.seen()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
 
-    people.csv: 3 rows
-      3 orders of package 102
-    Sending takes under a minute
+    2> people.csv: 3 rows
+    2>   3 orders of package 102
+    2> Sending takes under a minute
 
-    ? Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
-    127.0.0.1:PORT as olive.owner@example.com? (y/N)
+    2> ? Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
+    2> 127.0.0.1:PORT as olive.owner@example.com? (y/N)
   `)
   await at.press('y\r')
+  expect(at.seen()).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+
+    2> people.csv: 3 rows
+    2>   3 orders of package 102
+    2> Sending takes under a minute
+
+    2> ✔ Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
+    2> 127.0.0.1:PORT as olive.owner@example.com? Yes
+    batch  ID_1
+    people.csv, package 102
+
+    3  accepted
+    3  rows
+
+    results  HOME/people.results.csv
+    exit 0
+    $
+  `)
   expect(at.sandbox.requests()).toHaveLength(3)
 })
 
@@ -95,10 +114,10 @@ test('order the other rows where some are invalid', async () => {
                                   ann@example.com
     5     Ann Low  phone   0400   has no +; start it with + and the country code,
                                   such as +61400000000
-    Error: people.csv: 1 of 4 rows is invalid
-    Nothing was sent. Fix the file and run it again, or write the invalid rows to a
-    file with:
-      refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Error: people.csv: 1 of 4 rows is invalid
+    2> Nothing was sent. Fix the file and run it again, or add --on-invalid skip to
+    2> order the valid rows only. Write the invalid rows to a file with:
+    2>   refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
     $
   `)
@@ -112,27 +131,44 @@ test('order the other rows where some are invalid', async () => {
                                   ann@example.com
     5     Ann Low  phone   0400   has no +; start it with + and the country code,
                                   such as +61400000000
-    Error: people.csv: 1 of 4 rows is invalid
-    Nothing was sent. Fix the file and run it again, or write the invalid rows to a
-    file with:
-      refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> Error: people.csv: 1 of 4 rows is invalid
+    2> Nothing was sent. Fix the file and run it again, or add --on-invalid skip to
+    2> order the valid rows only. Write the invalid rows to a file with:
+    2>   refcheck batch validate people.csv --package 102 --errors invalid.csv
     exit 2
     $ refcheck batch run people.csv --package 102 --on-invalid skip
 
-    people.csv: 4 rows
-      3 orders of package 102
-      1 row invalid, not sent
-    Sending takes under a minute
+    2> people.csv: 4 rows
+    2>   3 orders of package 102
+    2>   1 row invalid, not sent
+    2> Sending takes under a minute
 
-    ? Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
-    127.0.0.1:PORT as olive.owner@example.com, and leave out 1 row? (y/N)
+    2> ? Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
+    2> 127.0.0.1:PORT as olive.owner@example.com, and leave out 1 row? (y/N)
   `)
+  at.story()
   await at.press('y\r')
+  expect(at.story()).toMatchInlineSnapshot(`
+    2> 127.0.0.1:PORT as olive.owner@example.com, and leave out 1 row? Yes
+    batch  ID_1
+    people.csv, package 102
+
+    3  accepted
+    1  invalid
+    4  rows
+
+    results  HOME/people.results.csv
+    2> Error: 3 of 4 rows were accepted (1 invalid)
+    2> See the reason for each row with:
+    2>   refcheck batch rows ID_1
+    exit 10
+    $
+  `)
   expect(at.sandbox.requests()).toHaveLength(3)
 })
 
 test('my batch stopped, what now', async () => {
-  const at = await task()
+  const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
   at.write('people.csv', people)
   at.sandbox.inject({
     on: 'POST /v1/requests',
@@ -142,9 +178,9 @@ test('my batch stopped, what now', async () => {
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
 
-    people.csv: 3 rows
-      3 orders of package 102
-    Sending takes under a minute
+    2> people.csv: 3 rows
+    2>   3 orders of package 102
+    2> Sending takes under a minute
 
     batch  ID_1
     people.csv, package 102
@@ -156,14 +192,33 @@ test('my batch stopped, what now', async () => {
     Nothing was ordered. The organisation has to buy credits.
 
     results  HOME/people.results.csv
-    Error: halted: no credits left; 0 accepted so far, 3 not sent yet
-    The organisation has to buy credits.
-    Then resume with: refcheck batch resume ID_1
+    2> Error: halted: no credits left; 0 accepted so far, 3 not sent yet
+    2> The organisation has to buy credits.
+    2> Then resume with: refcheck batch resume ID_1
     exit 4
     $
   `)
   await at.type('refcheck batch list')
-  await at.type(`${run} --yes --quiet`)
+  await at.type(`refcheck batch resume ${await batchOf(at)}`, '(y/N)')
+  await at.press('y\r')
+  expect(at.story()).toMatchInlineSnapshot(`
+    $ refcheck batch list
+    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
+    ID_1                                  people.csv  YYYY-MM-DD  0 of 3    halted
+    exit 0
+    $ refcheck batch resume ID_1
+    2> ✔ Order package 102 for 3 people (Priya Shah, Mei Ito, Jo Ray) at
+    2> 127.0.0.1:PORT as olive.owner@example.com? Yes
+    batch  ID_1
+    people.csv, package 102
+
+    3  accepted
+    3  rows
+
+    results  HOME/people.results.csv
+    exit 0
+    $
+  `)
   expect(at.sandbox.requests()).toHaveLength(3)
 })
 
@@ -176,7 +231,7 @@ test('remove the data of a person', async () => {
   await at.press('y\r')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck store purge --email priya@example.com
-    ✔ Remove personal data of 1 row and 0 events, for good? Yes
+    2> ✔ Remove personal data of 1 row and 0 events permanently? Yes
     Removed personal data of 1 row and 0 events.
     exit 0
     $
@@ -212,8 +267,8 @@ test('wait for a request', async () => {
     created  REQUEST_1                             RECEIVED
     exit 0
     $ refcheck request wait REQUEST_1
-    Interrupted
-    Continue with: refcheck request wait REQUEST_1
+    2> Interrupted
+    2> Continue with: refcheck request wait REQUEST_1
     exit 130
     $
   `)
@@ -292,6 +347,7 @@ test('see the quota', async () => {
   await at.type('refcheck quota')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck quota
+    Calls to the service
     60 in 60 s   [#-------------------]  1 used,  59 left, free again in TIME
     1000 in 1 h  [#-------------------]  1 used, 999 left, free again in TIME
     exit 0
@@ -313,7 +369,7 @@ test('see what needs me this morning', async () => {
     Needs a person
       Nothing.
 
-    Quota
+    Quota (calls to the service)
       60 in 60 s   [#-------------------]  5 used,  55 left, free again in TIME
       1000 in 1 h  [#-------------------]  5 used, 995 left, free again in TIME
     exit 0

@@ -83,17 +83,18 @@ test('log in for the first time', async () => {
   await at.press(`${at.sandbox.credentials.apiKey}\r`)
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck packages list
-    Error: you are not logged in
-    Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with:
-      refcheck auth login
+    2> Error: you are not logged in
+    2> Log in with: refcheck auth login
+    2> In a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL
+    2> instead.
     exit 3
     $ refcheck auth login
-    ✔ Base URL of the service http://127.0.0.1:PORT
-    ✔ API key (not shown) ********************************
-    ✔ User e-mail olive.owner@example.com
-    Warning: invalid API key
-    ✔ API key (not shown) ********************************
-    No system keychain is available.
+    2> ✔ Base URL of the service http://127.0.0.1:PORT
+    2> ✔ API key (not shown) ********************************
+    2> ✔ User e-mail olive.owner@example.com
+    2> Warning: invalid API key
+    2> ✔ API key (not shown) ********************************
+    2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
     owner).
     Profile "default" is now in use. Its key is in a private file, readable only by
@@ -115,27 +116,27 @@ test('renew a key', async () => {
   expect(at.seen()).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email olive.owner@exam
     ple.com --with-key < key.txt
-    No system keychain is available.
+    2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
     owner).
     Profile "default" is now in use. Its key is in a private file, readable only by
     you: HOME/config/credentials.json
     exit 0
     $ refcheck auth login
-    ? What do you want to do?
-    ❯ Renew the key of profile "default"
-      Log in to another service or as another user
+    2> ? What do you want to do?
+    2> ❯ Renew the key of profile "default"
+    2>   Log in to another service or as another user
 
-    olive.owner@example.com at http://127.0.0.1:PORT
-    ↑↓ navigate • ⏎ select
+    2> olive.owner@example.com at http://127.0.0.1:PORT
+    2> ↑↓ navigate • ⏎ select
   `)
   await at.press(keys.enter, 'API key')
   await at.press(`${apiKey}\r`)
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck auth login
-    ✔ What do you want to do? Renew the key of profile "default"
-    ✔ API key (not shown) ********************************
-    No system keychain is available.
+    2> ✔ What do you want to do? Renew the key of profile "default"
+    2> ✔ API key (not shown) ********************************
+    2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
     owner).
     Profile "default" is now in use. Its key is in a private file, readable only by
@@ -156,7 +157,7 @@ test('use another profile', async () => {
   expect(at.seen()).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --with-key < key.txt --e
     mail olive.owner@example.com --profile main
-    No system keychain is available.
+    2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
     owner).
     Profile "main" is now in use. Its key is in a private file, readable only by
@@ -164,23 +165,23 @@ test('use another profile', async () => {
     exit 0
     $ refcheck auth login --base-url http://127.0.0.1:PORT --with-key < key.txt --e
     mail max.member@example.com --profile max
-    No system keychain is available.
+    2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Max Member (max.member@example.com,
     member).
     Profile "max" is now in use. Its key is in a private file, readable only by you:
     HOME/config/credentials.json
     exit 0
     $ refcheck auth switch
-    ? Which profile?
-      main: olive.owner@example.com at http://127.0.0.1:PORT
-    ❯ max (in use): max.member@example.com at http://127.0.0.1:PORT
+    2> ? Which profile?
+    2>   main: olive.owner@example.com at http://127.0.0.1:PORT
+    2> ❯ max (in use): max.member@example.com at http://127.0.0.1:PORT
 
-    ↑↓ navigate • ⏎ select
+    2> ↑↓ navigate • ⏎ select
   `)
   await at.press(`${keys.up}\r`)
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck auth switch
-    ✔ Which profile? main: olive.owner@example.com at http://127.0.0.1:PORT
+    2> ✔ Which profile? main: olive.owner@example.com at http://127.0.0.1:PORT
     Profile "main" is now in use.
     exit 0
     $

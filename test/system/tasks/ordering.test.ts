@@ -19,17 +19,17 @@ test('order checks on one person, step by step', async () => {
   await at.press('2062-04-30\r', 'is in the future. Keep it?')
   expect(at.seen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 101
-    ✔ First name (required) Zoë
-    ✔ Last name (required) O'Brien-Smith
-    ✔ Email (required) zoe@example.com
-    ✔ Phone (required) +61 412 345 678
-    ✔ Professional reference survey: Position title (required) Nurse
-    ✔ Professional reference survey: Referee relationships, item 1 (optional) direct
-     manager; peer
-    ✔ Professional reference survey: Referee relationships, item 3
-    ✔ National police check: Date of birth (required) 2062-04-30
-    ? National police check: Date of birth: 2062-04-30 is in the future. Keep it?
-     (y/N)
+    2> ✔ First name (required) Zoë
+    2> ✔ Last name (required) O'Brien-Smith
+    2> ✔ Email (required) zoe@example.com
+    2> ✔ Phone (required) +61 412 345 678
+    2> ✔ Professional reference survey: Position title (required) Nurse
+    2> ✔ Professional reference survey: Referee relationships, item 1 (optional) direct
+    2>  manager; peer
+    2> ✔ Professional reference survey: Referee relationships, item 3
+    2> ✔ National police check: Date of birth (required) 2062-04-30
+    2> ? National police check: Date of birth: 2062-04-30 is in the future. Keep it?
+    2>  (y/N)
   `)
   await at.press('\r', /Date of birth \(required\) 2062/)
   await at.press(`${keys.ctrlU}1990-04-30\r`, 'Licence number')
@@ -40,26 +40,26 @@ test('order checks on one person, step by step', async () => {
   await at.press('12 High Street\r', 'suburb (part 2 of 5)')
   expect(at.seen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 101
-    ✔ First name (required) Zoë
-    ✔ Last name (required) O'Brien-Smith
-    ✔ Email (required) zoe@example.com
-    ✔ Phone (required) +61 412 345 678
-    ✔ Professional reference survey: Position title (required) Nurse
-    ✔ Professional reference survey: Referee relationships, item 1 (optional) direct
-     manager; peer
-    ✔ Professional reference survey: Referee relationships, item 3
-    ✔ National police check: Date of birth (required) 2062-04-30
-    ✔ National police check: Date of birth: 2062-04-30 is in the future. Keep it?
-     No
-    ✔ National police check: Date of birth (required) 1990-04-30
-    ✔ National police check: Licence number (optional)
-    ✔ National police check: Is volunteer (required) no
-    ✔ National police check: Previous names, item 1 (required)
-    ✔ National police check: Previous names: none at all? Yes
-    ✔ National police check: Residential address, street (part 1 of 5) 12 High Stree
-    t
-    ? National police check: Residential address, suburb (part 2 of 5)
-    Press Enter to leave this part out. Up arrow: back.
+    2> ✔ First name (required) Zoë
+    2> ✔ Last name (required) O'Brien-Smith
+    2> ✔ Email (required) zoe@example.com
+    2> ✔ Phone (required) +61 412 345 678
+    2> ✔ Professional reference survey: Position title (required) Nurse
+    2> ✔ Professional reference survey: Referee relationships, item 1 (optional) direct
+    2>  manager; peer
+    2> ✔ Professional reference survey: Referee relationships, item 3
+    2> ✔ National police check: Date of birth (required) 2062-04-30
+    2> ✔ National police check: Date of birth: 2062-04-30 is in the future. Keep it?
+    2>  No
+    2> ✔ National police check: Date of birth (required) 1990-04-30
+    2> ✔ National police check: Licence number (optional)
+    2> ✔ National police check: Is volunteer (required) no
+    2> ✔ National police check: Previous names, item 1 (required)
+    2> ✔ National police check: Previous names: none at all? Yes
+    2> ✔ National police check: Residential address, street (part 1 of 5) 12 High Stree
+    2> t
+    2> ? National police check: Residential address, suburb (part 2 of 5)
+    2> Press Enter to leave this part out. Up arrow: back.
   `)
   await at.press('Carlton\r', 'state')
   await at.press('VIC\r', 'postcode')
@@ -68,104 +68,104 @@ test('order checks on one person, step by step', async () => {
   await at.press('5\r', 'Annual income')
   await at.press('85000.5\r', 'Is everything correct so far?')
   expect(at.seen()).toMatchInlineSnapshot(`
-    ✔ National police check: Residential address, state (part 3 of 5) VIC
-    ✔ National police check: Residential address, postcode (part 4 of 5) 3053
-    ✔ National police check: Residential address, country (part 5 of 5) Australia
-    ✔ Credit history check: Years of history (required) 5
-    ✔ Credit history check: Annual income (required) 85000.5
+    2> ✔ National police check: Residential address, state (part 3 of 5) VIC
+    2> ✔ National police check: Residential address, postcode (part 4 of 5) 3053
+    2> ✔ National police check: Residential address, country (part 5 of 5) Australia
+    2> ✔ Credit history check: Years of history (required) 5
+    2> ✔ Credit history check: Annual income (required) 85000.5
 
-    Package 101: Standard employment screen
-    For Zoë O'Brien-Smith, zoe@example.com, +61412345678
+    2> Package 101: Standard employment screen
+    2> For Zoë O'Brien-Smith, zoe@example.com, +61412345678
 
-    FOR                            FIELD                  ANSWER
-    Professional reference survey  Position title         Nurse
-    Professional reference survey  Referee relationships  direct manager; peer
-    National police check          Date of birth          1990-04-30
-    National police check          Licence number         not given
-    National police check          Is volunteer           no
-    National police check          Previous names         none
+    2> FOR                            FIELD                  ANSWER
+    2> Professional reference survey  Position title         Nurse
+    2> Professional reference survey  Referee relationships  direct manager; peer
+    2> National police check          Date of birth          1990-04-30
+    2> National police check          Licence number         not given
+    2> National police check          Is volunteer           no
+    2> National police check          Previous names         none
 
-    ? Is everything correct so far?
-    ❯ Show the next page (1 of 2 shown)
-      Change an answer
-      Leave for now, and keep the answers
-      Cancel, and drop the answers
+    2> ? Is everything correct so far?
+    2> ❯ Show the next page (1 of 2 shown)
+    2>   Change an answer
+    2>   Leave for now, and keep the answers
+    2>   Cancel, and drop the answers
 
-    ↑↓ navigate • ⏎ select
+    2> ↑↓ navigate • ⏎ select
   `)
   await at.press('\r', 'Is everything correct?')
   expect(at.seen()).toMatchInlineSnapshot(`
-    National police check          Licence number         not given
-    National police check          Is volunteer           no
-    National police check          Previous names         none
+    2> National police check          Licence number         not given
+    2> National police check          Is volunteer           no
+    2> National police check          Previous names         none
 
-    ✔ Is everything correct so far? Show the next page (1 of 2 shown)
+    2> ✔ Is everything correct so far? Show the next page (1 of 2 shown)
 
-    Package 101: Standard employment screen
-    For Zoë O'Brien-Smith, zoe@example.com, +61412345678
+    2> Package 101: Standard employment screen
+    2> For Zoë O'Brien-Smith, zoe@example.com, +61412345678
 
-    FOR                    FIELD                ANSWER
-    National police check  Residential address  street: 12 High Street; suburb:
-                                                Carlton; state: VIC; postcode: 3053;
-                                                country: Australia
-    Credit history check   Years of history     5
-    Credit history check   Annual income        85000.5
+    2> FOR                    FIELD                ANSWER
+    2> National police check  Residential address  street: 12 High Street; suburb:
+    2>                                             Carlton; state: VIC; postcode: 3053;
+    2>                                             country: Australia
+    2> Credit history check   Years of history     5
+    2> Credit history check   Annual income        85000.5
 
-    ? Is everything correct?
-    ❯ Yes, go on
-      Show the first page again
-      Change an answer
-      Leave for now, and keep the answers
-      Cancel, and drop the answers
+    2> ? Is everything correct?
+    2> ❯ Yes, go on
+    2>   Show the first page again
+    2>   Change an answer
+    2>   Leave for now, and keep the answers
+    2>   Cancel, and drop the answers
 
-    ↑↓ navigate • ⏎ select
+    2> ↑↓ navigate • ⏎ select
   `)
   await at.press('\r', '(y/N)')
   expect(at.seen()).toMatchInlineSnapshot(`
-    National police check          Licence number         not given
-    National police check          Is volunteer           no
-    National police check          Previous names         none
+    2> National police check          Licence number         not given
+    2> National police check          Is volunteer           no
+    2> National police check          Previous names         none
 
-    ✔ Is everything correct so far? Show the next page (1 of 2 shown)
+    2> ✔ Is everything correct so far? Show the next page (1 of 2 shown)
 
-    Package 101: Standard employment screen
-    For Zoë O'Brien-Smith, zoe@example.com, +61412345678
+    2> Package 101: Standard employment screen
+    2> For Zoë O'Brien-Smith, zoe@example.com, +61412345678
 
-    FOR                    FIELD                ANSWER
-    National police check  Residential address  street: 12 High Street; suburb:
-                                                Carlton; state: VIC; postcode: 3053;
-                                                country: Australia
-    Credit history check   Years of history     5
-    Credit history check   Annual income        85000.5
+    2> FOR                    FIELD                ANSWER
+    2> National police check  Residential address  street: 12 High Street; suburb:
+    2>                                             Carlton; state: VIC; postcode: 3053;
+    2>                                             country: Australia
+    2> Credit history check   Years of history     5
+    2> Credit history check   Annual income        85000.5
 
-    ✔ Is everything correct? Yes, go on
-    ? Order 101 Standard employment screen for Zoë O'Brien-Smith at 127.0.0.1:PORT
-    as olive.owner@example.com? (y/N)
+    2> ✔ Is everything correct? Yes, go on
+    2> ? Order 101 Standard employment screen for Zoë O'Brien-Smith at 127.0.0.1:PORT
+    2> as olive.owner@example.com? (y/N)
   `)
   await at.press('y\r')
   expect(at.seen()).toMatchInlineSnapshot(`
-    FOR                    FIELD                ANSWER
-    National police check  Residential address  street: 12 High Street; suburb:
-                                                Carlton; state: VIC; postcode: 3053;
-                                                country: Australia
-    Credit history check   Years of history     5
-    Credit history check   Annual income        85000.5
+    2> FOR                    FIELD                ANSWER
+    2> National police check  Residential address  street: 12 High Street; suburb:
+    2>                                             Carlton; state: VIC; postcode: 3053;
+    2>                                             country: Australia
+    2> Credit history check   Years of history     5
+    2> Credit history check   Annual income        85000.5
 
-    ✔ Is everything correct? Yes, go on
-    ✔ Order 101 Standard employment screen for Zoë O'Brien-Smith at 127.0.0.1:PORT
-    as olive.owner@example.com? Yes
+    2> ✔ Is everything correct? Yes, go on
+    2> ✔ Order 101 Standard employment screen for Zoë O'Brien-Smith at 127.0.0.1:PORT
+    2> as olive.owner@example.com? Yes
     created  REQUEST_1                             RECEIVED
-    The same order as one command:
-      refcheck request create --package 101 --first-name Zoë \\
-        --last-name 'O'\\''Brien-Smith' --email zoe@example.com \\
-        --phone +61412345678 --field reference.position_title=Nurse \\
-        --field 'reference.referee_relationships=["direct manager","peer"]' \\
-        --field ncc_acic.date_of_birth=1990-04-30 \\
-        --field ncc_acic.is_volunteer=false --field 'ncc_acic.previous_names=[]' \\
-        --field 'ncc_acic.residential_address={"street":"12 High Street","suburb":"C
-    arlton","state":"VIC","postcode":"3053","country":"Australia"}' \\
-        --field icrc.years_of_history=5 --field icrc.annual_income=85000.5 --yes
-    Follow it with: refcheck request wait REQUEST_1
+    2> The same order as one command:
+    2>   refcheck request create --package 101 --first-name Zoë \\
+    2>     --last-name 'O'\\''Brien-Smith' --email zoe@example.com \\
+    2>     --phone +61412345678 --field reference.position_title=Nurse \\
+    2>     --field 'reference.referee_relationships=["direct manager","peer"]' \\
+    2>     --field ncc_acic.date_of_birth=1990-04-30 \\
+    2>     --field ncc_acic.is_volunteer=false --field 'ncc_acic.previous_names=[]' \\
+    2>     --field 'ncc_acic.residential_address={"street":"12 High Street","suburb":"C
+    2> arlton","state":"VIC","postcode":"3053","country":"Australia"}' \\
+    2>     --field icrc.years_of_history=5 --field icrc.annual_income=85000.5 --yes
+    2> Follow it with: refcheck request wait REQUEST_1
     exit 0
     $
   `)
@@ -183,30 +183,30 @@ test('correct an answer before ordering', async () => {
   await at.press('+61412345678\r', 'Is everything correct?')
   await at.press(`${keys.down}\r`, 'Change which answer?')
   expect(at.seen()).toMatchInlineSnapshot(`
-    ✔ First name (required) Pria
-    ✔ Last name (required) (back)
-    ✔ First name (required) Priya
-    ✔ Last name (required) Shah
-    ✔ Email (required) priya@example.com
-    ✔ Phone (required) +61412345678
+    2> ✔ First name (required) Pria
+    2> ✔ Last name (required) (back)
+    2> ✔ First name (required) Priya
+    2> ✔ Last name (required) Shah
+    2> ✔ Email (required) priya@example.com
+    2> ✔ Phone (required) +61412345678
 
-    Package 102: Identity check only
+    2> Package 102: Identity check only
 
-    FOR        FIELD       ANSWER
-    Recipient  First name  Priya
-    Recipient  Last name   Shah
-    Recipient  Email       priya@example.com
-    Recipient  Phone       +61412345678
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Shah
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
 
-    ✔ Is everything correct? Change an answer
-    ? Change which answer?
-    ❯ First name (Priya)
-      Last name (Shah)
-      Email (priya@example.com)
-      Phone (+61412345678)
-      Change nothing
+    2> ✔ Is everything correct? Change an answer
+    2> ? Change which answer?
+    2> ❯ First name (Priya)
+    2>   Last name (Shah)
+    2>   Email (priya@example.com)
+    2>   Phone (+61412345678)
+    2>   Change nothing
 
-    ↑↓ navigate • ⏎ select
+    2> ↑↓ navigate • ⏎ select
   `)
   await at.press('Last', /Change which answer\? Last/)
   await at.press('\r', /\? Last name \(required\) Shah/)
@@ -214,28 +214,28 @@ test('correct an answer before ordering', async () => {
   await at.press('\r', '(y/N)')
   await at.press('y\r')
   expect(at.seen()).toMatchInlineSnapshot(`
-    Recipient  Phone       +61412345678
+    2> Recipient  Phone       +61412345678
 
-    ✔ Is everything correct? Change an answer
-    ✔ Change which answer? Last name (Shah)
-    ✔ Last name (required) Rao
+    2> ✔ Is everything correct? Change an answer
+    2> ✔ Change which answer? Last name (Shah)
+    2> ✔ Last name (required) Rao
 
-    Package 102: Identity check only
+    2> Package 102: Identity check only
 
-    FOR        FIELD       ANSWER
-    Recipient  First name  Priya
-    Recipient  Last name   Rao
-    Recipient  Email       priya@example.com
-    Recipient  Phone       +61412345678
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Rao
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
 
-    ✔ Is everything correct? Yes, go on
-    ✔ Order 102 Identity check only for Priya Rao at 127.0.0.1:PORT as
-    olive.owner@example.com? Yes
+    2> ✔ Is everything correct? Yes, go on
+    2> ✔ Order 102 Identity check only for Priya Rao at 127.0.0.1:PORT as
+    2> olive.owner@example.com? Yes
     created  REQUEST_1                             RECEIVED
-    The same order as one command:
-      refcheck request create --package 102 --first-name Priya --last-name Rao \\
-        --email priya@example.com --phone +61412345678 --yes
-    Follow it with: refcheck request wait REQUEST_1
+    2> The same order as one command:
+    2>   refcheck request create --package 102 --first-name Priya --last-name Rao \\
+    2>     --email priya@example.com --phone +61412345678 --yes
+    2> Follow it with: refcheck request wait REQUEST_1
     exit 0
     $
   `)
@@ -249,12 +249,12 @@ test('leave in the middle, and continue later', async () => {
   await at.press(keys.ctrlC)
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
-    ✔ First name (required) Priya
-    ✔ Last name (required) Shah
-    ? Email (required)
-    Where the service writes to the person. Up arrow: back.
-    Cancelled; nothing was done
-    Your answers are kept. Continue with: refcheck request create --resume
+    2> ✔ First name (required) Priya
+    2> ✔ Last name (required) Shah
+    2> ? Email (required)
+    2> Where the service writes to the person. Up arrow: back.
+    2> Cancelled; nothing was done
+    2> Your answers are kept. Continue with: refcheck request create --resume
     exit 130
     $
   `)
@@ -265,25 +265,25 @@ test('leave in the middle, and continue later', async () => {
   await at.press('y\r')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck request create --resume
-    ✔ Email (required) priya@example.com
-    ✔ Phone (required) +61412345678
+    2> ✔ Email (required) priya@example.com
+    2> ✔ Phone (required) +61412345678
 
-    Package 102: Identity check only
+    2> Package 102: Identity check only
 
-    FOR        FIELD       ANSWER
-    Recipient  First name  Priya
-    Recipient  Last name   Shah
-    Recipient  Email       priya@example.com
-    Recipient  Phone       +61412345678
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Shah
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
 
-    ✔ Is everything correct? Yes, go on
-    ✔ Order 102 Identity check only for Priya Shah at 127.0.0.1:PORT as
-    olive.owner@example.com? Yes
+    2> ✔ Is everything correct? Yes, go on
+    2> ✔ Order 102 Identity check only for Priya Shah at 127.0.0.1:PORT as
+    2> olive.owner@example.com? Yes
     created  REQUEST_1                             RECEIVED
-    The same order as one command:
-      refcheck request create --package 102 --first-name Priya --last-name Shah \\
-        --email priya@example.com --phone +61412345678 --yes
-    Follow it with: refcheck request wait REQUEST_1
+    2> The same order as one command:
+    2>   refcheck request create --package 102 --first-name Priya --last-name Shah \\
+    2>     --email priya@example.com --phone +61412345678 --yes
+    2> Follow it with: refcheck request wait REQUEST_1
     exit 0
     $
   `)
@@ -300,37 +300,37 @@ test('order nothing by a stray Enter', async () => {
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --em
     ail priya@example.com --phone +61412345678
 
-    Package 102: Identity check only
+    2> Package 102: Identity check only
 
-    FOR        FIELD       ANSWER
-    Recipient  First name  Priya
-    Recipient  Last name   Shah
-    Recipient  Email       priya@example.com
-    Recipient  Phone       +61412345678
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Shah
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
 
-    ✔ Is everything correct? Yes, go on
-    ✔ Order 102 Identity check only for Priya Shah at 127.0.0.1:PORT as
-    olive.owner@example.com? No
+    2> ✔ Is everything correct? Yes, go on
+    2> ✔ Order 102 Identity check only for Priya Shah at 127.0.0.1:PORT as
+    2> olive.owner@example.com? No
 
-    Package 102: Identity check only
+    2> Package 102: Identity check only
 
-    FOR        FIELD       ANSWER
-    Recipient  First name  Priya
-    Recipient  Last name   Shah
-    Recipient  Email       priya@example.com
-    Recipient  Phone       +61412345678
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Priya
+    2> Recipient  Last name   Shah
+    2> Recipient  Email       priya@example.com
+    2> Recipient  Phone       +61412345678
 
-    ? Is everything correct?
-    ❯ Yes, go on
-      Change an answer
-      Leave for now, and keep the answers
-      Cancel, and drop the answers
+    2> ? Is everything correct?
+    2> ❯ Yes, go on
+    2>   Change an answer
+    2>   Leave for now, and keep the answers
+    2>   Cancel, and drop the answers
 
-    ↑↓ navigate • ⏎ select
-    Cancelled; nothing was done
-    Continue from these answers with:
-      refcheck request create --package 102 --first-name Priya --last-name Shah \\
-        --email priya@example.com --phone +61412345678
+    2> ↑↓ navigate • ⏎ select
+    2> Cancelled; nothing was done
+    2> Continue from these answers with:
+    2>   refcheck request create --package 102 --first-name Priya --last-name Shah \\
+    2>     --email priya@example.com --phone +61412345678
     exit 130
     $
   `)
@@ -348,16 +348,16 @@ test('learn that somebody was ordered before', async () => {
   await at.press('+61412345678\r')
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
-    ✔ First name (required) Priya
-    ✔ Last name (required) Shah
-    ✔ Email (required) priya@example.com
-    ✔ Phone (required) +61412345678
-    Error: package 102 was already ordered for "priya@example.com": request
-    REQUEST_1, on YYYY-MM-DD HH:MM +00:00, last seen
-    RECEIVED
-    To order it once more, add --allow-duplicate. Show the request with:
-      refcheck request get REQUEST_1
-    Your answers are kept. Continue with: refcheck request create --resume
+    2> ✔ First name (required) Priya
+    2> ✔ Last name (required) Shah
+    2> ✔ Email (required) priya@example.com
+    2> ✔ Phone (required) +61412345678
+    2> Error: package 102 was already ordered for "priya@example.com": request
+    2> REQUEST_1, on YYYY-MM-DD HH:MM +00:00, last seen
+    2> RECEIVED
+    2> To order it once more, add --allow-duplicate. Show the request with:
+    2>   refcheck request get REQUEST_1
+    2> Your answers are kept. Continue with: refcheck request create --resume
     exit 2
     $
   `)
@@ -370,7 +370,7 @@ test('order by one command line', async () => {
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --em
     ail priya@example.com --phone +61412345678 --yes
     created  REQUEST_1                             RECEIVED
-    Follow it with: refcheck request wait REQUEST_1
+    2> Follow it with: refcheck request wait REQUEST_1
     exit 0
     $
   `)

@@ -120,7 +120,7 @@ test('nobody logged in: exit 3 and how to log in', async () => {
   await expect(resolveSession({ env: {}, ...kept })).rejects.toMatchObject({
     code: 'unauthenticated',
     message: 'you are not logged in',
-    hint: 'Set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL, or log in with: refcheck auth login',
+    hint: 'Log in with: refcheck auth login\nIn a script, set REFCHECK_API_KEY, REFCHECK_USER_EMAIL and REFCHECK_BASE_URL instead.',
   })
   expect(kept.files()).toEqual([null, null])
 })
@@ -220,7 +220,7 @@ test('the base URL alone needs no key: --profile, then the environment, then the
   await expect(resolveBaseUrl({ env: {}, settings: kept.settings })).rejects.toMatchObject({
     code: 'usage',
     message: 'the base URL is missing',
-    hint: 'Set REFCHECK_BASE_URL, or log in with: refcheck auth login',
+    hint: 'Log in with: refcheck auth login\nIn a script, set REFCHECK_BASE_URL instead.',
   })
   expect(await resolveBaseUrl({ env, settings: untouchable.settings })).toBe('https://env.example.com')
   await kept.add('work', work)
