@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 
 import { parseDuration } from '../../src/cli/flags/duration.ts'
 import { parseMoment } from '../../src/cli/flags/moment.ts'
-import { redact } from '../../src/cli/redact.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 
@@ -37,13 +36,4 @@ test.each([
   ['now', undefined],
 ])('moment %j is %j', (text, at) => {
   expect(parseMoment(text, now)).toBe(at)
-})
-
-test.each([
-  ['list', 'list'],
-  ['3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'],
-  ['EqQm4LRGWP4mk2aEguhezNLhRkBuyRra', '…'],
-  ['a sentence that is rather long and surely no key', 'a sentence that is rather long and surely no key'],
-])('what may be a key is not repeated: %j', (argument, shown) => {
-  expect(redact(argument)).toBe(shown)
 })

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 
 import { expect, test } from 'vitest'
 
+import { jsonLimits, reportLimits } from '../../src/http/limits.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
@@ -11,6 +12,12 @@ faultRow('endless', 'without an end')
 /** faults-and-threats: "oversized, endless, slow, compressed-bomb answers: byte, idle and total limits; identity only". */
 
 expectNoProcessFaults()
+
+test('of JSON 32 MiB within a minute are taken, of a report 2 GiB within a quarter of an hour', () => {
+  const connection = { connectMs: 10_000, idleMs: 30_000 }
+  expect(jsonLimits).toEqual({ ...connection, totalMs: 60_000, maxBytes: 33_554_432 })
+  expect(reportLimits).toEqual({ ...connection, totalMs: 900_000, maxBytes: 2_147_483_648 })
+})
 
 /** Writes `next()` again and again until the other side is gone. */
 function forever(socket: Socket, next: () => string | Buffer, everyMs: number): void {

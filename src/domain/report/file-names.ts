@@ -34,11 +34,10 @@ export class FileNames {
 
 /** Whether it is `wanted` itself or one of its numbered names. */
 function isNumbered(name: string, wanted: string): boolean {
-  if (name === wanted) return true
-  const number = /-([1-9]\d{0,8})\.pdf$/.exec(name)?.[1]
-  return number !== undefined && number !== '1' && name === numbered(wanted, Number(number))
+  const [, number = '1'] = /-([1-9]\d{0,8})\.pdf$/.exec(name) ?? []
+  return name === wanted || name === numbered(wanted, Number(number))
 }
 
 function folded(name: string): string {
-  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFC')
+  return name.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFC')
 }

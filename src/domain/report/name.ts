@@ -27,7 +27,6 @@ export function unreserved(name: string): string {
 
 /** At most `bytes` of UTF-8, cut between characters. */
 export function truncated(text: string, bytes: number): string {
-  if (text.length * 3 <= bytes) return text
   let taken = 0
   let end = 0
   for (const character of text) {

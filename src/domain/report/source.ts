@@ -17,7 +17,7 @@ export function idsOf(source: SingleSource): { checkId: string | undefined; refe
 
 /** The check and referee in the path of a report's URL, whatever stands before it. */
 function namedBy(url: string): { checkId: string | undefined; refereeId: string | undefined } {
-  const [path = ''] = url.split(/[?#]/, 1)
+  const [path = ''] = url.split(/[?#]/)
   const [, checkId, referee] = /\/v1\/reports\/([^/]+)(?:\/referees\/([^/]+))?$/.exec(path) ?? []
   return { checkId: checkId?.toLowerCase(), refereeId: decoded(referee) }
 }

@@ -66,17 +66,14 @@ function partsOf(segment: string): Part[] {
     throw refuse('a folder or file in it has no name')
   }
   if (/^\.+$/.test(segment)) throw refuse(`"${segment}" points to another folder`)
-  return segment
-    .split(/(\{[^{}]*\})/)
-    .filter((each) => each !== '')
-    .map((each): Part => {
-      if (each.startsWith('{') && each.endsWith('}')) return { field: known(each.slice(1, -1)) }
-      if (!plainText.test(each)) {
-        const odd = Array.from(each).find((character) => !plainText.test(character)) ?? ''
-        throw refuse(`"${odd}" is not allowed in file names on every system`)
-      }
-      return { literal: each }
-    })
+  return segment.split(/(\{[^{}]*\})/).map((each): Part => {
+    if (each.startsWith('{') && each.endsWith('}')) return { field: known(each.slice(1, -1)) }
+    if (!plainText.test(each)) {
+      const odd = Array.from(each).find((character) => !plainText.test(character)) ?? ''
+      throw refuse(`"${odd}" is not allowed in file names on every system`)
+    }
+    return { literal: each }
+  })
 }
 
 function known(name: string): string {

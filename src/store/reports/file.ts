@@ -20,6 +20,7 @@ import { promisify } from 'node:util'
 
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { endMark, headMark, tailBytes } from '../../domain/report/pdf.ts'
 import type { FolderFlushes } from './flush.ts'
 
 /*
@@ -92,10 +93,10 @@ export async function isWholePdf(path: string): Promise<boolean> {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
     try {
       const { size } = await file.stat()
-      const tail = Math.min(size, 1024)
-      const head = await file.read(Buffer.alloc(5), 0, 5, 0)
+      const tail = Math.min(size, tailBytes)
+      const head = await file.read(Buffer.alloc(headMark.length), 0, headMark.length, 0)
       const end = await file.read(Buffer.alloc(tail), 0, tail, size - tail)
-      return head.buffer.toString('latin1') === '%PDF-' && end.buffer.includes('%%EOF')
+      return head.buffer.toString('latin1') === headMark && end.buffer.includes(endMark)
     } finally {
       await file.close()
     }

@@ -15,6 +15,7 @@ test.each([
   ['Shah.pdf', 'SHAH.pdf'],
   ['é.pdf', 'e\u0301.pdf'],
   ['straße.pdf', 'STRASSE.pdf'],
+  ['straße.pdf', 'STRAẞE.pdf'],
   ['ﬁle.pdf', 'file.pdf'],
 ])('%s and %s are one name on some disk', (one, other) => {
   const names = new FileNames([])
@@ -43,7 +44,12 @@ test('another name than the one on record is a new one, and never somebody else�
   expect(names.assign('a', 'new.pdf')).toBe('new-2.pdf')
 })
 
-test('a name that looks numbered is not taken for one', () => {
-  const names = new FileNames([{ key: 'a', file: 'Shah-1.pdf' }])
+test.each(['Shah-1.pdf', 'Shah-NaN.pdf', 'Shah-02.pdf'])('%s is no number of Shah.pdf', (file) => {
+  const names = new FileNames([{ key: 'a', file }])
   expect(names.assign('a', 'Shah.pdf')).toBe('Shah.pdf')
+})
+
+test('a report that likes to be called as another one is numbered keeps that name', () => {
+  const names = new FileNames([{ key: 'a', file: 'Shah-2.pdf' }])
+  expect(names.assign('a', 'Shah-2.pdf')).toBe('Shah-2.pdf')
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { namePart, plainReportName } from '../../../src/domain/report/name.ts'
+import { namePart, plainReportName, truncated } from '../../../src/domain/report/name.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('names', 'escapes')
@@ -33,7 +33,30 @@ test('a part of any length is cut between characters', () => {
   expect(namePart('𝒳'.repeat(9000))).toBe('𝒳'.repeat(15))
 })
 
+test.each([
+  ['abc', 3, 'abc'],
+  ['abc', 2, 'ab'],
+  ['éé', 3, 'é'],
+  ['🙂a', 4, '🙂'],
+  ['🙂a', 3, ''],
+])('%j in %i bytes is %j', (text, bytes, cut) => {
+  expect(truncated(text, bytes)).toBe(cut)
+})
+
+test('a part that is cut at a dash does not end in one', () => {
+  expect(namePart(`${'x'.repeat(59)} ${'y'.repeat(9)}`)).toBe('x'.repeat(59))
+})
+
+test('only the beginning of a text is looked at', () => {
+  expect(namePart(`${'/'.repeat(399)}xy`)).toBe('x')
+})
+
+test('an id without a letter that a file may have is called unnamed', () => {
+  expect(plainReportName('7', '///')).toBe('report-7-referee-unnamed.pdf')
+})
+
 test('a report asked for by its ids is called after them', () => {
+  expect(plainReportName('7', undefined)).toBe('report-7.pdf')
   expect(plainReportName('8fdec42c-8142-447a-94bd-92a51a5554a7', '7')).toBe(
     'report-8fdec42c-8142-447a-94bd-92a51a5554a7-referee-7.pdf',
   )

@@ -42,6 +42,25 @@ test.each([
   expect(nameOf(template)).toBe(name)
 })
 
+test('a reference is called after its referee, where the template says so', () => {
+  expect(nameOf('{referee_name} {referee_id}', referee)).toBe('Remy-Referee 837930.pdf')
+})
+
+test('a part of the path has 240 bytes at most', () => {
+  expect(nameOf(`${'x'.repeat(230)}{package_id}${'y'.repeat(230)}`)).toBe(
+    `${'x'.repeat(230)}101${'y'.repeat(7)}.pdf`,
+  )
+})
+
+test('as long and as deep as is allowed is taken, one more is not', () => {
+  const long = `{id}${'x'.repeat(496)}`
+  expect(() => parseTemplate(long)).not.toThrow()
+  expect(() => parseTemplate(`${long}x`)).toThrow('it is longer than 500 characters')
+  const deep = `${'a/'.repeat(7)}{id}`
+  expect(() => parseTemplate(deep)).not.toThrow()
+  expect(() => parseTemplate(`a/${deep}`)).toThrow('it has more than 8 folders')
+})
+
 test('a date that is none is said to be none', () => {
   expect(nameOf('{date}', { ...policeCheck, createdAt: '../..' })).toBe('undated.pdf')
   expect(nameOf('{date}', { ...policeCheck, createdAt: '2026-02-30 or so' })).toBe('2026-02-30.pdf')
@@ -52,6 +71,7 @@ test.each([
   ['/{last_name}', 'a folder or file in it has no name'],
   ['{last_name}//{id}', 'a folder or file in it has no name'],
   ['{last_name}/', 'a folder or file in it has no name'],
+  [' /{last_name}', 'a folder or file in it has no name'],
   ['../{last_name}', '".." points to another folder'],
   ['{last_name}/./{id}', '"." points to another folder'],
   ['C:{last_name}', '":" is not allowed in file names on every system'],
@@ -59,6 +79,7 @@ test.each([
   ['{last_name', '"{" is not allowed in file names on every system'],
   ['{last_name}\u0000', '"\u0000" is not allowed in file names on every system'],
   ['{surname}', 'unknown field "surname"'],
+  [`{${'x'.repeat(41)}}`, `unknown field "${'x'.repeat(40)}"`],
   ['{constructor}', 'unknown field "constructor"'],
   ['{last_name}/report', 'it has no field, so every report would have the same name'],
   ['{id}/'.repeat(9) + '{id}', 'it has more than 8 folders'],

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
-import { signBody, verifyDelivery } from '../../../src/domain/webhook/verify.ts'
-import { InvalidInputError } from '../../../src/errors/kinds.ts'
+import { explained, notAll, signBody, verifyDelivery } from '../../../src/domain/webhook/verify.ts'
+import { BadSignatureError, InvalidInputError } from '../../../src/errors/kinds.ts'
 
 const secret = 'whsec-of-a-test'
 const body = Buffer.from(
@@ -80,4 +80,26 @@ test.each([
 ])('a capture is refused: %s', (_name, text, message) => {
   expect(() => parseCapturedRequest(Buffer.from(text))).toThrow(InvalidInputError)
   expect(() => parseCapturedRequest(Buffer.from(text))).toThrow(message)
+})
+
+test('what probably happened is told in place of the hint, and without a guess the hint stays', () => {
+  const failure = new BadSignatureError('the signature is missing', { hint: 'Add --signature.' })
+  expect(explained(failure, undefined).failure).toBe(failure)
+  const diagnosis = { cause: 'bom_added', message: 'A byte order mark was added.' }
+  expect(explained(failure, diagnosis).failure).toMatchObject({
+    message: 'the signature is missing',
+    hint: 'A byte order mark was added.',
+  })
+})
+
+test.each([
+  [1, 1, '1 of 1 delivery is not valid'],
+  [1, 2, '1 of 2 deliveries is not valid'],
+  [2, 2, '2 of 2 deliveries are not valid'],
+])('%i of %i in words', (failed, of, message) => {
+  expect(notAll(failed, of).message).toBe(message)
+})
+
+test('an empty body is not signed', () => {
+  expect(() => signBody(new Uint8Array(), secret)).toThrow('there is nothing to sign: the body is empty')
 })

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+
+import { redact } from '../../src/cli/redact.ts'
+
+test.each([
+  ['list', 'list'],
+  ['3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'],
+  ['EqQm4LRGWP4mk2aEguhezNLhRkBuyRra', '…'],
+  ['EqQm4LRGWP4mk2aEguhe', '…'],
+  ['EqQm4LRGWP4mk2aEguh', 'EqQm4LRGWP4mk2aEguh'],
+  ['a sentence that is rather long and surely no key', 'a sentence that is rather long and surely no key'],
+])('what may be a key is not repeated: %j', (argument, shown) => {
+  expect(redact(argument)).toBe(shown)
+})
+
+test('a long argument is cut', () => {
+  const words = 'word '.repeat(12)
+  expect(redact(words)).toBe(words)
+  expect(redact(`${words}x`)).toBe(`${words}…`)
+})
