@@ -53,15 +53,13 @@ export class Flight {
   async unlessGivenUp<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this
     signal.throwIfAborted()
-    let onAbort: (() => void) | undefined
-    const givenUp = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(signal.reason as Error)
-      signal.addEventListener('abort', onAbort, { once: true })
-    })
+    const { promise: givenUp, reject } = Promise.withResolvers<never>()
+    const onAbort = (): void => reject(signal.reason as Error)
+    signal.addEventListener('abort', onAbort, { once: true })
     try {
       return await Promise.race([work(), givenUp])
     } finally {
-      if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
+      signal.removeEventListener('abort', onAbort)
     }
   }
 
@@ -98,11 +96,11 @@ export class Flight {
       return this.signal.reason
     }
     const failure = this.signal.aborted
-      ? this.signal.reason
+      ? (this.signal.reason as Error)
       : error instanceof errors.InvalidArgumentError
         ? new InternalError('a request was made that cannot be sent', { cause: error })
         : transportFailure(error, { url, proxy, sent: this.sent })
-    this.land(failure instanceof Error ? failure.message : 'failed')
+    this.land(failure.message)
     return failure
   }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { dateRule } from '../../src/contract/date-format.ts'
+import { dateExists, dateRule, looksLikeIsoDate } from '../../src/contract/date-format.ts'
 
 test.each([
   ['Date of birth (YYYY-MM-DD)', 'iso'],
@@ -22,4 +22,33 @@ test.each([
   ['', undefined],
 ])('%j asks for: %s', (description, rule) => {
   expect(dateRule(description)).toBe(rule)
+})
+
+test('only the beginning of a help text is read', () => {
+  expect(dateRule(`${' '.repeat(1996)}date`)).toBe('mentioned')
+  expect(dateRule(`${' '.repeat(1997)}date`)).toBeUndefined()
+})
+
+test.each([
+  ['2026-11-20', true],
+  ['2026-13-99', true],
+  ['2026-11-2', false],
+  ['2026-11-200', false],
+  ['20261120xx', false],
+  ['2026-11-20\n', false],
+])('%j has the form of an ISO date: %s', (text, looks) => {
+  expect(looksLikeIsoDate(text)).toBe(looks)
+})
+
+test('every day of a year and of a leap year exists, and none else', () => {
+  for (const year of [1900, 2000, 2024, 2026, 2100]) {
+    for (let month = 0; month <= 13; month += 1) {
+      for (let day = 0; day <= 32; day += 1) {
+        const text = `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
+        const at = new Date(Date.UTC(year, month - 1, day))
+        const isReal = at.getUTCMonth() === month - 1 && at.getUTCDate() === day
+        expect([text, dateExists(text)]).toEqual([text, isReal])
+      }
+    }
+  }
 })

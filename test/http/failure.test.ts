@@ -25,3 +25,28 @@ test.each([
     `${straight.hint}\nThe environment sets the proxy proxy.example.com:3128 (HTTPS_PROXY); the certificate may be its own.`,
   )
 })
+
+const about = { url: new URL('https://api.example.com/v1/ping'), sent: false, proxy: undefined }
+const coded = (code: string): Error => Object.assign(new Error('x'), { code })
+
+test.each<[string, unknown, string, boolean]>([
+  [
+    'a code of a certificate without a sentence of its own',
+    coded('CERT_SIGNATURE_FAILURE'),
+    'its certificate cannot be verified (CERT_SIGNATURE_FAILURE)',
+    true,
+  ],
+  ['a code of TLS', coded('EPROTO'), 'the TLS handshake failed (EPROTO)', false],
+  ['an unknown code', coded('ESOMETHING'), 'the exchange failed (ESOMETHING)', false],
+  [
+    'several addresses that were tried',
+    new AggregateError([coded('ECONNREFUSED'), coded('ENETUNREACH')]),
+    'connection refused',
+    false,
+  ],
+  ['an error around the cause', new Error('x', { cause: coded('EPIPE') }), 'the connection was cut', false],
+  ['no code at all', new Error('x'), 'the exchange failed', false],
+  ['no error at all', 'x', 'the exchange failed', false],
+])('%s in one sentence', (_what, error, text, permanent) => {
+  expect(transportFailure(error, about)).toMatchObject({ message: `api.example.com: ${text}`, permanent })
+})

@@ -227,14 +227,14 @@ export function instrumented(
 
 const isLeft = (text: string): boolean => telling.test(text) || keeping.test(text)
 
-/** `const NAME = …` at the top of a module, unless it is a function or holds what the program has done. */
+/** `const NAME = …` at the top of a module, unless it is a function, a pattern, or holds what the program has done. */
 function topConstant(statement: Node): Node | undefined {
   const { declaration } = statement
   const found = statement.type === 'ExportNamedDeclaration' && isNode(declaration) ? declaration : statement
   if (found.type !== 'VariableDeclaration' || found['kind'] !== 'const') return undefined
   const [declarator, ...more] = found['declarations'] as Node[]
-  const init = declarator?.['init']
-  if (more.length > 0 || !isNode(init)) return undefined
+  const { id, init } = declarator ?? {}
+  if (more.length > 0 || !isNode(init) || !isNode(id) || id.type !== 'Identifier') return undefined
   return /Function|NewExpression/.test(init.type) ? undefined : found
 }
 

@@ -9,7 +9,7 @@ const patterns = [
   'src/domain/batch/{compare,decision,duplicates,fit,halting,moving,new-row,proof,recorded,second-orders,stops,weigh,who-orders}.ts',
   'src/domain/store/{age,attempt-list}.ts',
   // What others send, what they may ask of us, and what is shown and filed of it.
-  'src/contract/{date-format,envelope,event,issue-words,loopback,mask-url,package,package-schema,parse-json,report-key,request,request-body,request-json-schema,retry-after,signature,statuses,user}.ts',
+  'src/contract/{date-format,envelope,event,issue-words,loopback,mask-url,package,package-schema,report-key,request,request-body,request-json-schema,retry-after,signature,statuses,user}.ts',
   'src/domain/agent/mask.ts',
   'src/domain/quota/*.ts',
   'src/domain/report/*.ts',
@@ -38,7 +38,7 @@ const tests = [
   [
     'test/domain/{submission,batch,store,quota,report}/*.test.ts',
     'test/domain/webhook/{verify,diagnose,mutations}.test.ts',
-    'test/contract/{date-format,issue-words,loopback,mask-url,package-schema,parse-json,report-key,request-json-schema,retry-after,signature,statuses}.test.ts',
+    'test/contract/{date-format,issue-words,loopback,mask-url,package-schema,report-key,request-json-schema,retry-after,signature,statuses}.test.ts',
     'test/domain/agent/mask.test.ts',
     'test/{api/answers,api/echo,cli/redact,http/giving-up,http/limits}.test.ts',
     'test/store/reports/*.test.ts',

@@ -22,7 +22,10 @@ test.each([
   [maskEmail, '@example.com', '…'],
   [maskPhone, '+61412345678', '…78'],
   [maskPhone, '+61 412 345 678', '…78'],
+  [maskEmail, 'a@b', 'a…@b'],
   [maskPhone, '12', '…'],
+  [maskPhone, '123456', '…'],
+  [maskPhone, '1234567', '…67'],
 ])('%o of %j is %j', (mask, text, shown) => {
   expect(mask(text)).toBe(shown)
 })
@@ -105,6 +108,43 @@ test('a path leads where it led, a name in it aside; what was made here stays', 
     ...document,
     path: '/srv/20261120/report-1234567/S. P._id.pdf',
   })
+})
+
+test.each(['path', 'file', 'folder', 'results_file'])('%s is a path', (key) => {
+  expect(masked({ [key]: '/srv/report-1234567' }, new Set())).toEqual({ [key]: '/srv/report-1234567' })
+})
+
+test.each(['code', 'approve_with', 'base_url', 'state', 'status', 'sha256'])('%s was made here', (key) => {
+  expect(masked({ [key]: '"a" 1234567' }, new Set())).toEqual({ [key]: '"a" 1234567' })
+})
+
+test.each(['recipient', 'requester', 'fields'])('all below %s is about a person', (key) => {
+  expect(masked({ [key]: { anything: 'x', list: ['y', { z: 1 }] } }, new Set())).toEqual({
+    [key]: { anything: '…', list: ['…', { z: '…' }] },
+  })
+})
+
+test('names are found under their keys, in lists too, and single letters are none', () => {
+  const documents = [
+    { first_name: ["Ann-Lee O'Shea", 'X'] },
+    { last_name: 'Rao' },
+    { referee_name: 'Kim' },
+    { title: 'Police' },
+  ]
+  expect([...namesIn(documents)].toSorted()).toEqual([
+    'ann',
+    'ann-lee',
+    'kim',
+    'lee',
+    "o'shea",
+    'rao',
+    'shea',
+  ])
+})
+
+test('a part of a word that is a name is enough', () => {
+  expect(maskText('Rao-Report', new Set(['rao']))).toBe('R. R.')
+  expect(masked({ constructor: 'Rao' }, new Set(['rao']))).toEqual({ constructor: 'R.' })
 })
 
 test('a long text is masked in no time', () => {

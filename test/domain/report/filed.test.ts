@@ -3,12 +3,15 @@ import { expect, test } from 'vitest'
 import type { RequestResource } from '../../../src/contract/request.ts'
 import {
   changed,
+  filed,
   incomplete,
   fileInTheWay,
   isAboutOne,
   isFinal,
   missingReport,
+  missingRequest,
   reportMissing,
+  reportsOf,
   noReportFollows,
   storedReport,
   subjectOf,
@@ -122,4 +125,69 @@ test('what is missing in one sentence; the hint is about what may still come', (
   expect(incomplete([never, later])?.message).toMatch(/^2 .*CANCELLED/)
   expect(incomplete([never, later])?.hint).not.toBe(noReportFollows)
   expect(never).toMatchObject({ person: 'Ann Lee', checkId: 'c-1', refereeId: null })
+})
+
+const stored = storedReport(
+  { ...subjectOf(target), file: 'a.pdf', bytes: 3, sha256: 'ab', stored_at: '' },
+  '/a.pdf',
+  false,
+)
+
+test('what filing came to, what is there and what is missing apart', () => {
+  const missing = missingRequest('r-2', new NotFoundError('no such request'))
+  expect(filed([stored, missing], { unfinished: 1, failure: undefined })).toEqual({
+    reports: [stored, missing],
+    stored: [stored],
+    missing: [missing],
+    unfinished: 1,
+    failure: undefined,
+  })
+})
+
+test('what was not come to has what ended it all, and is left out where nothing did', () => {
+  const missing = missingReport(target, new NotFoundError('gone'))
+  const outcomes = [stored, missing, target, { untried: 'r-2' }]
+  expect(reportsOf(outcomes, undefined)).toEqual([stored, missing])
+  const ending = new InterruptedError('stopped')
+  expect(reportsOf(outcomes, ending)).toEqual([
+    stored,
+    missing,
+    missingReport(target, ending),
+    { requestId: 'r-2', checkId: null, refereeId: null, person: undefined, error: ending },
+  ])
+})
+
+test('a referee is told wherever the report is', () => {
+  const reference = { ...target, refereeId: '7' }
+  expect(subjectOf(reference).referee_id).toBe('7')
+  expect(missingReport(reference, new NotFoundError('gone')).refereeId).toBe('7')
+})
+
+test('who asked for a report of a known request is told that request', () => {
+  const hint = 'See whether the report is ready with "refcheck request get --json" and the id of its request.'
+  const error = new NotFoundError('resource not found', { hint, status: 404 })
+  expect(missingReport(target, error).error).toMatchObject({
+    code: 'not_found',
+    message: 'resource not found',
+    status: 404,
+    hint: 'See whether the report is ready with: refcheck request get r-1 --json',
+  })
+  const other = new NotFoundError('gone', { hint: 'Ask them.' })
+  expect(missingReport(target, other).error).toBe(other)
+})
+
+test('a check that is COMPLETED without a report will have one', () => {
+  expect(reportMissing('Police', 'COMPLETED').message).toBe(
+    'Police: the check is COMPLETED, but its report is not available yet',
+  )
+  expect(reportMissing('Police', 'RECEIVED').message).toBe(
+    'Police: the report is not ready; the check is RECEIVED',
+  )
+})
+
+test('a hint of the one that is missing stands in the place of running it again', () => {
+  const later = missingReport(target, new NotFoundError('not ready'))
+  expect(incomplete([later])).toMatchObject({ hint: 'What is on disk is skipped.', again: 'Run again later' })
+  const denied = missingReport(target, new ForbiddenError('no', { hint: 'Ask an administrator.' }))
+  expect(incomplete([denied])).toMatchObject({ hint: 'Ask an administrator.' })
 })

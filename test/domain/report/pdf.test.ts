@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { notPdf, single } from '../../../src/domain/report/pdf.ts'
+import { endMark, headMark, notPdf, single, tailBytes } from '../../../src/domain/report/pdf.ts'
 
 test('of a header that is given twice the first counts', () => {
-  expect([single('a'), single(['a', 'b']), single([]), single(undefined)]).toEqual([
-    'a',
-    'a',
+  expect([single('ab'), single(['ab', 'b']), single([]), single(undefined)]).toEqual([
+    'ab',
+    'ab',
     undefined,
     undefined,
   ])
@@ -14,4 +14,8 @@ test('of a header that is given twice the first counts', () => {
 test('an answer that is no PDF is tried again later, with why', () => {
   expect(notPdf('it ends early')).toMatchObject({ code: 'unavailable' })
   expect(notPdf('it ends early').message).toContain('it ends early')
+})
+
+test('the marks of a PDF, and where readers look for the second', () => {
+  expect([headMark, endMark, tailBytes]).toEqual(['%PDF-', '%%EOF', 1024])
 })

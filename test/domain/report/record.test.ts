@@ -28,6 +28,11 @@ test('a manifest and a line of the journal read back as they were written', () =
   expect(parseLine(JSON.stringify(record))).toEqual(record)
 })
 
+test('a path may be as long as systems take', () => {
+  const file = 'x'.repeat(4096)
+  expect(parseLine(JSON.stringify({ ...record, file }))?.file).toBe(file)
+})
+
 test.each([
   '../x.pdf',
   '/x.pdf',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { idsOf, requireUrlOf } from '../../../src/domain/report/source.ts'
+import { idsOf, isSingle, requireUrlOf } from '../../../src/domain/report/source.ts'
 import type { ReportTarget } from '../../../src/domain/report/targets.ts'
 import { policeCheck } from './target.ts'
 
@@ -36,4 +36,23 @@ test('a signed URL is filed under the ids of its path', () => {
     checkId,
     refereeId: 'r-1',
   })
+})
+
+test('ids are taken as they are given', () => {
+  expect(idsOf({ kind: 'ids', checkId, refereeId: 'r-1' })).toMatchObject({ checkId, refereeId: 'r-1' })
+})
+
+test('a check whose id the service writes in upper case is the same', () => {
+  expect(() => requireUrlOf({ ...background, checkId: checkId.toUpperCase() }, url(checkId))).not.toThrow()
+})
+
+test('the refusal names what was asked for', () => {
+  expect(() => requireUrlOf(background, url(other))).toThrow(`for another check or referee than ${checkId}`)
+  expect(() => requireUrlOf(reference, url(other))).toThrow(`than ${checkId}, referee r:7/ä`)
+})
+
+test('one report is asked for by its ids or its URL', () => {
+  expect(isSingle({ kind: 'ids', checkId, refereeId: undefined })).toBe(true)
+  expect(isSingle({ kind: 'url', url: url(checkId) })).toBe(true)
+  expect(isSingle({ kind: 'batch', batchId: 'b' })).toBe(false)
 })

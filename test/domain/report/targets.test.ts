@@ -41,6 +41,12 @@ test('a report for each background check and each referee; checks not created ye
     ['c-3', '9', 'reference-Kim Q', 'https://k'],
     ['c-3', 'x', 'reference-referee', undefined],
   ])
+  expect(reportTargets(request).map(({ refereeName }) => refereeName)).toEqual([
+    undefined,
+    undefined,
+    'Kim Q',
+    undefined,
+  ])
   expect(reportTargets(request)[0]).toMatchObject({
     requestId: 'r-1',
     packageId: 7,
