@@ -102,6 +102,17 @@ test('an exchange that the caller gave up', async () => {
   ])
 })
 
+test('a request that cannot be sent is our own fault', async () => {
+  await using server = await startRawServer()
+  await using client = startClient()
+  const headers = { 'x-any': 'two\nlines' }
+  await expect(client.send({ method: 'GET', url: server.origin, headers })).rejects.toMatchObject({
+    code: 'internal',
+    message: 'a request was made that cannot be sent',
+  })
+  expect(server.requests).toEqual([])
+})
+
 test('a URL that is refused is no exchange', async () => {
   expect(await reports((client) => client.send({ method: 'GET', url: 'http://service.test/' }))).toEqual([])
 })

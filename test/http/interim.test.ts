@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { answer, type RawServerOptions, startRawServer } from './raw-server.ts'
-import { expectNoProcessFaults, post, startClient } from './setup.ts'
+import { expectNoProcessFaults, nextTurn, post, startClient } from './setup.ts'
 
 /** "An interim 1xx answer is no answer" (ordering protocol, step 3): 0.1.0 broke off at a 100 that nobody asked for. */
 
@@ -29,10 +29,12 @@ test.each<[string, Buffer[]]>([
   ['cut in the middle', [goOn.subarray(0, 10), Buffer.concat([goOn.subarray(10), created])]],
   ['followed by another interim answer', [goOn, Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'), created]],
 ])('an unsolicited 100 Continue %s does not end an exchange', async (_how, pieces) => {
-  const { once, reads, connections } = await exchanges((socket) => {
-    const [first, ...rest] = pieces
+  const { once, reads, connections } = await exchanges(async (socket) => {
     socket.setNoDelay(true)
-    socket.write(first ?? created, () => setImmediate(() => rest.forEach((each) => socket.write(each))))
+    for (const piece of pieces) {
+      socket.write(piece)
+      await nextTurn()
+    }
   }, 3)
   for (const { status, body } of [once, ...reads]) {
     expect([status, body.toString()]).toEqual([201, '{"whole":true}'])

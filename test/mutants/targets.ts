@@ -40,7 +40,7 @@ const tests = [
     'test/domain/webhook/{verify,diagnose,mutations}.test.ts',
     'test/contract/{date-format,issue-words,loopback,mask-url,package-schema,report-key,request-json-schema,retry-after,signature,statuses}.test.ts',
     'test/domain/agent/mask.test.ts',
-    'test/{api/answers,api/echo,cli/redact,http/giving-up,http/limits}.test.ts',
+    'test/{api/answers,api/echo,cli/redact,http/exchange-report,http/giving-up,http/limits}.test.ts',
     'test/store/reports/*.test.ts',
   ],
   [

@@ -10,6 +10,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
   writeSync,
@@ -83,7 +84,7 @@ export class AttemptLists {
     for (const folder of this.folders) {
       try {
         makeFolders(folder, 0o700)
-        if (!isOurs(folder, 'isDirectory')) continue
+        if (ours(folder, 'isDirectory') === undefined) continue
         writeFlushed(folder, `${id}.json`, JSON.stringify(place))
         writeFlushed(folder, `${id}.list`, content)
         return foundIn(folder, `${id}.list`)
@@ -208,17 +209,18 @@ const { O_APPEND, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
 const appending = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
 
 /** What another account put in our place is none of ours: neither read nor written. */
-function isOurs(path: string, kind: 'isDirectory' | 'isFile'): boolean {
+function ours(path: string, kind: 'isDirectory' | 'isFile'): Stats | undefined {
   const status = lstatSync(path, { throwIfNoEntry: false })
-  if (status === undefined) return false
+  if (status === undefined) return undefined
   const isOwn = ownUserId() === undefined || status.uid === ownUserId()
   // A link of one's own leads where one wants it to, but a list is never one.
-  return isOwn && (status[kind]() || (kind === 'isDirectory' && status.isSymbolicLink()))
+  const isKind = status[kind]() || (kind === 'isDirectory' && status.isSymbolicLink())
+  return isOwn && isKind ? status : undefined
 }
 
 function namesIn(folder: string): string[] {
   try {
-    if (!isOurs(folder, 'isDirectory')) return []
+    if (ours(folder, 'isDirectory') === undefined) return []
     return readdirSync(folder).filter((name) => name.endsWith('.list'))
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorNumber(error) ?? '')) return []
@@ -228,8 +230,7 @@ function namesIn(folder: string): string[] {
 
 function foundIn(folder: string, name: string): FoundList | undefined {
   const path = join(folder, name)
-  if (!isOurs(path, 'isFile')) return undefined
-  const status = statSync(path, { throwIfNoEntry: false })
+  const status = ours(path, 'isFile')
   if (status === undefined) return undefined
   const id = name.slice(0, -'.list'.length)
   return {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { newOrderPlan } from '../../../src/domain/approval/order-plan.ts'
 import { systemRandom } from '../../../src/host/random.ts'
-import { openOrderPlans } from '../../../src/store/plans/order-plans.ts'
+import { type OrderPlans, openOrderPlans } from '../../../src/store/plans/order-plans.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
@@ -82,4 +82,33 @@ test('a link, a folder or a changed file under a plan’s name is refused', asyn
   await expect(plans.find('BCDF-BCDG')).rejects.toThrow('symbolic link')
   await expect(plans.find('BCDF-BCDH')).rejects.toThrow('not a regular file')
   await expect(plans.find('BCDF-BCDJ')).rejects.toThrow('has changed since it was made')
+})
+
+test('a plan that was claimed and says no time was used long ago', async () => {
+  const { folder, plans } = setUp()
+  await plans.add(planOf('BCDF-BCDF'))
+  writeFileSync(join(folder, 'BCDF-BCDG.used'), '{}', { mode: 0o600 })
+  expect(await plans.find('BCDF-BCDG')).toMatchObject({ used_at: '1970-01-01T00:00:00.000Z' })
+  // Nothing says when it was used, so nobody knows that it may go.
+  mkdirSync(join(folder, 'BCDF-BCDH.json'))
+  await plans.sweep(now)
+  expect(await plans.waiting()).toEqual(['BCDF-BCDF', 'BCDF-BCDH'])
+})
+
+test.each<[string, (plans: OrderPlans) => Promise<unknown>]>([
+  ['listing', (plans) => plans.waiting()],
+  ['adding', (plans) => plans.add(planOf('BCDF-BCDF'))],
+  ['claiming', (plans) => plans.claim('BCDF-BCDF', now)],
+])('where a file stands in the place of the folder, %s is a failure of the disk', async (_what, work) => {
+  const { folder, plans } = setUp()
+  mkdirSync(join(folder, '..'), { mode: 0o700 })
+  writeFileSync(folder, '')
+  await expect(work(plans)).rejects.toMatchObject({ code: 'io' })
+})
+
+test('a folder under the name of a plan is in the way', async () => {
+  const { folder, plans } = setUp()
+  await plans.add(planOf('BCDF-BCDF'))
+  mkdirSync(join(folder, 'BCDF-BCDG.json'))
+  await expect(plans.add(planOf('BCDF-BCDG'))).rejects.toThrow('it is a folder')
 })

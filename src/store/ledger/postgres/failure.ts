@@ -19,11 +19,13 @@ const checkCertificate =
   'Give the authority that signed it with sslrootcert=FILE, or correct the host in REFCHECK_STORE.'
 const waitForOthers = 'Wait until the other command has ended, then run it again.'
 
+const refusedUser: Reason = ['fix', 'the server refused this user', checkPassword]
+
 /** By SQLSTATE (appendix A of PostgreSQL's manual). */
 const states: Readonly<Record<string, Reason>> = {
   '22021': ['fix', 'it does not keep text of this encoding', 'Use a database whose encoding is UTF8.'],
   '25006': ['down', 'the database is read-only', retried],
-  '28000': ['fix', 'the server refused this user', checkPassword],
+  '28000': refusedUser,
   '28P01': ['fix', 'the server refused the password', checkPassword],
   '3D000': [
     'fix',
@@ -51,7 +53,7 @@ export const movedState = 'RCM01'
 /** Whole classes, where the state itself is not listed. */
 const classes: Readonly<Record<string, Reason>> = {
   '08': ['down', 'the connection broke', retried],
-  '28': states['28000'] ?? ['fix', '', ''],
+  '28': refusedUser,
   '53': ['down', 'the server is short of resources', retried],
   '57': ['down', 'the server ended the connection', retried],
   '58': ['down', 'the server reported a failure of its system', 'Check the disk and the log of the server.'],
@@ -104,11 +106,7 @@ export function storeFailure({ shown }: PostgresServer, error: unknown): Error {
   if (state?.startsWith('23') === true) {
     return new InternalError('an internal rule of the store was violated', { cause: error })
   }
-  const [kind, why, hint] = reasonOf(error) ?? [
-    'fix',
-    `PostgreSQL reported error ${state ?? 'without a code'}`,
-    'Check the log of the server.',
-  ]
+  const [kind, why, hint] = reasonOf(error)
   const Failure = { fix: IoError, busy: StoreBusyError, down: StoreDownError }[kind]
   return new Failure(`cannot use the store "${shown}": ${why}`, { hint, cause: error })
 }
@@ -121,9 +119,12 @@ export function noAnswer({ shown }: PostgresServer, cause: unknown): NoAnswerErr
   })
 }
 
-function reasonOf(error: unknown): Reason | undefined {
+function reasonOf(error: unknown): Reason {
   const state = sqlState(error)
-  if (state !== undefined) return states[state] ?? classes[state.slice(0, 2)]
+  if (state !== undefined) {
+    const known = states[state] ?? classes[state.slice(0, 2)]
+    return known ?? ['fix', `PostgreSQL reported error ${state}`, 'Check the log of the server.']
+  }
   const code = codeOf(error) ?? ''
   const message = error instanceof Error ? error.message : ''
   if (network[code] !== undefined) return network[code]

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { chmod, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -42,13 +42,9 @@ async function looked(path: string): Promise<{ nlink: number; isFile: boolean }>
 
 /** A bind-mounted single file has its locks in another folder than the file that was mounted. */
 function isMountPoint(path: string): boolean {
-  try {
-    return isAmongMounts(path, readFileSync('/proc/self/mountinfo', 'utf8'))
-  } catch (error) {
-    // Only Linux has it.
-    if (['ENOENT', 'EACCES', 'ENOTDIR'].includes(errorNumber(error) ?? '')) return false
-    throw error
-  }
+  const mounts = '/proc/self/mountinfo'
+  // Only Linux has it.
+  return existsSync(mounts) && isAmongMounts(path, readFileSync(mounts, 'utf8'))
 }
 
 /** Takes away what others may do with a file that is known to be a ledger, saying so. */
@@ -82,21 +78,16 @@ async function makeFile(path: string): Promise<void> {
 }
 
 async function mend(path: string, onNotice: Notify): Promise<void> {
-  const before = await modeOf(path)
+  const before = modeOf(path)
   if ((before & others) === 0) return
   await chmod(path, 0o600)
   // No word where modes mean nothing (Windows, FAT).
-  if (((await modeOf(path)) & others) !== 0) return
+  if ((modeOf(path) & others) !== 0) return
   const was = (before & 0o777).toString(8).padStart(4, '0')
   onNotice?.(`The store’s file "${path}" was readable by other users (${was}); it is now private (0600).`)
 }
 
 /** 0 for a file that is not there, or no longer. */
-async function modeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).mode
-  } catch (error) {
-    if (errorNumber(error) === 'ENOENT') return 0
-    throw error
-  }
+function modeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mode ?? 0
 }

@@ -157,3 +157,25 @@ test.each([
     hint: expect.stringMatching(/./) as string,
   })
 })
+
+test('a transaction in which a statement failed is never taken for one that was committed', async () => {
+  const database = connectTo(await databaseWithTable())
+  const hidden = database.transaction(async (sql) => {
+    await sql.run('INSERT INTO t VALUES (1)')
+    await sql.run('SELECT 1/0').catch(() => undefined)
+  })
+  await expect(hidden).rejects.toMatchObject({ code: 'internal' })
+  expect(await database.get('SELECT count(*) AS n FROM t')).toEqual({ n: 0 })
+})
+
+test('a notice without words, and a store that is closed', async () => {
+  const url = await emptyDatabase()
+  const database = connectTo(url)
+  const { promise, resolve } = Promise.withResolvers<string>()
+  await database.listen('news', resolve)
+  await asked(url, 'NOTIFY news')
+  expect(await promise).toBe('')
+  await database.close()
+  expect(database.session).toBe(0)
+  await expect(database.get('SELECT 1')).rejects.toMatchObject({ code: 'internal' })
+})

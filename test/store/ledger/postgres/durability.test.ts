@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { connectTo } from './connect.ts'
+import { connectTo, serverOf } from './connect.ts'
 import { Cluster } from '../../../harness/postgres-cluster.ts'
 import { NoAnswerError } from '../../../../src/errors/kinds.ts'
+import { requireDurable, type Settled } from '../../../../src/store/ledger/postgres/durability.ts'
 
 /** A server is started, and again. */
 const longMs = 60_000
@@ -73,3 +74,16 @@ test(
   },
   longMs,
 )
+
+test.each<[Partial<Settled> | undefined, string]>([
+  [undefined, 'the server is older than PostgreSQL 14'],
+  [{ version: 130_012 }, 'the server is older than PostgreSQL 14'],
+  [{ synchronous_commit: 'local' }, 'synchronous_commit cannot be switched on'],
+  [{ encoding: 'SQL_ASCII' }, 'its encoding is SQL_ASCII'],
+  [{ read_only: true }, 'the database is read-only'],
+])('a server with %j is refused: %s', (changed, why) => {
+  const safe = { synchronous_commit: 'on', fsync: 'on', version: 140_000, encoding: 'UTF8', read_only: false }
+  const server = serverOf('postgres://ledger@localhost/orders')
+  expect(() => requireDurable(server, safe)).not.toThrow()
+  expect(() => requireDurable(server, changed && { ...safe, ...changed })).toThrow(why)
+})

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
@@ -42,4 +42,14 @@ test('a passfile that others may read is not used, and that is said', async () =
 test('who is typing waits no longer than told for a connection, and for each answer', async () => {
   expect(await clientOptions(bare, 300)).toMatchObject({ connectionTimeoutMillis: 300, query_timeout: 300 })
   expect(await clientOptions(bare)).toMatchObject({ connectionTimeoutMillis: 10_000, query_timeout: 60_000 })
+})
+
+test('where no passfile can be there is no password, and one that cannot be read is a failure', async () => {
+  const HOME = home()
+  const PGPASSFILE = join(HOME, '.pgpass', 'below')
+  expect(await withPassword(bare, { HOME, PGPASSFILE })).toEqual(bare)
+  const folder = join(HOME, 'folder')
+  mkdirSync(folder)
+  chmodSync(folder, 0o700)
+  await expect(withPassword(bare, { HOME, PGPASSFILE: folder })).rejects.toMatchObject({ code: 'io' })
 })

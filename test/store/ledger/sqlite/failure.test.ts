@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { UsageError } from '../../../../src/errors/kinds.ts'
 import { Database } from '../../../../src/store/ledger/sqlite/connection.ts'
-import { storeFailure } from '../../../../src/store/ledger/sqlite/failure.ts'
+import { resultCode, storeFailure } from '../../../../src/store/ledger/sqlite/failure.ts'
 
 /** A real error of SQLite's own. */
 function failing(...statements: string[]): unknown {
@@ -63,4 +63,20 @@ test('a transaction that fails leaves nothing behind, and the next one works', (
   database.transaction(() => database.run('INSERT INTO t VALUES (2)'))
   expect(database.all('SELECT x FROM t')).toEqual([{ x: 2 }])
   database.close()
+})
+
+const coded = (errcode: unknown): Error => Object.assign(new Error('x'), { errcode })
+
+test('a code without a sentence of its own is named, by its primary part', () => {
+  expect(resultCode(coded(0x0163))).toBe(0x63)
+  expect(storeFailure('/d/ledger.sqlite', coded(0x0163))).toMatchObject({
+    code: 'io',
+    message: 'cannot use the store "/d/ledger.sqlite": SQLite reported error 99',
+  })
+})
+
+test('what is none of SQLite’s errors passes as it is, and what is no error becomes one', () => {
+  for (const error of [new Error('x'), coded('5')])
+    expect(storeFailure('/d/ledger.sqlite', error)).toBe(error)
+  expect(storeFailure('/d/ledger.sqlite', 'x')).toMatchObject({ code: 'internal' })
 })

@@ -1,0 +1,72 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import type { KeptDraft } from '../../../src/domain/form/kept-draft.ts'
+import { systemRandom as random } from '../../../src/host/random.ts'
+import { openDrafts } from '../../../src/store/drafts/drafts.ts'
+import { temporaryFolder } from '../../harness/world.ts'
+
+function setUp() {
+  const data = join(temporaryFolder(), 'data')
+  const notices: string[] = []
+  const drafts = openDrafts({
+    paths: { config: data, data },
+    random,
+    onNotice: (text) => notices.push(text),
+  })
+  return { data, folder: join(data, 'drafts'), drafts, notices }
+}
+
+const draftOf = (id: string): KeptDraft => ({
+  refcheck_draft: 1,
+  id,
+  saved_at: '2026-11-20T12:00:00.000Z',
+  base_url: 'https://api.example.com',
+  user_email: 'o@example.com',
+  account: '',
+  package_name: 'Standard',
+  body: { package_id: 7, recipient: { first_name: 'Priya' } },
+})
+const [one, two] = ['0'.repeat(16), '1'.repeat(16)]
+
+test('answers are private, read back in order, and dropped', async () => {
+  const { folder, drafts } = setUp()
+  expect([await drafts.all(), await drafts.unreadable()]).toEqual([[], []])
+  await drafts.keep(draftOf(two))
+  await drafts.keep(draftOf(one))
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  expect(statSync(join(folder, `${one}.json`)).mode & 0o777).toBe(0o600)
+  expect(await drafts.all()).toEqual([draftOf(one), draftOf(two)])
+  await drafts.drop(one)
+  await drafts.drop(one)
+  expect(readdirSync(folder)).toEqual([`${two}.json`])
+})
+
+test('what no draft can be read from is told, and what has another name is left alone', async () => {
+  const { folder, drafts } = setUp()
+  await drafts.keep(draftOf(one))
+  writeFileSync(join(folder, `${two}.json`), JSON.stringify(draftOf(one)), { mode: 0o600 })
+  writeFileSync(join(folder, `${'2'.repeat(16)}.json`), '{', { mode: 0o600 })
+  symlinkSync(join(folder, `${one}.json`), join(folder, `${'3'.repeat(16)}.json`))
+  writeFileSync(join(folder, 'notes.txt'), 'mine')
+  expect(await drafts.all()).toEqual([draftOf(one)])
+  expect(await drafts.unreadable()).toEqual([two, '2'.repeat(16), '3'.repeat(16)])
+})
+
+test('a looser mode is fixed with a word', async () => {
+  const { folder, drafts, notices } = setUp()
+  await drafts.keep(draftOf(one))
+  chmodSync(join(folder, `${one}.json`), 0o644)
+  expect(await drafts.all()).toEqual([draftOf(one)])
+  expect(notices.join()).toContain('was readable by other users (0644); it is now private')
+})
+
+test('what stands in the way is a failure of the disk', async () => {
+  const { data, folder, drafts } = setUp()
+  mkdirSync(data, { mode: 0o700 })
+  writeFileSync(folder, '')
+  await expect(drafts.all()).rejects.toMatchObject({ code: 'io' })
+  await expect(drafts.drop(one)).rejects.toMatchObject({ code: 'io' })
+})
