@@ -7,6 +7,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +18,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import type { CheckedContent } from '../../../src/store/reports/file.ts'
+import type { ReportRecord } from '../../../src/domain/report/record.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
+import { WorkFolder } from '../../../src/store/reports/work.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
 
 let root: string
 let path: string
@@ -164,4 +168,175 @@ test('a link in the place of the manifest is neither read nor replaced', async (
   symlinkSync(join(root, 'victim'), join(path, 'manifest.json'))
   await expect(open()).rejects.toMatchObject({ code: 'io' })
   expect(readdirSync(path)).toEqual(['manifest.json'])
+})
+
+/** A report that is on record, by a clock that a test knows. */
+async function kept(): Promise<{ folder: ReportFolder; record: ReportRecord; file: string; at: Date }> {
+  const folder = await ReportFolder.open(path, { clock: new ManualClock(), random, pid: 1, csv })
+  const outcome = await keep(folder, 'a.pdf')
+  if (outcome.outcome === 'refused') throw new Error(outcome.why)
+  return { folder, record: outcome.record, file: join(path, 'a.pdf'), at: new Date(new ManualClock().now()) }
+}
+
+test('a file of the right size that nobody wrote to since is believed, unless it is looked at thoroughly', async () => {
+  const { folder, record, file, at } = await kept()
+  const since = (ms: number): void => utimesSync(file, at, new Date(at.getTime() + ms))
+  writeFileSync(file, '%PDF-b%%EOF')
+  since(2_000)
+  expect(await folder.standing(record, false)).toBe('whole')
+  expect(await folder.standing(record, true)).toBe('changed')
+  // Time stamps are as coarse as two seconds on some disks.
+  since(2_001)
+  expect(await folder.standing(record, false)).toBe('changed')
+  writeFileSync(file, '%PDF-a%%EOF')
+  since(9_000)
+  expect(await folder.standing(record, false)).toBe('whole')
+  expect(await folder.standing(record, true)).toBe('whole')
+  await folder.close()
+})
+
+test('a file that is gone, that is no PDF any more, and what is no file at all', async () => {
+  const { folder, record, file, at } = await kept()
+  writeFileSync(file, '%PDF-half')
+  utimesSync(file, at, at)
+  expect(await folder.standing(record, false)).toBe('damaged')
+  writeFileSync(file, '%PDF-another, and longer%%EOF')
+  utimesSync(file, at, at)
+  expect(await folder.standing(record, false)).toBe('changed')
+  rmSync(file)
+  expect(await folder.standing(record, false)).toBe('absent')
+  mkdirSync(file)
+  expect(await folder.standing(record, false)).toBe('changed')
+  await folder.close()
+})
+
+const listed = (): ReportRecord[] =>
+  JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as ReportRecord[]
+
+test('the manifest is in the order that was asked for, and is written where something changed', async () => {
+  const first = await open()
+  for (const file of ['c.pdf', 'a.pdf', 'b.pdf']) await keep(first, file)
+  first.arrange([subject('a.pdf'), subject('b.pdf'), subject('unknown.pdf')])
+  expect(first.records().map(({ file }) => file)).toEqual(['c.pdf', 'a.pdf', 'b.pdf'])
+  first.arrange([subject('b.pdf'), subject('a.pdf')])
+  await first.close()
+  expect(listed().map(({ file }) => file)).toEqual(['c.pdf', 'b.pdf', 'a.pdf'])
+  expect(readFileSync(join(path, 'manifest.json'), 'utf8')).toMatch(/^\[\n  \{\n    "request_id": null,\n/)
+
+  const before = statSync(join(path, 'manifest.json')).ino
+  const second = await open()
+  expect(second.record('a.pdf', undefined)).toMatchObject({ file: 'a.pdf' })
+  expect(second.record('unknown.pdf', undefined)).toBeUndefined()
+  second.arrange([subject('a.pdf'), subject('c.pdf')])
+  await second.close()
+  // Nothing new is known of them, so they stay where they were.
+  expect(statSync(join(path, 'manifest.json')).ino).toBe(before)
+
+  const third = await open()
+  third.arrange([{ ...subject('a.pdf'), request_reports: 3 }, subject('c.pdf')])
+  await third.close()
+  expect(listed().map(({ file, request_reports }) => [file, request_reports])).toEqual([
+    ['b.pdf', null],
+    ['a.pdf', 3],
+    ['c.pdf', null],
+  ])
+})
+
+test('a file of ours that has another name now is removed, once', async () => {
+  const folder = await open()
+  await keep(folder, 'a.pdf')
+  await folder.discard('a.pdf')
+  await folder.discard('a.pdf')
+  mkdirSync(join(path, 'b.pdf'))
+  await expect(folder.discard('b.pdf')).rejects.toMatchObject({ code: 'io' })
+  expect(readdirSync(path).sort()).toEqual(['.refcheck', 'b.pdf'])
+  await folder.close()
+})
+
+test('a link in the place of a report is in the way', async () => {
+  const folder = await open()
+  symlinkSync(join(root, 'victim'), join(path, 'a.pdf'))
+  expect(await keep(folder, 'a.pdf')).toEqual({ outcome: 'refused', why: 'it is a symbolic link' })
+  await folder.close()
+})
+
+test('a manifest that cannot be written leaves the journal to the next run', async () => {
+  const first = await open()
+  await keep(first, 'a.pdf')
+  mkdirSync(join(path, 'manifest.json'))
+  await expect(first.close()).rejects.toMatchObject({ code: 'io' })
+  // It stays there until somebody has moved away what is in the way.
+  for (let round = 0; round < 2; round += 1) await expect(open()).rejects.toMatchObject({ code: 'io' })
+  expect(readdirSync(join(path, '.refcheck'))).toContain('journal')
+  rmSync(join(path, 'manifest.json'), { recursive: true })
+  writeFileSync(join(path, `.manifest.csv.${'0'.repeat(16)}.tmp`), '')
+  const second = await open()
+  await second.close()
+  expect(listed().map(({ file }) => file)).toEqual(['a.pdf'])
+  expect(readdirSync(path).sort()).toEqual(['a.pdf', 'manifest.csv', 'manifest.json'])
+})
+
+test('a manifest that tells less than the files is known by its journal', async () => {
+  const folder = await open()
+  await keep(folder, 'a.pdf')
+  const journal = join(path, '.refcheck', 'journal')
+  expect(readFileSync(journal, 'utf8').trim().split('\n')).toHaveLength(1)
+  mkdirSync(join(path, 'manifest.csv'))
+  await expect(folder.close()).rejects.toMatchObject({ code: 'io' })
+  expect(readFileSync(journal, 'utf8').trim().split('\n').at(-1)).toBe('manifest')
+})
+
+test('one file alone has no manifest, and its hidden folder a name that disks take', async () => {
+  mkdirSync(path)
+  writeFileSync(join(path, 'manifest.json'), 'theirs')
+  const name = `${'x'.repeat(70)}.pdf`
+  const folder = await open(name)
+  expect(readdirSync(path).sort()).toEqual([`.${'x'.repeat(60)}.refcheck`, 'manifest.json'])
+  await keep(folder, name)
+  await folder.close()
+  expect(readFileSync(join(path, 'manifest.json'), 'utf8')).toBe('theirs')
+})
+
+test('a file in the place of the folder, or of one above it, is a failure of the disk', async () => {
+  writeFileSync(path, '')
+  await expect(open()).rejects.toMatchObject({
+    code: 'io',
+    message: `cannot use the folder "${path}": a part of the path is a file, not a folder`,
+  })
+  path = join(path, 'below')
+  await expect(open()).rejects.toMatchObject({ code: 'io' })
+})
+
+const workOptions = { clock, random, pid: 4711 }
+
+test('another run is named, and nothing of it is touched', async () => {
+  mkdirSync(path)
+  const held = await WorkFolder.open(join(path, 'work'), workOptions)
+  held.note('mine')
+  await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toThrow(
+    /^another run \(process 4711, since .*\) is downloading reports into /,
+  )
+  held.abandon()
+  held.abandon()
+  const next = await WorkFolder.open(join(path, 'work'), workOptions)
+  expect(next.left).toEqual(['mine'])
+  expect(next.temporaryPath()).toMatch(/\/work\/[0-9a-f]{16}\.part$/)
+  await next.remove()
+  expect(readdirSync(path)).toEqual([])
+})
+
+test('a folder that has gone, and one in the place of the journal, are failures of the disk', async () => {
+  await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('cannot write to the folder') as string,
+  })
+  mkdirSync(path)
+  const held = await WorkFolder.open(join(path, 'work'), workOptions)
+  mkdirSync(join(path, 'work', 'journal'))
+  expect(() => held.note('x')).toThrow(expect.objectContaining({ code: 'io' }))
+  held.abandon()
+  await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toMatchObject({ code: 'io' })
+  rmSync(join(path, 'work', 'journal'), { recursive: true })
+  // Who was refused has let go of it.
+  await (await WorkFolder.open(join(path, 'work'), workOptions)).remove()
 })

@@ -1,0 +1,49 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test } from 'vitest'
+
+import { openMappings } from '../../../src/store/config/mappings.ts'
+import { temporaryFolder } from '../../harness/world.ts'
+
+function setUp() {
+  const config = join(temporaryFolder(), 'config')
+  return { folder: join(config, 'mappings'), mappings: openMappings({ config, data: config }) }
+}
+const mapping = { map: { first_name: 'Given' }, ignore: ['Notes'], reading: {} }
+
+test('a mapping is kept under its name, in any case of letters', async () => {
+  const { folder, mappings } = setUp()
+  expect(await mappings.get('workday')).toBeUndefined()
+  await mappings.put('Workday', mapping)
+  expect(JSON.parse(readFileSync(join(folder, 'workday.json'), 'utf8'))).toEqual(mapping)
+  expect(await mappings.get('WORKDAY')).toMatchObject({ map: { first_name: 'Given' }, ignore: ['Notes'] })
+})
+
+test.each(['', '../x', 'a b', '-x', 'x'.repeat(65)])('%j is no name of a mapping', async (name) => {
+  await expect(setUp().mappings.get(name)).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining('is not a valid name for a mapping') as string,
+  })
+})
+
+test.each(['{', '{}', '{"ignore":[1]}', '{"ignore":[],"map":{"first_name":7}}', 'null'])(
+  'a damaged mapping is told, with how to make it anew: %s',
+  async (text) => {
+    const { folder, mappings } = setUp()
+    await mappings.put('workday', mapping)
+    writeFileSync(join(folder, 'workday.json'), text)
+    await expect(mappings.get('workday')).rejects.toMatchObject({
+      code: 'io',
+      message: 'the mapping "workday" is damaged',
+      hint: 'Save it again with: --save-mapping workday',
+    })
+  },
+)
+
+test('a mapping that maps nothing is one', async () => {
+  const { folder, mappings } = setUp()
+  await mappings.put('workday', mapping)
+  writeFileSync(join(folder, 'workday.json'), '{"ignore":["Notes"]}')
+  expect(await mappings.get('workday')).toMatchObject({ map: {}, ignore: ['Notes'] })
+})
