@@ -23,6 +23,11 @@ test('a key or token that is sent back is replaced wherever it stands', () => {
   )
 })
 
+test('one of them is enough, and the rest stays as it was written', () => {
+  expect(told(`{ "message": "${key}" }`)).toBe('{ "message": "[API key]" }')
+  expect(told('{ "message": "eyJ0b2tlbiI6MX0" }')).toBe('{ "message": "[token]" }')
+})
+
 test('also with its letters written as escapes', () => {
   expect(told(`{"message":"\\u0073${key.slice(1)}"}`)).toBe('{"message":"[API key]"}')
 })

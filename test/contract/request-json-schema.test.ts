@@ -80,6 +80,37 @@ test('asks for no additional information where no check requires any', () => {
   })
 })
 
+test('nothing may be told where nothing is needed', () => {
+  const fits = judge(plainSchema)
+  const body = { package_id: 7, recipient: recipientOf() }
+  expect([fits(body), fits({ ...body, additional_information: [] })]).toEqual([true, true])
+  const entry = { code: 'x', fields: {} }
+  expect(fits({ ...body, additional_information: [entry] })).toBe(false)
+  expect(requestJsonSchema(plainSchema)).toMatchObject({
+    properties: {
+      additional_information: { description: 'Nothing is needed for this package', maxItems: 0 },
+    },
+  })
+})
+
+test('an entry has its code and its fields, and no more', () => {
+  const fits = judge(schemaOf({ x: { y: ['string', false] }, z: { y: ['string', true] } }))
+  const body = (...entries: unknown[]) => ({
+    package_id: 12,
+    recipient: recipientOf(),
+    additional_information: entries,
+  })
+  const [x, z] = [
+    { code: 'x', fields: { y: '' } },
+    { code: 'z', fields: { y: 'a' } },
+  ]
+  expect([fits(body(x, z)), fits(body(z)), fits(body(x))]).toEqual([true, true, false])
+  expect(fits(body(z, { code: 'x' }))).toBe(false)
+  expect(fits(body(z, { fields: {} }))).toBe(false)
+  expect(fits(body(z, { ...x, more: 1 }))).toBe(false)
+  expect(fits(body({ code: 'z', fields: { y: ' ' } }))).toBe(false)
+})
+
 test('holds __proto__ as a name like any other', () => {
   const schema = schemaOf(
     JSON.parse('{"x": {"__proto__": ["string", true]}}') as Parameters<typeof schemaOf>[0],
@@ -88,7 +119,7 @@ test('holds __proto__ as a name like any other', () => {
 })
 
 describe('another validator (ajv) and ours agree', () => {
-  const ajv = judge(sampleSchema)
+  const ajv = (body: unknown): boolean => judge(sampleSchema)(body)
 
   test.each<[string, unknown, boolean]>([
     ['the sample', sampleBody(), true],
@@ -102,6 +133,10 @@ describe('another validator (ajv) and ours agree', () => {
       { ...sampleBody(), recipient: recipientOf({ email: `${'a'.repeat(243)}@example.com` }) },
       false,
     ],
+    ['no first name', { ...sampleBody(), recipient: recipientOf({ first_name: undefined }) }, false],
+    ['no e-mail', { ...sampleBody(), recipient: recipientOf({ email: undefined }) }, false],
+    ['no phone', { ...sampleBody(), recipient: recipientOf({ phone: undefined }) }, false],
+    ['one thing more of the person', { ...sampleBody(), recipient: { ...recipientOf(), age: 7 } }, false],
     ['no last name', { ...sampleBody(), recipient: recipientOf({ last_name: undefined }) }, false],
     ['a blank name', { ...sampleBody(), recipient: recipientOf({ last_name: ' ' }) }, false],
     ['an empty list', { ...sampleBody(), additional_information: [] }, false],

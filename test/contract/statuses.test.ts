@@ -1,6 +1,19 @@
 import { expect, test } from 'vitest'
 
-import { requestStatuses, statusRank, terminalStatuses } from '../../src/contract/statuses.ts'
+import {
+  checkStatuses,
+  refereeStatuses,
+  requestStatuses,
+  statusRank,
+  terminalStatuses,
+} from '../../src/contract/statuses.ts'
+
+test('the words of the document, in its order', () => {
+  expect(requestStatuses).toEqual(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'ERROR', 'CANCELLED'])
+  expect(checkStatuses).toEqual(['RECEIVED', 'IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'ERROR'])
+  expect(refereeStatuses).toEqual(['IN_PROGRESS', 'COMPLETED', 'CANCELLED'])
+  expect(requestStatuses.map((status) => statusRank[status])).toEqual([0, 1, 2, 3, 3, 3])
+})
 
 test('the terminal statuses are those that none is further on than', () => {
   const furthest = Math.max(...Object.values(statusRank))

@@ -50,7 +50,7 @@ const tests = [
     'test/usecases/request/{asked,busy,create,interrupt,unknown}.test.ts',
   ],
   [
-    'test/commands/{batch,nobody,request-create,request-refused,store,quota}*.test.ts',
+    'test/commands/{batch,nobody,report,request-create,request-refused,store,quota}*.test.ts',
     'test/commands/{capital-ids,later-witnesses,mixed-answers,other-witnesses,replaced-package,similar-shown}.test.ts',
     'test/acceptance/ordering/command.test.ts',
     'test/mutants/*.test.ts',

@@ -128,7 +128,7 @@ test('names are found under their keys, in lists too, and single letters are non
   const documents = [
     { first_name: ["Ann-Lee O'Shea", 'X'] },
     { last_name: 'Rao' },
-    { referee_name: 'Kim' },
+    { referee_name: 'Kim Li' },
     { title: 'Police' },
   ]
   expect([...namesIn(documents)].toSorted()).toEqual([
@@ -136,6 +136,7 @@ test('names are found under their keys, in lists too, and single letters are non
     'ann-lee',
     'kim',
     'lee',
+    'li',
     "o'shea",
     'rao',
     'shea',

@@ -19,9 +19,11 @@ test('a good signature gives the event', () => {
   })
 })
 
-test('a body that is not JSON may still be validly signed', () => {
-  const text = Buffer.from('hello')
-  expect(verifyDelivery({ body: text, signatures: [signBody(text, secret)] }, secret)).toMatchObject({
+test.each([
+  ['is no UTF-8', Buffer.from('"\xff"', 'latin1')],
+  ['is no JSON', Buffer.from('{')],
+])('a body that %s is validly signed, and is no event', (_what, odd) => {
+  expect(verifyDelivery({ body: odd, signatures: [signBody(odd, secret)] }, secret)).toMatchObject({
     valid: true,
     event: null,
   })
