@@ -33,7 +33,7 @@ export class Flight {
     const { signal } = plan.request
     this.#timer = setTimeout(() => this.#controller.abort(this.#overtime()), plan.limits.totalMs)
     this.#timer.unref()
-    signal?.addEventListener('abort', this.#onAbort, { once: true })
+    signal?.addEventListener('abort', this.#onAbort)
     if (signal?.aborted) this.#onAbort()
   }
 
@@ -54,13 +54,8 @@ export class Flight {
     const { signal } = this
     signal.throwIfAborted()
     const { promise: givenUp, reject } = Promise.withResolvers<never>()
-    const onAbort = (): void => reject(signal.reason as Error)
-    signal.addEventListener('abort', onAbort, { once: true })
-    try {
-      return await Promise.race([work(), givenUp])
-    } finally {
-      signal.removeEventListener('abort', onAbort)
-    }
+    signal.addEventListener('abort', () => reject(signal.reason as Error))
+    return Promise.race([work(), givenUp])
   }
 
   /** The body within its limits; ends the flight when it ends. */

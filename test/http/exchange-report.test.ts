@@ -119,6 +119,7 @@ test('a URL that is refused is no exchange', async () => {
 
 test('the milliseconds are those of the clock', async () => {
   const clock = new ManualClock()
+  await clock.advance(500)
   await using server = await startRawServer({
     onRequest: (socket) => {
       void clock.advance(1_234).then(() => socket.write(answer(200)))

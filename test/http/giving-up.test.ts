@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events'
+
 import { expect, test } from 'vitest'
 
 import { collect } from '../../src/http/body.ts'
@@ -10,6 +12,8 @@ import { expectNoProcessFaults, nextTurn, post, startClient, transportError } fr
 expectNoProcessFaults()
 
 const reason = new Error('stopped by the person')
+/** Longer than a test: what is not given up at once fails. */
+const patience = { connectMs: 300_000, idleMs: 300_000, totalMs: 300_000 }
 
 test('before it began: no connection is made', async () => {
   await using server = await startRawServer()
@@ -27,7 +31,7 @@ test('while the connection is made: at once, and not sent', async () => {
   await using client = startClient()
   const stop = new AbortController()
   const work = transportError(
-    client.sendOnce(post(`https://127.0.0.1:${server.port}/`, { signal: stop.signal })),
+    client.sendOnce(post(`https://127.0.0.1:${server.port}/`, { signal: stop.signal, limits: patience })),
   )
   while (server.connections < 1) await nextTurn()
   stop.abort(reason)
@@ -44,6 +48,7 @@ test('a read, while the connection is made: at once, with the caller’s reason'
     method: 'GET',
     url: `https://127.0.0.1:${server.port}/`,
     signal: stop.signal,
+    limits: patience,
   }
   const work = client.send(request)
   while (server.connections < 1) await nextTurn()
@@ -88,6 +93,8 @@ test('after the end it changes nothing', async () => {
   await using client = startClient()
   const stop = new AbortController()
   const { status } = await client.sendOnce(post(`${server.origin}/`, { signal: stop.signal }))
+  // Many calls share a signal, and none leaves anything on it.
+  expect(getEventListeners(stop.signal, 'abort')).toEqual([])
   stop.abort(reason)
   await nextTurn()
   expect(status).toBe(201)

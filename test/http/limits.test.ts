@@ -127,7 +127,8 @@ test('an announced 10 GB is refused before any of it is read', async () => {
     onRequest: (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10000000000\r\n\r\nx'),
   })
   await using client = startClient()
-  const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/` }))
+  const error = await transportError(client.sendOnce(post(`${server.origin}/`)))
+  expect(error).toMatchObject({ sent: true, permanent: true })
   expect(error.message).toContain('the answer is larger than 33554432 bytes')
 })
 
