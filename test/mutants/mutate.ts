@@ -233,7 +233,7 @@ function topConstant(statement: Node): Node | undefined {
   const found = statement.type === 'ExportNamedDeclaration' && isNode(declaration) ? declaration : statement
   if (found.type !== 'VariableDeclaration' || found['kind'] !== 'const') return undefined
   const [declarator, ...more] = found['declarations'] as Node[]
-  const { id, init } = declarator ?? {}
+  const [id, init] = [declarator?.['id'], declarator?.['init']]
   if (more.length > 0 || !isNode(init) || !isNode(id) || id.type !== 'Identifier') return undefined
   return /Function|NewExpression/.test(init.type) ? undefined : found
 }

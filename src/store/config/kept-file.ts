@@ -18,13 +18,13 @@ export function parseKept<T>(path: string, text: string, shape: z.ZodType<T>): T
   const parsed = shape.safeParse(content)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const place = issue?.path.join('.') ?? ''
-  throw damaged(path, `${place === '' ? 'it ' : `${place}: `}${issueInWords(issue)}`)
+  const place = issue?.path.join('.')
+  throw damaged(path, `${place ? `${place}: ` : 'it '}${issueInWords(issue)}`)
 }
 
 /** The place alone: the parser's own message quotes the text. */
 function placeOf(error: unknown): string {
-  const place = error instanceof Error ? /line \d+ column \d+/.exec(error.message) : null
+  const place = /line \d+ column \d+/.exec(String(error))
   return place === null ? '' : ` (${place[0]})`
 }
 

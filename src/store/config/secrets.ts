@@ -126,7 +126,7 @@ class KeptSecrets implements Secrets {
         delete entries[each]
       }
       if (found.size === 0) return undefined
-      const { [profile]: _old, ...others } = file.secrets ?? {}
+      const { [profile]: _old, ...others } = { ...file.secrets }
       const secrets = Object.keys(entries).length === 0 ? others : { ...others, [profile]: entries }
       return { ...file, secrets }
     })

@@ -27,7 +27,7 @@ export function parseSettingsFile(path: string, text: string): SettingsFile {
     try {
       checkProfileName(name)
     } catch (error) {
-      throw damaged(path, error instanceof Error ? error.message : 'the name of a profile is invalid')
+      throw damaged(path, (error as Error).message)
     }
   }
   return file

@@ -135,7 +135,7 @@ function profileMethods(
       checkProfileName(name)
       return update((file) => {
         if (own(file.profiles, name) === undefined) return undefined
-        const { [name]: _removed, ...profiles } = file.profiles ?? {}
+        const { [name]: _removed, ...profiles } = { ...file.profiles }
         const { profile: current, ...rest } = file
         return {
           ...rest,

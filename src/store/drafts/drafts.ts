@@ -37,7 +37,7 @@ export function openDrafts({ paths, random, onNotice }: DraftsOptions): Drafts {
       if (errorNumber(error) === 'ENOENT') return []
       throw diskFailure('read the folder', folder, error)
     })
-    return names.flatMap((name) => fileName.exec(name)?.[1] ?? []).sort()
+    return names.flatMap((name) => fileName.exec(name)?.slice(1) ?? []).sort()
   }
   const read = async (id: string): Promise<KeptDraft | undefined> => {
     const file = await readPrivate(pathOf(id), mostBytes).catch(() => undefined)

@@ -1,3 +1,4 @@
+import type { PersonPrints } from './fingerprints.ts'
 import type { StoredRow } from './match-rows.ts'
 import type { ListedAttempt } from '../../domain/store/attempt-list.ts'
 import type { Attempt, NewAttempt } from '../../domain/submission/submission.ts'
@@ -23,16 +24,20 @@ export function attemptColumns({ batchId, row, bodySha256 }: StoredRow, attempt:
   }
 }
 
+/** Of a row whose person was removed. */
+const forgotten: PersonPrints = { person_print: '', email_print: '', phone_print: '' }
+
 export function claimedOf(
   { batchId, row, body, packageId, prints, baseUrl }: StoredRow & { body: Uint8Array },
   attempt: NewAttempt,
 ): Claimed {
+  const { person_print, email_print, phone_print } = prints ?? forgotten
   return {
     attempt: { batchId, row, ...attempt, state: 'sending', body },
     packageId,
-    person: prints?.person_print ?? '',
-    email: prints?.email_print ?? '',
-    phone: prints?.phone_print ?? '',
+    person: person_print,
+    email: email_print,
+    phone: phone_print,
     baseUrl,
     userEmail: attempt.userEmail,
   }

@@ -312,3 +312,19 @@ test('two processes that save at once lose nothing; the file is private under um
   )
   expect(modes).toEqual([0o700, 0o600, 0o600])
 }, 60_000)
+
+test('what is kept under no value is no secret, and one that the keychain keeps for itself is told', async () => {
+  mkdirSync(config, { mode: 0o700 })
+  writeFileSync(join(config, 'credentials.json'), '{"secrets":{"work":{"api-key":{}}}}', { mode: 0o600 })
+  expect(await open().read('work', 'api-key')).toBeUndefined()
+  expect(await open().storage('work', 'api-key')).toBeUndefined()
+  expect(await open().remove('home')).toEqual({ removed: [], left: [] })
+  const keychain = new MemoryKeychain()
+  await withKeychain(keychain).save('work', 'api-key', key, { baseUrl })
+  keychain.locked = true
+  await withKeychain(keychain).save('work', 'api-key', newKey, { baseUrl, insecure: true })
+  expect(notices).toEqual(['The old API key of profile "work" could not be removed from the keychain.'])
+  keychain.locked = false
+  await withKeychain(keychain).save('work', 'api-key', key, { baseUrl })
+  expect(await open().remove('work')).toEqual({ removed: ['api-key'], left: ['api-key'] })
+})

@@ -77,6 +77,25 @@ describe.each(backends)('%s', (backend) => {
     expect(await inbox.latestStatus(one)).toMatchObject({ status: 'PARTIAL' })
   })
 
+  test('nothing is added, and an unknown event is none', async () => {
+    expect(await inbox.add([], true)).toEqual([])
+    expect(await inbox.get(1)).toBeUndefined()
+  })
+
+  test('an event without a request is kept, whatever else was removed', async () => {
+    const odd = received(one, 'PARTIAL', {
+      requestId: undefined,
+      status: undefined,
+      event: undefined,
+      oddity: 'no JSON',
+    })
+    const { maintenance } = await place.store()
+    await maintenance.purge({ requestId: one }, { dryRun: false, completely: false })
+    expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: false }])
+    expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: true }])
+    expect(await inbox.get(1)).toMatchObject({ requestId: undefined, status: undefined, oddity: 'no JSON' })
+  })
+
   test('filters', async () => {
     await inbox.add(
       [

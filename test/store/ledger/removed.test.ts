@@ -82,4 +82,27 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
     await store.maintenance.purge({ requestId: one }, { dryRun: false, completely: true })
     expect(await store.ledger.whom(key, personOf('person1@example.com'))).toBe('unknown')
   })
+
+  test('leaves no file behind that has the name, and waits no more', async () => {
+    const batch = fileBatch({ name: 'Person2 Silva.csv', path: '/home/hr/person2@example.com.csv' })
+    await store.batches.add(batch, orderRows(2, 2))
+    const purged = await store.maintenance.purge(
+      { email: 'person2@example.com' },
+      { dryRun: false, completely: false },
+    )
+    expect(purged).toMatchObject({ rows: 1, kept: 0, isScrubbed: true })
+    expect((await store.batches.find(batch.id))?.path).toBeUndefined()
+    expect(await store.batches.counts(batch.id)).toMatchObject({ cancelled: 1, pending: 1 })
+  })
+
+  test('by age goes with what has ended, and with no row that waits', async () => {
+    const batch = fileBatch()
+    await store.batches.add(batch, orderRows(1, 5))
+    const before = { endedBefore: Date.now() + 1_000 }
+    expect(await store.maintenance.purge(before, { dryRun: true, completely: false })).toMatchObject({
+      events: 0,
+    })
+    await store.maintenance.purge(before, { dryRun: false, completely: false })
+    expect(await store.batches.counts(batch.id)).toMatchObject({ pending: 1 })
+  })
 })

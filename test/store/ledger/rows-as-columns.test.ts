@@ -2,10 +2,14 @@ import { createHash } from 'node:crypto'
 
 import { expect, test } from 'vitest'
 
-import { personOf, someTime } from './batches.ts'
+import { newAttempt, personOf, someTime } from './batches.ts'
 import type { ListedAttempt } from '../../../src/domain/store/attempt-list.ts'
+import { resultsBatch } from '../../../src/domain/submission/witness.ts'
+import { batchRowOf } from '../../../src/store/ledger/batch-rows.ts'
+import { claimedOf } from '../../../src/store/ledger/claimed.ts'
+import { listedAttemptOf } from '../../../src/store/ledger/listed-rows.ts'
 import { changeColumns } from '../../../src/store/ledger/change-columns.ts'
-import { storedRowOf } from '../../../src/store/ledger/match-rows.ts'
+import { stopGroupOf, storedRowOf } from '../../../src/store/ledger/match-rows.ts'
 import { putBackColumns } from '../../../src/store/ledger/put-back.ts'
 
 test('only what ends an attempt in flight says of the attempt what became of it', () => {
@@ -53,6 +57,74 @@ test('a row of the store has the attempt that was made of it last', () => {
   }
   expect(storedRowOf({ ...selected, attempt_id: 'a' })).toMatchObject({ attemptId: 'a', body })
   expect(storedRowOf({ ...selected, attempt_id: null })?.attemptId).toBeUndefined()
+})
+
+test('an attempt of somebody whose fingerprints were removed is listed without them', () => {
+  const selected = {
+    id: 'a',
+    batch_id: 'b',
+    row_number: 1,
+    user_email: 'member@example.com',
+    began_at: someTime,
+    base_url: 'http://127.0.0.1:4010',
+    package_id: 12,
+    person: 'first form',
+    email: null,
+    phone: null,
+  }
+  expect(listedAttemptOf(selected)).toMatchObject({ person: 'first form', email: '', phone: '' })
+  const row = { batchId: 'b', row: 1, packageId: 12, prints: undefined, baseUrl: '', body: Buffer.from('{}') }
+  expect(claimedOf(row as unknown as Parameters<typeof claimedOf>[0], newAttempt())).toMatchObject({
+    person: '',
+    email: '',
+    phone: '',
+    attempt: { state: 'sending' },
+  })
+})
+
+test('a row that stands in the way of another, by a store or by a results file', () => {
+  const selected = {
+    ...personOf('ann@example.com'),
+    batch_id: 'b',
+    row_number: 2,
+    state: 'duplicate',
+    attempt_id: null,
+    changed_at: someTime,
+    package_id: 12,
+    base_url: 'http://127.0.0.1:4010',
+    user_email: 'member@example.com',
+    added_at: someTime,
+    attempts: 0,
+    attempted_at: null,
+    matches_batch: 'a',
+    matches_row: 1,
+    matches_request: null,
+    matches_state: null,
+    matches_package: null,
+    matches_at: null,
+    held_for: null,
+    shares: null,
+    witnesses: null,
+  }
+  const unsaid = { requestId: undefined, state: undefined, packageId: undefined, orderedAt: undefined }
+  expect(batchRowOf(selected).matches).toEqual({ batchId: 'a', row: 1, ...unsaid })
+  expect(batchRowOf({ ...selected, matches_batch: resultsBatch }).matches).toBeUndefined()
+  expect(batchRowOf({ ...selected, matches_batch: null }).matches).toBeUndefined()
+})
+
+test('a row that is held for nothing is in no group of what stands in the way', () => {
+  const group = {
+    state: 'held',
+    held_for: null,
+    other_state: null,
+    other_batch: null,
+    count: 1,
+    first_at: null,
+    last_at: null,
+  }
+  expect(stopGroupOf(group)).toEqual([])
+  expect(stopGroupOf({ ...group, held_for: 'similar' })).toMatchObject([{ heldFor: 'similar', count: 1 }])
+  expect(stopGroupOf({ ...group, state: 'duplicate' })).toMatchObject([{ heldFor: undefined, count: 1 }])
 })
 
 test('an attempt that is put back has the fingerprints that its list has: 0.1.0’s, today’s, or none', () => {

@@ -226,6 +226,19 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batchId)).toEqual(['accepted', 'held'])
     })
 
+    test('passes over duplicates, and rows that it does not speak of', async () => {
+      const first = await added([orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
+      await become(first, 2, 'unknown')
+      const batchId = await added([
+        orderRow(1, 'ann@example.com'),
+        likeRow(2, 'ann@example.com'),
+        likeRow(3, 'bob@example.com'),
+      ])
+      expect(await states(batchId)).toEqual(['duplicate', 'held', 'held'])
+      expect(await store.waiting.release(batchId, { kind: 'all' }, by)).toEqual({ rows: [2], left: [] })
+      expect(await states(batchId)).toEqual(['duplicate', 'pending', 'held'])
+    })
+
     test('that leaves a row says why it waits on', async () => {
       const first = await added([orderRow(1, 'ann@example.com')])
       await become(first, 1, 'unknown')

@@ -34,8 +34,15 @@ test('names are kept privately by service and user; a list of some keeps the oth
   expect(before.mode & 0o777).toBe(0o600)
   await names.put(key, [pack(1, 'One')])
   expect(statSync(join(folder, file)).ino).toBe(before.ino)
-  writeFileSync(join(folder, file), '{')
-  expect(await names.get(key)).toEqual(new Map())
+  for (const text of [
+    '{',
+    'null',
+    '{"names":[]}',
+    JSON.stringify({ base_url: '', user_email: '', names: [['x']] }),
+  ]) {
+    writeFileSync(join(folder, file), text)
+    expect(await names.get(key)).toEqual(new Map())
+  }
 })
 
 test('a disk that refuses them costs the names alone', async () => {

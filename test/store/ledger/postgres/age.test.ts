@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -114,8 +114,9 @@ test('a machine that is gone for good: a person goes on without it', async () =>
 test('a database put back to an older state is told by its own list, and closed for everybody', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   const lost = await begin(a, 'lost@example.com')
+  await begin(b, 'before@example.com')
   const row = await addOne(b.ledger, 'waits@example.com', { kind: 'file' })
-  await sql(`DELETE FROM attempts; DELETE FROM submissions WHERE batch_id = '${lost.batchId}';
+  await sql(`DELETE FROM attempts WHERE batch_id = '${lost.batchId}'; DELETE FROM submissions WHERE batch_id = '${lost.batchId}';
     DELETE FROM batches WHERE id = '${lost.batchId}'`)
   const again = await alpha.store()
   await expect(
@@ -136,6 +137,8 @@ test('a database put back to an older state is told by its own list, and closed 
 test('a database that is behind what was seen of it is closed, and nobody knows what is missing', async () => {
   const store = await alpha.store()
   await begin(store, 'a@example.com')
+  const batch = fileBatch()
+  await store.batches.add(batch, orderRows(2, 5))
   const folder = join(alpha.folder, 'config', 'attempts')
   const seen = join(folder, readdirSync(folder).find((name) => name.endsWith('.seen')) ?? '')
   writeFileSync(seen, readFileSync(seen, 'utf8').replace(/[0-9A-F]+\/[0-9A-F]+/, 'FF/0'))
@@ -145,6 +148,45 @@ test('a database that is behind what was seen of it is closed, and nobody knows 
   await expect(again.batches.add(fileBatch(), orderRows(1))).rejects.toMatchObject({
     message: expect.stringContaining('its database is older than it was') as string,
   })
+  expect(await again.maintenance.acceptOlder()).toEqual({ held: 2 })
   expect(await again.maintenance.acceptOlder()).toEqual({ held: 0 })
+  const by = { at: someTime, by: 'owner@example.com' }
+  expect(await again.waiting.release(batch.id, { kind: 'rows', rows: [1] }, by)).toEqual({
+    rows: [1],
+    left: [],
+  })
+  expect(await again.waiting.release(batch.id, { kind: 'all' }, by)).toEqual({ rows: [2], left: [] })
   expect(await again.batches.add(fileBatch(), orderRows(1))).toBeUndefined()
+})
+
+test('where no list can be kept nothing is sent, unless a person allows it', async () => {
+  const store = await alpha.store()
+  const row = await addOne(store.ledger, 'ann@example.com', { kind: 'file' }).catch((error: unknown) => error)
+  expect(row).toMatchObject({ state: 'pending' })
+  const other = scratch(50, 'PostgreSQL')
+  try {
+    mkdirSync(join(other.folder, 'config'))
+    writeFileSync(join(other.folder, 'config', 'attempts'), 'no folder')
+    const listless = await other.store()
+    await expect(
+      addOne(listless.ledger, 'bob@example.com').then((each) => listless.ledger.begin(each, newAttempt())),
+    ).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringContaining('cannot list the attempts') as string,
+    })
+    await listless.maintenance.allowUnlisted()
+    expect((await begin(listless, 'cy@example.com')).state).toBe('sending')
+    await failsOver()
+    expect((await begin(listless, 'di@example.com')).state).toBe('sending')
+  } finally {
+    await other.end()
+  }
+})
+
+test('what is noted of a server and cannot be read says nothing', async () => {
+  await begin(await alpha.store(), 'a@example.com')
+  const folder = join(alpha.folder, 'config', 'attempts')
+  const seen = join(folder, readdirSync(folder).find((name) => name.endsWith('.seen')) ?? '')
+  writeFileSync(seen, 'half a li')
+  expect((await begin(await alpha.store(), 'b@example.com')).state).toBe('sending')
 })

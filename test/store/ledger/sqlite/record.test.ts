@@ -3,10 +3,10 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import type { BatchRow, NewRow } from '../../../../src/domain/batch/batch.ts'
+import type { NewRow } from '../../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 import { addOne, batchOf, beginOne, newAttempt, personOf, someTime } from '../batches.ts'
-import { fileBatch, orderRow, rowsOf } from '../files.ts'
+import { fileBatch, orderRow } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
 let place: Scratch
@@ -94,59 +94,6 @@ describe('what is kept beside the rows', () => {
         made_by: 'owner@example.com',
       },
     ])
-  })
-})
-
-describe('a row that was damaged is sent no more', () => {
-  const damaged = { code: 'io', message: expect.stringContaining('damaged') as string }
-
-  /** A pending row of a file, and one after it. */
-  async function pending(): Promise<{ rows: BatchRow[]; batchId: string }> {
-    const batch = fileBatch()
-    await store.batches.add(batch, [orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
-    return { rows: await rowsOf(store, batch.id), batchId: batch.id }
-  }
-
-  const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
-
-  test.each([
-    ['body', `body = '{"for":"bob@example.com"}'`],
-    ['fingerprint of the person', `person_print = email_print`],
-    ['fingerprint of the e-mail', `email_print = phone_print`],
-    ['fingerprint of the phone', `phone_print = email_print`],
-  ])('by another %s', async (_, change) => {
-    const { rows } = await pending()
-    inFile(
-      `UPDATE submissions SET ${change.replace(/body = (.*)/, 'body = CAST($1 AS BLOB)')} WHERE row_number = 1`,
-    )
-    const [row] = rows
-    if (row === undefined) throw new Error('no row')
-    await expect(store.ledger.begin(row, newAttempt())).rejects.toMatchObject(damaged)
-    await expect(store.ledger.beginInQuota(row, newAttempt(), room)).rejects.toMatchObject(damaged)
-    expect(inFile('SELECT count(*) AS count FROM attempts')).toEqual([{ count: 0 }])
-  })
-
-  test('takes nothing with it of the row before', async () => {
-    const { rows, batchId } = await pending()
-    inFile(`UPDATE submissions SET body = CAST('{}' AS BLOB) WHERE row_number = 2`)
-    const [one, two] = rows
-    const attempt = one && (await store.ledger.begin(one, newAttempt()))
-    if (attempt === undefined || two === undefined) throw new Error('not begun')
-    const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' } as const
-    expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)).toMatchObject({
-      moved: true,
-      attempt: undefined,
-    })
-    expect(await store.batches.counts(batchId)).toMatchObject({ accepted: 1, pending: 1 })
-  })
-
-  test('nor may the same person be ordered beside it: the e-mail tells them', async () => {
-    await addOne(store.ledger, 'ann@example.com')
-    inFile(`UPDATE submissions SET email_print = phone_print, person_print = phone_print`)
-    await expect(
-      store.ledger.add(batchOf(['Ann@example.com']), { allowDuplicate: false }),
-    ).rejects.toMatchObject(damaged)
-    expect(await store.ledger.add(batchOf(['bob@example.com']), { allowDuplicate: false })).toBeUndefined()
   })
 })
 
