@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+
 import { expect, test } from 'vitest'
 
 import { answer, type RawServerOptions, startRawServer } from './raw-server.ts'
@@ -21,6 +23,15 @@ async function exchanges(onRequest: RawServerOptions['onRequest'], count = 1) {
   return { once, reads, connections: server.connections }
 }
 
+/** Each piece once the one before it was read. */
+async function inTurn(socket: Socket, pieces: readonly Buffer[]): Promise<void> {
+  socket.setNoDelay(true)
+  for (const piece of pieces) {
+    socket.write(piece)
+    await nextTurn()
+  }
+}
+
 test.each<[string, Buffer[]]>([
   ['before the answer, in one piece', [Buffer.concat([goOn, created])]],
   ['by itself', [goOn, created]],
@@ -29,13 +40,7 @@ test.each<[string, Buffer[]]>([
   ['cut in the middle', [goOn.subarray(0, 10), Buffer.concat([goOn.subarray(10), created])]],
   ['followed by another interim answer', [goOn, Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'), created]],
 ])('an unsolicited 100 Continue %s does not end an exchange', async (_how, pieces) => {
-  const { once, reads, connections } = await exchanges(async (socket) => {
-    socket.setNoDelay(true)
-    for (const piece of pieces) {
-      socket.write(piece)
-      await nextTurn()
-    }
-  }, 3)
+  const { once, reads, connections } = await exchanges((socket) => void inTurn(socket, pieces), 3)
   for (const { status, body } of [once, ...reads]) {
     expect([status, body.toString()]).toEqual([201, '{"whole":true}'])
   }

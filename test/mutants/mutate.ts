@@ -235,7 +235,13 @@ function topConstant(statement: Node): Node | undefined {
   const [declarator, ...more] = found['declarations'] as Node[]
   const [id, init] = [declarator?.['id'], declarator?.['init']]
   if (more.length > 0 || !isNode(init) || !isNode(id) || id.type !== 'Identifier') return undefined
-  return /Function|NewExpression/.test(init.type) ? undefined : found
+  return /Function/.test(init.type) || (init.type === 'NewExpression' && !isSetOfTexts(init))
+    ? undefined
+    : found
+}
+
+function isSetOfTexts({ callee, arguments: [first] = [] }: Node & { arguments?: Node[] }): boolean {
+  return isNode(callee) && callee['name'] === 'Set' && first?.type === 'ArrayExpression'
 }
 
 /** Part of a chain `a?.b.c()`, which is one expression as a whole. */

@@ -18,15 +18,15 @@ const byKey: Readonly<Record<string, (text: string) => string>> = {
 }
 
 /** Of these only names that are known and e-mails are masked, so that they lead somewhere. */
-const paths: readonly string[] = ['path', 'file', 'folder', 'results_file']
+const paths = new Set(['path', 'file', 'folder', 'results_file'])
 
 /** Made here, of nobody. */
-const ours: readonly string[] = ['code', 'approve_with', 'base_url', 'state', 'status', 'sha256']
+const ours = new Set(['code', 'approve_with', 'base_url', 'state', 'status', 'sha256'])
 
-const names: readonly string[] = ['first_name', 'last_name', 'referee_name']
+const names = new Set(['first_name', 'last_name', 'referee_name'])
 
 /** All below these is about a person, whatever a service or a schema calls it. */
-const personal: readonly string[] = ['recipient', 'requester', 'fields']
+const personal = new Set(['recipient', 'requester', 'fields'])
 
 /** Says something of a person, or holds one in its text. */
 const email = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
@@ -71,7 +71,7 @@ export function maskPhone(text: string): string {
 export function namesIn(documents: readonly unknown[]): Set<string> {
   const found = new Set<string>()
   const walk = (value: unknown, key: string): void => {
-    if (typeof value === 'string' && names.includes(key)) for (const each of wordsOf(value)) found.add(each)
+    if (typeof value === 'string' && names.has(key)) for (const each of wordsOf(value)) found.add(each)
     if (typeof value !== 'object' || value === null) return
     for (const [name, inner] of Object.entries(value)) walk(inner, Array.isArray(value) ? key : name)
   }
@@ -113,7 +113,7 @@ function isKnown(text: string, known: ReadonlySet<string>): boolean {
 function maskedAt(value: unknown, key: string, isPersonal: boolean, known: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((each) => maskedAt(each, key, isPersonal, known))
   if (typeof value === 'object' && value !== null) {
-    const inside = isPersonal || personal.includes(key)
+    const inside = isPersonal || personal.has(key)
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [name, maskedAt(inner, name, inside, known)]),
     )
@@ -122,8 +122,8 @@ function maskedAt(value: unknown, key: string, isPersonal: boolean, known: Reado
     const mask = Object.hasOwn(byKey, key) ? byKey[key] : undefined
     if (mask !== undefined) return mask(value)
     if (isPersonal) return withheldText
-    if (ours.includes(key)) return value
-    return paths.includes(key) ? maskPath(value, known) : maskText(value, known)
+    if (ours.has(key)) return value
+    return paths.has(key) ? maskPath(value, known) : maskText(value, known)
   }
   return isPersonal && value !== null ? withheldText : value
 }

@@ -177,14 +177,12 @@ export async function writeTemporary(
     file = undefined
   }
   const discard = (): void => rmSync(path, { force: true })
-  let chunks: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let waiting = 0
   const write = async (): Promise<number> => {
     file ??= await openNew(path, target)
-    const taken = chunks
-    chunks = []
     waiting = 0
-    await onDisk(writeAll(file, taken), target)
+    await onDisk(writeAll(file, chunks), target)
     return file
   }
   try {
@@ -222,7 +220,7 @@ async function onDisk(step: Promise<void>, target: string): Promise<void> {
   })
 }
 
-/** A disk that is nearly full takes a part, and tells why at the next try. */
+/** Takes what it writes out of `chunks`. A disk that is nearly full takes a part, and tells why at the next try. */
 async function writeAll(file: number, chunks: Uint8Array[]): Promise<void> {
   while (chunks.length > 0) {
     let { bytesWritten } = await append(file, chunks)

@@ -2,6 +2,7 @@ import { flushFolder } from '../../disk/flush-folder.ts'
 
 /** Flushes folders to the disk; those who ask while one flush runs share the next. */
 export class FolderFlushes {
+  /** The last flush of each folder, over or not, and the one that comes after it. */
   readonly #running = new Map<string, { now: Promise<void>; next: Promise<void> | undefined }>()
 
   /** Resolves once every name put into the folder before the call is on the disk. */
@@ -13,11 +14,7 @@ export class FolderFlushes {
   }
 
   #start(folder: string): Promise<void> {
-    const now = flushFolder(folder).finally(() => {
-      if (this.#running.get(folder)?.now === now && this.#running.get(folder)?.next === undefined) {
-        this.#running.delete(folder)
-      }
-    })
+    const now = flushFolder(folder)
     this.#running.set(folder, { now, next: undefined })
     return now
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -323,6 +324,21 @@ test('another run is named, and nothing of it is touched', async () => {
   expect(next.temporaryPath()).toMatch(/\/work\/[0-9a-f]{16}\.part$/)
   await next.remove()
   expect(readdirSync(path)).toEqual([])
+})
+
+test('whatever becomes of it, no file stays open', async () => {
+  mkdirSync(path)
+  const files = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
+  const before = files()
+  for (let round = 0; round < 20; round += 1) {
+    const held = await WorkFolder.open(join(path, 'work'), workOptions)
+    held.note('x')
+    held.abandon()
+    const next = await WorkFolder.open(join(path, 'work'), workOptions)
+    next.note('y')
+    await next.remove()
+  }
+  expect(files()).toBeLessThan(before + 10)
 })
 
 test('a folder that has gone, and one in the place of the journal, are failures of the disk', async () => {
