@@ -163,11 +163,11 @@ export class World {
     found?.holds.clear()
     if (!process.life.isDead) return
     this.kills += 1
+    await found?.undo()
     if (this.#hasServer) {
       await process.store.close()
       await this.files.endLeases()
     }
-    await found?.undo()
     // Killed between the commit and the end of the line that tells of it.
     const { begun, last } = process.life
     if (begun !== undefined && /^after (begin|moveAndBegin)/.test(last) && this.rng() < 0.3)
