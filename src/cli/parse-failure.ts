@@ -39,13 +39,23 @@ export function usageError(error: Error & ParseFailure): UsageError {
       return new UsageError(`unexpected argument ${shown}`, { hint })
     }
     case 'RequiredArgsError': {
-      const names = (error.args ?? []).map((arg) => argumentName(arg)).join(', ')
-      return new UsageError(`${names} ${error.args?.length === 1 ? 'is' : 'are'} required`, { hint })
+      const names = (error.args ?? []).map((arg) => argumentName(arg))
+      const lists = names.flatMap((name) => listsOf.get(name) ?? [])
+      return new UsageError(`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} required`, {
+        hint: [...lists, hint].join('\n'),
+      })
     }
     default:
       return new UsageError(firstLine(error.message), { hint })
   }
 }
+
+/** Where a value that is missing is to be found. */
+const listsOf: ReadonlyMap<string, string> = new Map([
+  ['BATCH_ID', 'List the batches with: refcheck batch list'],
+  ['REQUEST_ID', 'List the requests with: refcheck request list'],
+  ['PACKAGE_ID', 'List the packages with: refcheck packages list'],
+])
 
 function unknownFlag(error: ParseFailure, hint: string): UsageError {
   const typed = (error.flags ?? []).map((flag) => flag.replace(/=.*$/s, ''))

@@ -49,6 +49,12 @@ function suggestion(words: readonly string[], known: readonly string[]): string 
     : `List the commands of "${topic}" with: refcheck help ${topic}`
 }
 
+/** Words that are no part of a command's name, and no misspelling of another either. */
+const meanings: ReadonlyMap<string, string> = new Map([
+  ['order', 'request create'],
+  ['orders', 'request list'],
+])
+
 interface Found {
   name: string
   /** How many of the typed words stand for it. */
@@ -67,8 +73,10 @@ function nearestCommand(words: readonly string[], known: readonly string[]): Fou
     const steps = stepsBetween(words, parts)
     if (steps < least) [best, least] = [{ name, length: parts.length }, steps]
   }
-  if (best !== undefined) return best
   const first = words[0]?.toLowerCase()
+  const meant = meanings.get(first ?? '')
+  if (meant !== undefined) return { name: meant, length: 1 }
+  if (best !== undefined) return best
   const name = known.find((each) => each.includes(' ') && each.split(' ').at(-1) === first)
   return name === undefined ? undefined : { name, length: 1 }
 }

@@ -2,8 +2,10 @@ import type { Scope } from '../cli/scope.ts'
 import type { Package } from '../contract/package.ts'
 import type { RequestResource } from '../contract/request.ts'
 import { checksText } from '../domain/request/check-counts.ts'
+import { countInWords } from '../domain/wording/count-in-words.ts'
 import { RefcheckError } from '../errors/base.ts'
 import type { UnavailableError } from '../errors/kinds.ts'
+import { progressLine } from '../output/bar.ts'
 import { createEventText } from '../output/views/notices.ts'
 import { announceInFlight } from '../usecases/request/announce-in-flight.ts'
 import { lookForOrder } from '../usecases/request/look.ts'
@@ -101,6 +103,13 @@ export async function watching(scope: Scope, total: number) {
     },
     kept: async (): Promise<void> => void (await Promise.all(records)),
   }
+}
+
+/** How far reading again has come. */
+export function readMeter(scope: Scope): (done: number, total: number) => void {
+  const progress = scope.progress()
+  return (done, total) =>
+    progress.show(progressLine(done / total, `${done} of ${countInWords(total, 'request')} read`))
 }
 
 /** Keeps at the end, where the answer is out, what was read of orders of this store. */

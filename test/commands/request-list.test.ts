@@ -103,3 +103,11 @@ test('a status that no request has, and dates that are none', async () => {
     exit 2
   `)
 })
+
+test('--refresh on a terminal shows how many it has read, until the list stands there', async () => {
+  const { type } = await session()
+  await type(orderOf('Ana'))
+  const { stderr } = await type('request list --refresh', { tty: true })
+  expect(stderr).toContain('[--------------------]  0 of 1 request read')
+  expect(stderr.endsWith('\r\u001B[2K')).toBe(true)
+})

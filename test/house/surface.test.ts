@@ -91,6 +91,12 @@ test.each([
     'unknown command "batch rnu"',
     "Did you mean: refcheck batch run 'x y.csv' --package 102",
   ],
+  [['order'], 'unknown command "order"', 'Did you mean: refcheck request create'],
+  [
+    ['batch', 'status'],
+    'BATCH_ID is required',
+    'List the batches with: refcheck batch list\nShow its help with: refcheck batch status --help',
+  ],
   [['login'], 'unknown command "login"', 'Did you mean: refcheck auth login'],
   [
     ['batch', 'frobnicate'],

@@ -5,7 +5,7 @@ import { listFlags, listFormat } from '../../cli/flags/list.ts'
 import { momentFlag } from '../../cli/flags/moment.ts'
 import { requestStatus } from '../../cli/flags/states.ts'
 import { Flags } from '../../cli/oclif.ts'
-import { following } from '../../compose/request.ts'
+import { following, readMeter } from '../../compose/request.ts'
 import { listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests } from '../../usecases/request/list.ts'
 import { type ListedRequest, named, withFailures } from '../../domain/request/listing.ts'
@@ -55,6 +55,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
       ledger,
       budgetMs: this.flags.timeout,
       signal: this.signal,
+      onProgress: readMeter(this.scope),
     }
     const { requests, failures } = await refreshRequests(parts, filter)
     for (const { request_id, error } of failures) {

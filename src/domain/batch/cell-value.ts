@@ -1,6 +1,7 @@
 import { dateRule, dateExists } from '../../contract/date-format.ts'
 import type { FieldDefinition } from '../../contract/package-schema.ts'
 import type { Cell } from '../sheet/cell.ts'
+import { meansNone } from '../form/pieces.ts'
 import { readFieldText, type ValueReading, type ValueRule } from '../form/field-value.ts'
 import { damage } from '../sheet/loss.ts'
 import { shownNumber, shownOtherwise } from '../sheet/shown-number.ts'
@@ -107,7 +108,7 @@ export function listValue(definition: ValueRule, text: string): ValueReading {
   if (bare === '') return { problem: 'is empty; write [] for none, or separate texts with ;' }
   if (bare.startsWith('[')) return readFieldText(definition, text)
   if (bare.startsWith('{')) return { problem: 'is one JSON object, and a list is expected: [{…}]' }
-  if (/^(?:none|nil|no|n\/a|-+|null|keine|aucun)$/i.test(bare)) {
+  if (meansNone(bare)) {
     return {
       problem: `"${bare}" is not a list of names; leave it empty, write [] for none, or separate texts with ;`,
     }

@@ -16,8 +16,12 @@ export function readWhole(type: 'array' | 'object', text: string): ValueReading 
   return readFieldText({ type, required: true, description: '' }, text)
 }
 
+/** What people write where there is nothing, and which is nobody's former name. */
+export const meansNone = (text: string): boolean => /^(?:none|nil|no|n\/a|-+|null|keine|aucun)$/i.test(text)
+
 /** One item of a list, or several with ; between them, as a batch file has them. */
 export function readItems(text: string): ItemsReading {
+  if (meansNone(text.trim())) return { problem: 'is no item; leave it empty if there are none' }
   const items = text.split(';').map((item) => item.trim())
   return items.includes('') ? { problem: 'has an empty item beside a ;' } : { items }
 }

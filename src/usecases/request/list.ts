@@ -42,6 +42,8 @@ export interface RefreshPorts {
   budgetMs?: number | undefined
   signal?: AbortSignal | undefined
   onPaced?: ((seconds: number) => void) | undefined
+  /** Told before each read how many are done. */
+  onProgress?: ((done: number, total: number) => void) | undefined
 }
 
 /**
@@ -67,14 +69,16 @@ export async function readAgain(
   parts: RefreshPorts,
   requests: readonly ListedRequest[],
 ): Promise<Refreshed['failures']> {
-  const { api, ledger, clock, governor, signal, onPaced, budgetMs = Number.POSITIVE_INFINITY } = parts
+  const { api, ledger, clock, governor, signal, onPaced, onProgress } = parts
+  const { budgetMs = Number.POSITIVE_INFINITY } = parts
   const deadline = clock.monotonic() + budgetMs
   const failures: Refreshed['failures'] = []
   const origin = new URL(api.baseUrl).origin
-  for (const request of requests) {
-    const { request_id, status } = request
-    if (request_id === null || terminalStatuses.includes(status ?? '')) continue
-    if (new URL(request.base_url).origin !== origin) continue
+  const ids = requests.flatMap(({ request_id: id, status, base_url: baseUrl }) =>
+    id === null || terminalStatuses.includes(status ?? '') || new URL(baseUrl).origin !== origin ? [] : [id],
+  )
+  for (const [done, request_id] of ids.entries()) {
+    onProgress?.(done, ids.length)
     try {
       await governor?.take('poll', {
         signal,

@@ -7,6 +7,11 @@ test('items of a list stand between ;', () => {
   expect(readItems('Ann; ').problem).toMatch(/empty item/)
 })
 
+test.each(['none', 'None', 'N/A', '-', 'nil '])('%j alone is nobody’s name: there is nothing', (text) => {
+  expect(readItems(text)).toEqual({ problem: 'is no item; leave it empty if there are none' })
+  expect(readItems(`${text}; Ann`).items).toHaveLength(2)
+})
+
 test.each([
   ['street: 12 High Street', ['street', '12 High Street']],
   ['straße:x', ['straße', 'x']],

@@ -99,7 +99,9 @@ test('filters by batch, status, time and e-mail, together', async () => {
 describe('refreshing', () => {
   const refresh = (script: Script, filter = {}, signal?: AbortSignal) => {
     const api = scriptedApi(script)
-    return { api, done: refreshRequests({ api, ledger, clock, signal }, filter) }
+    const shown: string[] = []
+    const onProgress = (done: number, total: number) => void shown.push(`${done} of ${total}`)
+    return { api, shown, done: refreshRequests({ api, ledger, clock, signal, onProgress }, filter) }
   }
 
   test('reads each unfinished request of this service, and keeps its status', async () => {
@@ -119,6 +121,7 @@ describe('refreshing', () => {
     await second.done
     expect(first.api.readIds).toEqual([id(1), id(2)])
     expect(second.api.readIds).toEqual([id(2)])
+    expect([first.shown, second.shown]).toEqual([['0 of 2', '1 of 2'], ['0 of 1']])
   })
 
   test('filters by the status that was just read', async () => {
