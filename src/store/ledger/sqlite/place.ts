@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { chmod, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -42,9 +42,12 @@ async function looked(path: string): Promise<{ nlink: number; isFile: boolean }>
 
 /** A bind-mounted single file has its locks in another folder than the file that was mounted. */
 function isMountPoint(path: string): boolean {
-  const mounts = '/proc/self/mountinfo'
-  // Only Linux has it.
-  return existsSync(mounts) && isAmongMounts(path, readFileSync(mounts, 'utf8'))
+  try {
+    return isAmongMounts(path, readFileSync('/proc/self/mountinfo', 'utf8'))
+  } catch {
+    // Only Linux has it, and not every container lets it be read.
+    return false
+  }
 }
 
 /** Takes away what others may do with a file that is known to be a ledger, saying so. */
