@@ -92,6 +92,7 @@ export async function watching(scope: Scope, total: number) {
   return {
     ...parts,
     onRest: meter.onRest,
+    onPaced: scope.reporter.isLive ? meter.onRest : parts.onPaced,
     onStatus: meter.onStatus,
     onRead: ({ request_id: id, status, checks: read }: RequestResource): void => {
       const checks = checksText(read)

@@ -141,3 +141,13 @@ test('the start of an id is enough wherever the store knows the rest', async () 
       exit 2
     `)
 })
+
+test('request wait on a terminal says what it waits for before the first read, where the quota is used up', async () => {
+  const { type } = await session({ quota: [{ calls: 2, seconds: 60 }] })
+  const argv = orderOf('Priya', ['--yes', '--json', '--quiet'])
+  const { request_id: id } = (await type(argv)).json() as { request_id: string }
+  const { stderr } = await type(`request wait ${id}`, { tty: true })
+  expect(stderr).toContain('0 of 1 finished; next read in ')
+  expect(stderr).toContain('1 not read yet')
+  expect(stderr).not.toContain('to stay within the quota')
+})
