@@ -34,7 +34,7 @@ export default class ApiGet extends BaseCommand<typeof ApiGet> {
     const { method, path } = this.args
     this.refuse(
       method.toUpperCase() !== 'GET',
-      `only GET is possible, not ${method.slice(0, 20)}`,
+      `only GET is possible, not "${method.slice(0, 20)}"`,
       'Order with: refcheck request create',
     )
     const { failure, ...answer } = await (await api(this.scope)).getAny(path, this.signal)

@@ -197,7 +197,7 @@ test('api: no other method, no path elsewhere, and no signed token', async () =>
   ]
   expect(await here.all(lines)).toMatchInlineSnapshot(`
     $ refcheck api POST /v1/requests
-    2> Error: only GET is possible, not POST
+    2> Error: only GET is possible, not "POST"
     2> Order with: refcheck request create
     exit 2
 

@@ -254,6 +254,7 @@ test('refused with one line and a hint', async () => {
       "sandbox inject --on 'GET *' --fault x",
       `sandbox inject --on 'GET *' --fault '{"kind":"x"}'`,
       'sandbox rules nope',
+      'sandbox rules __proto__=1',
       'sandbox rules nope=1',
       'sandbox restore nope.json',
       'sandbox start --rule nope',
@@ -298,6 +299,11 @@ test('refused with one line and a hint', async () => {
 
     $ refcheck sandbox rules nope
     2> Error: "nope" is not NAME=CHOICE
+    2> List the rules with: refcheck sandbox rules
+    exit 2
+
+    $ refcheck sandbox rules __proto__=1
+    2> Error: "__proto__=1" is not NAME=CHOICE
     2> List the rules with: refcheck sandbox rules
     exit 2
 

@@ -132,8 +132,8 @@ function misjudged(
 
 /** Whether an argument or flag is named, as itself or as what it is. */
 const isNamed = (about: string, value = '', message: string): boolean =>
-  new RegExp(about.replace(/^-+/, '').replaceAll(/[-_]/g, '[-_ ]'), 'i').test(message) ||
-  (value !== '' && message.includes(value)) ||
+  new RegExp(about.replaceAll(/^-+|-url$/g, '').replaceAll(/[-_]/g, '[-_ ]'), 'i').test(message) ||
+  message.includes(value === '' ? '""' : (value.split('=', 1)[0] ?? value).slice(0, 20)) ||
   (value.includes('\0') && message.startsWith('an argument holds a NUL'))
 
 /** What a command is there to change, where any text may be its value. */

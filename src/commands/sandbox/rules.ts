@@ -25,7 +25,7 @@ export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
   private async rules(choices: readonly string[]): Promise<readonly RuleRow[]> {
     const { 'base-url': baseUrl } = this.flags
     if (choices.length === 0 && baseUrl === undefined) return usualSandboxRules()
-    const wrong = choices.find((each) => !/^[^=]+=[^=]+$/.test(each))
+    const wrong = choices.find((each) => !/^[a-z][^=]*=[^=]+$/.test(each))
     this.refuse(
       wrong !== undefined,
       `"${wrong?.slice(0, 60)}" is not NAME=CHOICE`,
