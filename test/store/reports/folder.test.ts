@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -21,7 +20,6 @@ import { systemRandom as random } from '../../../src/host/random.ts'
 import type { CheckedContent } from '../../../src/store/reports/file.ts'
 import type { ReportRecord } from '../../../src/domain/report/record.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
-import { WorkFolder } from '../../../src/store/reports/work.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 
 let root: string
@@ -75,6 +73,8 @@ test('files and folders are for their owner alone', async () => {
   try {
     const folder = await open()
     await keep(folder, 'a/b.pdf')
+    for (const name of ['lock', 'journal'])
+      expect(statSync(join(path, '.refcheck', name)).mode & 0o777).toBe(0o600)
     await folder.close()
   } finally {
     process.umask(before)
@@ -285,6 +285,40 @@ test('a manifest that tells less than the files is known by its journal', async 
   mkdirSync(join(path, 'manifest.csv'))
   await expect(folder.close()).rejects.toMatchObject({ code: 'io' })
   expect(readFileSync(journal, 'utf8').trim().split('\n').at(-1)).toBe('manifest')
+  // It alone says that the table is behind.
+  writeFileSync(journal, 'manifest\n')
+  rmSync(join(path, 'manifest.csv'), { recursive: true })
+  await (await open()).close()
+  expect(readFileSync(join(path, 'manifest.csv'), 'utf8')).toContain('a.pdf')
+})
+
+/** As a SIGKILL leaves it after its first report. */
+async function killedAtOnce(): Promise<void> {
+  const { folder } = await kept()
+  const journal = readFileSync(join(path, '.refcheck', 'journal'))
+  await folder.close()
+  rmSync(join(path, 'manifest.json'))
+  mkdirSync(join(path, '.refcheck'), { mode: 0o700 })
+  writeFileSync(join(path, '.refcheck', 'journal'), journal, { mode: 0o600 })
+}
+
+test('of a run that was killed after one report nothing is lost, whatever stands in the way first', async () => {
+  await killedAtOnce()
+  writeFileSync(join(path, 'manifest.json'), 'no list')
+  await expect(open()).rejects.toMatchObject({ code: 'io' })
+  rmSync(join(path, 'manifest.json'))
+  await (await open()).close()
+  expect(listed().map(({ file }) => file)).toEqual(['a.pdf'])
+})
+
+test('what a killed run put in place is looked at thoroughly', async () => {
+  await killedAtOnce()
+  writeFileSync(join(path, 'a.pdf'), '%PDF-b%%EOF')
+  const at = new Date(new ManualClock().now())
+  utimesSync(join(path, 'a.pdf'), at, at)
+  const second = await open()
+  expect(second.records()).toEqual([])
+  await second.close()
 })
 
 test('one file alone has no manifest, and its hidden folder a name that disks take', async () => {
@@ -305,54 +339,7 @@ test('a file in the place of the folder, or of one above it, is a failure of the
     message: `cannot use the folder "${path}": a part of the path is a file, not a folder`,
   })
   path = join(path, 'below')
-  await expect(open()).rejects.toMatchObject({ code: 'io' })
-})
-
-const workOptions = { clock, random, pid: 4711 }
-
-test('another run is named, and nothing of it is touched', async () => {
-  mkdirSync(path)
-  const held = await WorkFolder.open(join(path, 'work'), workOptions)
-  held.note('mine')
-  await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toThrow(
-    /^another run \(process 4711, since .*\) is downloading reports into /,
-  )
-  held.abandon()
-  held.abandon()
-  const next = await WorkFolder.open(join(path, 'work'), workOptions)
-  expect(next.left).toEqual(['mine'])
-  expect(next.temporaryPath()).toMatch(/\/work\/[0-9a-f]{16}\.part$/)
-  await next.remove()
-  expect(readdirSync(path)).toEqual([])
-})
-
-test('whatever becomes of it, no file stays open', async () => {
-  mkdirSync(path)
-  const files = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
-  const before = files()
-  for (let round = 0; round < 20; round += 1) {
-    const held = await WorkFolder.open(join(path, 'work'), workOptions)
-    held.note('x')
-    held.abandon()
-    const next = await WorkFolder.open(join(path, 'work'), workOptions)
-    next.note('y')
-    await next.remove()
-  }
-  expect(files()).toBeLessThan(before + 10)
-})
-
-test('a folder that has gone, and one in the place of the journal, are failures of the disk', async () => {
-  await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toMatchObject({
-    code: 'io',
-    message: expect.stringContaining('cannot write to the folder') as string,
+  await expect(open()).rejects.toMatchObject({
+    message: expect.stringContaining('cannot make the folder') as string,
   })
-  mkdirSync(path)
-  const held = await WorkFolder.open(join(path, 'work'), workOptions)
-  mkdirSync(join(path, 'work', 'journal'))
-  expect(() => held.note('x')).toThrow(expect.objectContaining({ code: 'io' }))
-  held.abandon()
-  await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toMatchObject({ code: 'io' })
-  rmSync(join(path, 'work', 'journal'), { recursive: true })
-  // Who was refused has let go of it.
-  await (await WorkFolder.open(join(path, 'work'), workOptions)).remove()
 })

@@ -190,3 +190,13 @@ test('what is noted of a server and cannot be read says nothing', async () => {
   writeFileSync(seen, 'half a li')
   expect((await begin(await alpha.store(), 'b@example.com')).state).toBe('sending')
 })
+
+test('a store whose key is gone is damaged', async () => {
+  const rename = (from: string, to: string) => sql(`UPDATE meta SET name = '${to}' WHERE name = '${from}'`)
+  await rename('fingerprint_key', 'gone')
+  await expect(alpha.store()).rejects.toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('the key of its fingerprints is missing') as string,
+  })
+  await rename('gone', 'fingerprint_key')
+})

@@ -179,3 +179,19 @@ test('a notice without words, and a store that is closed', async () => {
   expect(database.session).toBe(0)
   await expect(database.get('SELECT 1')).rejects.toMatchObject({ code: 'internal' })
 })
+
+test('two transactions that wait for each other both come to their end, one after the other', async () => {
+  const url = await databaseWithTable()
+  await asked(url, 'INSERT INTO refcheck.t VALUES (1), (2)')
+  const holds = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const both = [1, 2].map(async (first, at) =>
+    connectTo(url, { busyMs: 20_000 }).transaction(async (sql) => {
+      const lock = 'SELECT id FROM t WHERE id = :id FOR UPDATE'
+      await sql.get(lock, { id: first })
+      holds[at]?.resolve()
+      await holds[1 - at]?.promise
+      return sql.get(lock, { id: 3 - first })
+    }),
+  )
+  expect(await Promise.all(both)).toEqual([{ id: 2 }, { id: 1 }])
+})
