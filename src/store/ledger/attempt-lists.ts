@@ -218,12 +218,14 @@ function ours(path: string, kind: 'isDirectory' | 'isFile'): Stats | undefined {
   return isOwn && isKind ? status : undefined
 }
 
+const noFolder = new Set<string | undefined>(['ENOENT', 'ENOTDIR', 'EACCES'])
+
 function namesIn(folder: string): string[] {
   try {
     if (ours(folder, 'isDirectory') === undefined) return []
     return readdirSync(folder).filter((name) => name.endsWith('.list'))
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorNumber(error) ?? '')) return []
+    if (noFolder.has(errorNumber(error))) return []
     throw diskFailure('read the folder', folder, error)
   }
 }

@@ -233,7 +233,7 @@ async function writeAll(file: number, chunks: Uint8Array[]): Promise<void> {
 }
 
 /** What link() fails with where the file system has no hard links (FAT, some network disks). */
-const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+const noHardLinks = new Set<string | undefined>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 /**
  * Gives a flushed file its name. Without `replace` what stands there stays: `there` where it is the same
@@ -252,7 +252,7 @@ export async function placeFile(
     return 'stored'
   } catch (error) {
     if (errorNumber(error) === 'EEXIST') return (await holds(path, sha256)) ? 'there' : 'another'
-    if (replace || !noHardLinks.has(errorNumber(error) ?? '')) throw diskFailure('write', path, error)
+    if (replace || !noHardLinks.has(errorNumber(error))) throw diskFailure('write', path, error)
     return placeWithoutLinks(temporary, path, sha256)
   }
 }

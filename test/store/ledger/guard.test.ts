@@ -119,6 +119,8 @@ describe.each(backends)('%s', (backend) => {
       expect(await other.recover(at)).toEqual([])
       expect(await other.hold(batch)).toBeUndefined()
       await hold?.release()
+      // Whoever has let go of it may say so again.
+      await hold?.release()
       expect(await other.recover(at)).toHaveLength(1)
     })
   })
@@ -136,6 +138,9 @@ describe.each(backends)('%s', (backend) => {
     expect(await emails({ since: someTime + 10 })).toEqual(['late@example.com'])
     expect(await emails({ since: someTime + 11 })).toEqual([])
     expect(await emails({ requestId })).toEqual([])
+    expect(await emails({ requestStart: requestId.slice(0, 8) })).toEqual([])
+    await ledger.move(late, { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
+    expect(await emails({ requestStart: requestId.slice(0, 8) })).toEqual(['late@example.com'])
     expect(await rowOf(ledger, late)).toMatchObject({ userEmail: 'member@example.com', attempts: 1 })
   })
 })

@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { addOne, batchOf, beginOne, newAttempt } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
-import { storeLocation } from '../../../src/store/ledger/options.ts'
+import { storeLocation, storePlace } from '../../../src/store/ledger/options.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('modes', 'readable by others', { of: /umask|looser|data folder/ })
@@ -75,6 +75,12 @@ describe('where the store is', () => {
       expect(() => location(chosen)).not.toThrow(/hunter2|u:/)
     },
   )
+
+  test('a certificate is found from where one is', () => {
+    const chosen = 'postgres://u@db.example.com/db?sslmode=verify-full&sslrootcert=ca.pem'
+    const found = storePlace({ chosen, paths: { config: '/c', data: '/d' }, cwd: '/work' })
+    expect(found).toMatchObject({ kind: 'postgres', server: { rootCertificate: '/work/ca.pem' } })
+  })
 
   test('a database is named without its password', () => {
     expect(location('postgresql://u:hunter2@localhost/db')).toBe('postgres://u@localhost:5432/db')

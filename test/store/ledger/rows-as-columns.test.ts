@@ -4,8 +4,9 @@ import { expect, test } from 'vitest'
 
 import { newAttempt, personOf, someTime } from './batches.ts'
 import type { ListedAttempt } from '../../../src/domain/store/attempt-list.ts'
+import { submissionStates } from '../../../src/domain/submission/states.ts'
 import { resultsBatch } from '../../../src/domain/submission/witness.ts'
-import { batchRowOf } from '../../../src/store/ledger/batch-rows.ts'
+import { batchOf, batchRowOf } from '../../../src/store/ledger/batch-rows.ts'
 import { claimedOf } from '../../../src/store/ledger/claimed.ts'
 import { listedAttemptOf } from '../../../src/store/ledger/listed-rows.ts'
 import { changeColumns } from '../../../src/store/ledger/change-columns.ts'
@@ -110,6 +111,29 @@ test('a row that stands in the way of another, by a store or by a results file',
   expect(batchRowOf(selected).matches).toEqual({ batchId: 'a', row: 1, ...unsaid })
   expect(batchRowOf({ ...selected, matches_batch: resultsBatch }).matches).toBeUndefined()
   expect(batchRowOf({ ...selected, matches_batch: null }).matches).toBeUndefined()
+})
+
+test('a batch that was halted by a store that said less', () => {
+  const counts = Object.fromEntries(
+    submissionStates.flatMap((state) => [
+      [`n_${state}`, 0],
+      [`changed_${state}`, null],
+    ]),
+  )
+  const selected = {
+    ...counts,
+    kind: 'file',
+    shared: '[]',
+    halted_at: someTime,
+    halt_code: null,
+    halt_message: null,
+  }
+  expect(batchOf(selected as unknown as Parameters<typeof batchOf>[0], undefined).halt).toEqual({
+    at: someTime,
+    code: '',
+    message: '',
+    hint: undefined,
+  })
 })
 
 test('a row that is held for nothing is in no group of what stands in the way', () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { newAttempt, personOf, someTime } from './batches.ts'
+import { batchOf, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRow, orderRows, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
@@ -328,6 +328,16 @@ describe.each(backends)('%s', (backend) => {
       await store.waiting.move(two, 13, await store.waiting.movable(two), at)
       expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
       expect((await store.batches.findByIdentity(identity(12)))?.id).toBe(two)
+    })
+
+    test('to the same package, or of a single order, moves it', async () => {
+      const batchId = await added(orderRows(1))
+      expect(await store.waiting.move(batchId, 12, await store.waiting.movable(batchId), at)).toBe(1)
+      expect(await states(batchId)).toEqual(['pending'])
+      const single = batchOf(['single@example.com'])
+      await store.ledger.add(single, { allowDuplicate: false })
+      expect(await store.waiting.move(single.id, 13, await store.waiting.movable(single.id), at)).toBe(1)
+      expect(await store.ledger.list({ batchId: single.id })).toMatchObject([{ packageId: 13 }])
     })
 
     test('what will be sent is the new body, to the byte', async () => {

@@ -70,10 +70,11 @@ export class PostgresBatches implements Batches {
   async add(batch: NewFileBatch, rows: Iterable<NewRow>): Promise<Batch | undefined> {
     await this.#age.begin()
     const all = [...rows]
+    const account = batch.account ?? ''
     const { there } = await surely(
       () =>
         this.#database.transaction(async (sql) => {
-          await lockAccount(sql, batch.account ?? '')
+          await lockAccount(sql, account)
           const same = await sql.get(selectByIdentity, { identity: batch.identity })
           if (same !== undefined) return { there: same }
           await sql.run(insertFile, fileColumns(batch))
@@ -82,7 +83,7 @@ export class PostgresBatches implements Batches {
         }),
       () =>
         this.#database.transaction(async (sql) => {
-          await lockAccount(sql, batch.account ?? '')
+          await lockAccount(sql, account)
           const added = await sql.get('SELECT 1 FROM batches WHERE id = :id FOR SHARE', { id: batch.id })
           return added === undefined ? undefined : { there: undefined }
         }),

@@ -56,7 +56,7 @@ export class PostgresMaintenance implements Maintenance {
         location: this.#keyed.location,
         bytes,
         format: await formatOf(sql),
-        engine: `PostgreSQL ${version.split(' ')[0] ?? version}`,
+        engine: `PostgreSQL ${version.replace(/ .*/s, '')}`,
         batches,
         rows,
         events,

@@ -99,9 +99,9 @@ export class PostgresWaiting implements Waiting {
         const compared = await matching.lock({ batchId, row })
         if (compared === undefined) continue
         const covered = coveredBy(release, compared, await matching.stopsOf(compared), {
-          heldFor: held_for ?? undefined,
-          batchId: matches_batch ?? undefined,
-          row: matches_row ?? undefined,
+          heldFor: held_for,
+          batchId: matches_batch,
+          row: matches_row,
         })
         if (covered === undefined) continue
         const others = covered.map(({ order }) => order)

@@ -98,9 +98,9 @@ export class SqliteWaiting implements Waiting {
         const compared = this.#matching.rowToCompare(batchId, row)
         if (compared === undefined) continue
         const covered = coveredBy(release, compared, this.#matching.stopsOf(compared), {
-          heldFor: held_for ?? undefined,
-          batchId: matches_batch ?? undefined,
-          row: matches_row ?? undefined,
+          heldFor: held_for,
+          batchId: matches_batch,
+          row: matches_row,
         })
         if (covered === undefined) continue
         this.#matching.release(
