@@ -61,7 +61,7 @@ test('a body that is refused before anything is sent', async () => {
     $ refcheck request create --file - --yes <<EOF
     {"package_id":102,
     EOF
-    2> Error: -, line 1, column 19 (byte 18): ends before it is complete
+    2> Error: stdin, line 1, column 19 (byte 18): ends before it is complete
     2> Correct the file there. It has to be one JSON object, described by: refcheck schema show ID --json-schema
     exit 2
   `)
@@ -77,7 +77,7 @@ test('a body that is refused before anything is sent', async () => {
     $ refcheck request create --file - --yes <<EOF
     {"package_id":102,"package_id":101}
     EOF
-    2> Error: -, line 1, column 19 (byte 18): "package_id" is given twice (first at line 1, column 2)
+    2> Error: stdin, line 1, column 19 (byte 18): "package_id" is given twice (first at line 1, column 2)
     2> Correct the file there. It has to be one JSON object, described by: refcheck schema show ID --json-schema
     exit 2
   `)

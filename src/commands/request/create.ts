@@ -90,7 +90,9 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const given = {
       packageId: named ?? (file === undefined ? await packageSetting(scope) : undefined),
       body:
-        file === undefined ? undefined : parseBodyFile(await readInput(this.context, file, 'the body'), file),
+        file === undefined
+          ? undefined
+          : parseBodyFile(await readInput(this.context, file, 'the body'), file === '-' ? 'stdin' : file),
       flags: bodyFlags(flags),
       draft: answers,
     }
