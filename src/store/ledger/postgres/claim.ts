@@ -65,8 +65,7 @@ export class Claims {
 
   /** The same beside a change that is not to be undone: whatever is wrong is told when the row is begun by itself. */
   async tryToTake(sql: Sql, from: RowVersion, attempt: NewAttempt, options: TurnOptions): Promise<Turn> {
-    const turn = await this.#take(sql, from, attempt, options, false)
-    return turn.closed === undefined && turn.paused !== true ? turn : nothing
+    return this.#take(sql, from, attempt, options, false)
   }
 
   async #take(
