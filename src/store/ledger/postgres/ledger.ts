@@ -73,7 +73,7 @@ export class PostgresLedger implements Ledger {
       const row = submissionOf(orphan)
       const { kind } = orphan as { kind: BatchKind }
       const change = orphaned({ state: row.state, kind }, at)
-      if (change === undefined || !(await this.#change(row, change, true))) continue
+      if (change === undefined || !(await this.#change(row, change, lockOrphan))) continue
       if (change.to === 'unknown') {
         unknown.push({ ...row, state: 'unknown', reason: change.reason, changedAt: at })
       }
@@ -121,7 +121,7 @@ export class PostgresLedger implements Ledger {
   }
 
   async move(from: RowVersion, change: Change): Promise<boolean> {
-    return this.#change(from, change, false)
+    return this.#change(from, change)
   }
 
   async moveAndBegin(
@@ -217,17 +217,17 @@ export class PostgresLedger implements Ledger {
     if (claimed === undefined) return
     const { attempt } = claimed
     const change = { to: 'pending', at: attempt.at, reason } as const
-    await this.#change(attempt, change, false)
+    await this.#change(attempt, change, selectStanding)
   }
 
-  /** `ifOrphaned`: unless its runner is there after all. */
-  async #change(from: RowVersion, change: Change, ifOrphaned: boolean): Promise<boolean> {
+  /** `lock`: asked for the row first, waiting for whoever has it; nothing is changed where it finds none. */
+  async #change(from: RowVersion, change: Change, lock?: string): Promise<boolean> {
     const comes = change.to === 'pending' && leftByDecision.includes(from.state)
     return surely(
       () =>
         this.#database.transaction(async (sql) => {
           if (comes) await lockAccountOf(sql, from.batchId)
-          if (ifOrphaned && (await sql.get(lockOrphan, orphanKey(from))) === undefined) return false
+          if (lock !== undefined && (await sql.get(lock, versionKey(from))) === undefined) return false
           return changeRow(sql, from, change)
         }),
       () => this.#lookUp(from, change),
@@ -267,6 +267,6 @@ export class PostgresLedger implements Ledger {
   }
 }
 
-function orphanKey({ batchId, row, state, attemptId }: RowVersion) {
+function versionKey({ batchId, row, state, attemptId }: RowVersion) {
   return { batch_id: batchId, row_number: row, state, attempt_id: attemptId ?? null }
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { addOne, newAttempt, rowOf, someTime } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
+import { asked } from '../../../harness/postgres.ts'
 import { suiteStore } from '../../../harness/postgres-store.ts'
 import { between } from './between.ts'
 
@@ -33,6 +34,12 @@ async function cutAtCommit(when: 'before' | 'after') {
   const store = await place.store(cut)
   return { store, ledger: store.ledger, arm: () => (armed = true) }
 }
+
+/** A claim's COMMIT takes its time, whoever asked for it. */
+const slowCommit = `
+CREATE FUNCTION refcheck.slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
+CREATE CONSTRAINT TRIGGER slowly AFTER UPDATE ON refcheck.submissions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+WHEN (NEW.state = 'sending') EXECUTE FUNCTION refcheck.slowly()`
 
 for (const when of ['before', 'after'] as const) {
   test(`a claim whose COMMIT is cut ${when} the server has it is not sent, and may begin again`, async () => {
@@ -67,3 +74,21 @@ for (const when of ['before', 'after'] as const) {
     expect(await ledger.list({})).toHaveLength(1)
   })
 }
+
+test('a claim whose COMMIT is cut, and still under way when it is looked for, is waited for and taken back', async () => {
+  const { ledger, arm } = await cutAtCommit('after')
+  const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
+  await ledger.begin(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt())
+  const url = await suiteStore()
+  await asked(url, slowCommit)
+  try {
+    arm()
+    expect(await ledger.beginInQuota(row, newAttempt(), room, true)).toMatchObject({
+      attempt: undefined,
+      taken: true,
+    })
+    expect(await rowOf(ledger, row)).toMatchObject({ state: 'pending', attempts: 1 })
+  } finally {
+    await asked(url, 'DROP FUNCTION refcheck.slowly CASCADE')
+  }
+})
