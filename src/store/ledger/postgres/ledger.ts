@@ -20,7 +20,7 @@ import type {
   Submission,
   SubmissionFilter,
 } from '../../../domain/submission/submission.ts'
-import { NoAnswerError } from '../../../errors/kinds.ts'
+import { NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
 import { holdForOrdering } from '../holds.ts'
 import type { Runner } from './holds.ts'
 import type { Keyed } from './keyed.ts'
@@ -148,7 +148,12 @@ export class PostgresLedger implements Ledger {
         isAnswered = false
         return this.#lookUp(from, change)
       },
-    )
+    ).catch((error: unknown) => {
+      if (error instanceof NoAnswerError || error instanceof StoreDownError) throw error
+      // What keeps the next row from being begun keeps no outcome from being recorded.
+      turn = undefined
+      return this.#change(from, change)
+    })
     try {
       if (!isAnswered) {
         await this.#takeBack(turn, unanswered)

@@ -92,3 +92,26 @@ test('a claim whose COMMIT is cut, and still under way when it is looked for, is
     await asked(url, 'DROP FUNCTION refcheck.slowly CASCADE')
   }
 })
+
+test('an outcome is recorded where the next row cannot be begun', async () => {
+  const { ledger } = await place.store()
+  const attempt = await ledger.begin(await addOne(ledger, 'a@example.com', { kind: 'file' }), newAttempt())
+  const next = await addOne(ledger, 'b@example.com', { kind: 'file' })
+  if (attempt === undefined) throw new Error('it did not begin')
+  const url = await suiteStore()
+  await asked(
+    url,
+    "ALTER TABLE refcheck.submissions ADD CONSTRAINT none_goes CHECK (state <> 'sending') NOT VALID",
+  )
+  try {
+    expect(await ledger.moveAndBegin(attempt, accepted, next, newAttempt(), room)).toEqual({
+      moved: true,
+      attempt: undefined,
+      stop: undefined,
+    })
+    expect(await rowOf(ledger, attempt)).toMatchObject({ state: 'accepted', requestId: accepted.requestId })
+    expect(await rowOf(ledger, next)).toMatchObject({ state: 'pending' })
+  } finally {
+    await asked(url, 'ALTER TABLE refcheck.submissions DROP CONSTRAINT none_goes')
+  }
+})
