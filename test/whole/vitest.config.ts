@@ -17,7 +17,6 @@ export default defineConfig({
       'conformance/second-clean.test.ts',
       'conformance/second-defects.test.ts',
       'conformance/second-real-time.test.ts',
-      'resilience/bad-input.test.ts',
       'resilience/expressions.test.ts',
       'usecases/quota/many-processes.test.ts',
       'usecases/request/wait-many.test.ts',
