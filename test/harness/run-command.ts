@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { Context } from '../../src/cli/context.ts'
 import { main as mainOfSource } from '../../src/cli/main.ts'
 import * as kindsOfSource from '../../src/errors/kinds.ts'
+import * as wentBackOfSource from '../../src/errors/went-back.ts'
 import { type Clock, systemClock } from '../../src/host/clock.ts'
 import { type Random, systemRandom } from '../../src/host/random.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
@@ -47,8 +48,10 @@ export function builtProgram() {
   return load('./dist/cli/start/start.cjs') as typeof import('../../src/cli/start/start.ts')
 }
 
-/** What a prompt throws that somebody leaves: the class of the program that the tests run on. */
-export const { InterruptedError } = isBuilt ? builtProgram() : kindsOfSource
+/** What a prompt throws that somebody leaves, or goes back from: the classes of the program that the tests run on. */
+export const { InterruptedError, WentBack } = isBuilt
+  ? builtProgram()
+  : { ...kindsOfSource, ...wentBackOfSource }
 
 /** The program: src as it is, or with `npm run test:built` the bundle, its commands found as bin/run.js finds them. */
 const program: NonNullable<RunOptions['main']> = isBuilt

@@ -5,8 +5,7 @@ import type {
   SelectQuestion,
   TextQuestion,
 } from '../../src/prompt/prompter.ts'
-import { WentBack } from '../../src/errors/went-back.ts'
-import { InterruptedError } from './run-command.ts'
+import { InterruptedError, WentBack } from './run-command.ts'
 
 type Words = string | RegExp
 
