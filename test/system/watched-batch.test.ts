@@ -33,15 +33,15 @@ test('follow a batch that another window runs', async () => {
   )
   expect(at.seen()).toMatchInlineSnapshot(`
     $ refcheck batch status ID_1… --watch
-    [##############------]  58 of 80; N s left
-    rows      58 accepted, 22 pending
-    requests  58 RECEIVED
-    quota     used up; next order in N s
+    2> [##############------]  58 of 80; N s left
+    2> rows      58 accepted, 22 pending
+    2> requests  58 RECEIVED
+    2> quota     used up; next order in N s
   `)
   await at.press(keys.ctrlC)
   expect(at.story()).toMatchInlineSnapshot(`
     $ refcheck batch status ID_1… --watch
-    Stopped watching; the batch continues
+    2> Stopped watching; the batch continues
     exit 130
     $
   `)
