@@ -85,8 +85,8 @@ function build(
 }
 
 /**
- * Past the limit the connection that has been silent longest gives way, so that whoever opens many and sends nothing
- * keeps nobody else out; one whose request is being answered is never ended.
+ * Past the limit the connection that has been silent longest gives way, of the address that has most of them, so that whoever
+ * opens many and sends nothing keeps nobody else out; one whose request is being answered is never ended.
  */
 function roomForMore(server: Server, maxConnections: number): void {
   /** By the other end, since a request over TLS comes in on another socket than its connection. */
@@ -101,7 +101,12 @@ function roomForMore(server: Server, maxConnections: number): void {
       silent.delete(end)
     })
     if (open <= maxConnections) return
-    const [oldest = socket] = silent.values()
+    const each = [...silent.values()]
+    const byAddress = Map.groupBy(each, ({ remoteAddress }) => remoteAddress)
+    const [oldest = socket] = [...byAddress.values()].reduce(
+      (most, some) => (some.length > most.length ? some : most),
+      [],
+    )
     oldest.destroy()
   })
   server.on('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {

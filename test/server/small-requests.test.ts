@@ -60,3 +60,22 @@ test('a connection whose request is being answered is not the one that gives way
   for (const socket of idle) socket.destroy()
   await server.close()
 })
+
+test('of two clients the one with more silent connections gives way, even where the other was silent longer', async () => {
+  const server = await serveSmallRequests(() => ({ status: 204 }), { host: '127.0.0.1', port: 0, ...limits })
+  const from = (localAddress: string): Socket =>
+    connect({ port: server.port, host: '127.0.0.1', localAddress }).on('error', () => undefined)
+  const first = from('127.0.0.1')
+  await once(first, 'connect')
+  const many = Array.from({ length: 40 }, () => from('127.0.0.2'))
+  let ended = 0
+  await new Promise<void>((resolve) => {
+    for (const socket of many) socket.once('close', () => (ended += 1) === 21 && resolve())
+  })
+  expect(first.destroyed).toBe(false)
+  first.end('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+  const [answer] = (await once(first, 'data')) as [Buffer]
+  expect(answer.toString()).toContain('204')
+  for (const socket of many) socket.destroy()
+  await server.close()
+})

@@ -18,6 +18,9 @@ const goalMs = 1_000
 const mostMs = 10_000
 const secret = 'a secret of this test'
 
+/** Where whoever says nothing comes from: the one whose calls count is another client. */
+const elsewhere = '127.0.0.2'
+
 /** So many connections of one client that say nothing, or half a head; each that is ended is opened again, once. */
 async function idle(url: string): Promise<void> {
   const { hostname, port } = new URL(url)
@@ -26,7 +29,7 @@ async function idle(url: string): Promise<void> {
     for (const socket of open) socket.destroy()
   })
   const one = (again: boolean): Socket => {
-    const socket = connect(Number(port), hostname)
+    const socket = connect({ port: Number(port), host: hostname, localAddress: elsewhere })
     open.add(socket)
     socket.on('error', () => undefined)
     socket.once('close', () => {
